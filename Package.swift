@@ -1,0 +1,187 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// For the façades over C libraries: pointers are their business.
+let facade: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+/// For everything else: an unsafe construct doesn't compile.
+let strict = facade + [.strictMemorySafety()]
+
+// Packages, by the product a target imports.
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncAlgorithms = Target.Dependency.product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
+let inMemoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: "swift-log")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioFoundation = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+// The rooms, lowest first. `swift build --explicit-target-dependency-import-check error` keeps every import
+// within the dependencies named here, so nothing can be imported against the direction of this list.
+let package = Package(
+    name: "identity",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "identity", targets: ["identity"])],
+    dependencies: [
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(
+            url: "https://github.com/apple/swift-configuration",
+            from: "1.4.0",
+            traits: [.defaults, "YAML"]
+        ),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        // C libraries and their façades
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .systemLibrary(
+            name: "COpenSSL",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .target(name: "Postgres", dependencies: ["CLibPQ", logging, serviceLifecycle], swiftSettings: facade),
+        .target(name: "SystemCrypto", dependencies: ["COpenSSL"], swiftSettings: facade),
+
+        // What knows nothing of the product
+        .target(name: "Secrets", dependencies: [crypto], swiftSettings: strict),
+        .target(
+            name: "Outbound",
+            dependencies: [
+                asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, serviceLifecycle,
+            ],
+            swiftSettings: strict
+        ),
+
+        // The domain
+        .target(name: "Linking", swiftSettings: strict),
+        .target(name: "Projects", dependencies: ["Linking", "Secrets"], swiftSettings: strict),
+        .target(
+            name: "Passwords",
+            dependencies: ["Secrets", "SystemCrypto", crypto, cryptoExtras, nioPosix, serviceLifecycle],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Sessions",
+            dependencies: ["Linking", "Projects", "Secrets", "SystemCrypto", crypto, x509],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Federation",
+            dependencies: [
+                "Linking", "Outbound", "Projects", "Secrets", crypto, cryptoExtras, httpTypes, jwtKit, logging,
+            ],
+            swiftSettings: strict
+        ),
+
+        // The database
+        .target(name: "Migrations", dependencies: ["Postgres", logging], swiftSettings: strict),
+        .target(
+            name: "Storage",
+            dependencies: [
+                "Federation", "Linking", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", asyncAlgorithms,
+                logging, serviceLifecycle,
+            ],
+            swiftSettings: strict
+        ),
+
+        // Use cases and HTTP
+        .target(
+            name: "Accounts",
+            dependencies: [
+                "Federation", "Linking", "Passwords", "Projects", "Secrets", "Sessions", "Storage", logging,
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "IdentityService",
+            dependencies: [
+                "Accounts", "Federation", "Linking", "Passwords", "Projects", "Secrets", "Sessions", "Storage",
+                httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
+            ],
+            swiftSettings: strict
+        ),
+
+        // What only `identity dev` and the tests have
+        .target(
+            name: "Development",
+            dependencies: [
+                "Accounts", "Federation", "IdentityService", "Linking", "Migrations", "Outbound", "Passwords",
+                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "SystemCrypto", crypto, cryptoExtras,
+                httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
+            ],
+            resources: [.embedInCode("DemoPage/demo.html")],
+            swiftSettings: strict
+        ),
+
+        // Commands and wiring
+        .executableTarget(
+            name: "identity",
+            dependencies: [
+                "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
+                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", argumentParser, configuration,
+                hummingbird, logging, serviceLifecycle, unixSignals,
+            ],
+            path: "Sources/IdentityCLI",
+            swiftSettings: strict
+        ),
+
+        // Tests
+        .target(
+            name: "TestKit",
+            dependencies: [
+                "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
+                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", asyncHTTPClient, crypto,
+                httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
+                serviceLifecycle, yams,
+            ],
+            path: "Tests/TestKit",
+            swiftSettings: strict
+        ),
+        .testTarget(name: "LinkingTests", dependencies: ["Linking"], swiftSettings: strict),
+        .testTarget(
+            name: "RoomTests",
+            dependencies: [
+                "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "Secrets",
+                "Sessions", "Storage", "SystemCrypto", "TestKit", "Development", crypto, cryptoExtras, jwtKit, logging,
+                nioCore, serviceLifecycle, x509, yams,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
+                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "TestKit", asyncHTTPClient,
+                crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
+            ],
+            swiftSettings: strict
+        ),
+    ]
+)

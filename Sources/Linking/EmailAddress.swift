@@ -1,0 +1,83 @@
+import Foundation
+
+/// One email address: the canonical form by which accounts are found, and the original to which mail goes.
+///
+/// The canonical form is made once, before anything is compared (T-E4): compatibility characters are refused when
+/// folding them would change the address's structure, letters are lower-cased with the root locale, the domain is
+/// written as ASCII (IDNA). Dots and `+tag` stay: what they mean is the mail server's business.
+package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Lower-case, NFKC, domain in ASCII; `canonical(canonical(x)) == canonical(x)`.
+    package let canonical: String
+    /// As it was given.
+    package let original: String
+
+    /// The part after the last `@`, in ASCII.
+    package var domain: String { String(canonical[canonical.index(after: at)...]) }
+    private var at: String.Index { canonical.lastIndex(of: "@") ?? canonical.startIndex }
+
+    /// An address is personal data: logs hold account ids instead.
+    package var description: String { "<email>" }
+
+    /// Nil for anything but one `local@domain` of fewer than 256 bytes: no surrounding space, control character, quote,
+    /// comma, bracket, second `@` or empty label, and nothing that becomes one of these when normalised.
+    package init?(_ text: String) {
+        guard !text.isEmpty, text.utf8.count < 256 else { return nil }
+        let folded = text.precomposedStringWithCompatibilityMapping.lowercased()
+        guard Self.structure(of: folded) == Self.structure(of: text) else { return nil }
+        let parts = folded.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, Self.isLocalPart(parts[0]), let domain = Self.asciiDomain(String(parts[1])) else {
+            return nil
+        }
+        let canonical = parts[0] + "@" + domain
+        guard canonical.utf8.count < 256 else { return nil }
+        self.canonical = String(canonical)
+        self.original = text
+    }
+
+    /// The characters that give an address its shape, in order: folding may not bring new ones in.
+    private static func structure(of text: String) -> [Unicode.Scalar] {
+        text.unicodeScalars.filter { "@.,;:<>()[]\\\"/ ".unicodeScalars.contains($0) }
+    }
+
+    private static func isLocalPart(_ text: Substring) -> Bool {
+        guard !text.isEmpty, !text.hasPrefix("."), !text.hasSuffix("."), !text.contains("..") else { return false }
+        return text.unicodeScalars.allSatisfy { scalar in
+            if scalar.isASCII {
+                return scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                    || ".!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(scalar)
+            }
+            return switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned, .spaceSeparator, .lineSeparator,
+                .paragraphSeparator:
+                false
+            default: true
+            }
+        }
+    }
+
+    private static func asciiDomain(_ text: String) -> String? {
+        guard let ascii = IDNA.ascii(text) else { return nil }
+        let labels = ascii.split(separator: ".", omittingEmptySubsequences: false)
+        let valid = labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+                && label.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
+        }
+        return valid && ascii.utf8.count <= 253 ? ascii : nil
+    }
+}
+
+/// Coded as its original text; decoding applies the same rules again.
+extension EmailAddress: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let address = EmailAddress(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an email address")
+        }
+        self = address
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(original)
+    }
+}

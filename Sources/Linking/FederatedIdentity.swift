@@ -1,0 +1,67 @@
+/// What an identity provider asserted about a person, after everything it sent was verified.
+package struct FederatedIdentity: Sendable, Hashable, Codable {
+    package var provider: ProviderID
+    /// The provider's own id of the person: opaque, compared byte by byte, 1 to 255 bytes of UTF-8 (OIDC Core §2, `sub`).
+    package var subject: String
+    /// The canonical issuer of the definition, kept beside the subject.
+    package var issuer: String
+    package var email: EmailAddress?
+    /// The provider says that it verified the address; by itself this proves nothing (see ``EmailTrust``).
+    package var emailVerifiedClaim: Bool
+    /// The provider says that it is the authority for the address: Google's `hd`, Microsoft's `xms_edov`.
+    package var emailAuthorityClaim: Bool
+    package var profile: Profile
+
+    package init(
+        provider: ProviderID,
+        subject: String,
+        issuer: String,
+        email: EmailAddress? = nil,
+        emailVerifiedClaim: Bool = false,
+        emailAuthorityClaim: Bool = false,
+        profile: Profile = Profile()
+    ) {
+        self.provider = provider
+        self.subject = subject
+        self.issuer = issuer
+        self.email = email
+        self.emailVerifiedClaim = emailVerifiedClaim
+        self.emailAuthorityClaim = emailAuthorityClaim
+        self.profile = profile
+    }
+}
+
+/// The parts of a provider's profile that accounts keep; each nil when the provider did not say.
+package struct Profile: Sendable, Hashable, Codable {
+    package var displayName: String?
+    package var firstName: String?
+    package var lastName: String?
+    package var nickName: String?
+    package var screenName: String?
+    package var photoURL: String?
+    package var language: String?
+    package var timeZone: String?
+    package var dateOfBirth: String?
+
+    package init(
+        displayName: String? = nil,
+        firstName: String? = nil,
+        lastName: String? = nil,
+        nickName: String? = nil,
+        screenName: String? = nil,
+        photoURL: String? = nil,
+        language: String? = nil,
+        timeZone: String? = nil,
+        dateOfBirth: String? = nil
+    ) {
+        self.displayName = displayName
+        self.firstName = firstName
+        self.lastName = lastName
+        self.nickName = nickName
+        self.screenName = screenName
+        self.photoURL = photoURL
+        self.language = language
+        self.timeZone = timeZone
+        self.dateOfBirth = dateOfBirth
+    }
+}

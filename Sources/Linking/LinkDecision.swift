@@ -1,0 +1,45 @@
+/// What a verified identity may do for a signed-in account (K2…K7 of the decision table).
+package enum LinkDecision: Sendable, Hashable {
+    /// K7.
+    case link(EmailEffect)
+    case refuse(Refusal)
+
+    package enum Refusal: Error, Sendable, Hashable {
+        /// K2: another account has the identity.
+        case identityLinkedToAnotherAccount
+        /// K3, K4: the account has an identity of this provider.
+        case providerAlreadyLinked
+        /// K5: another account has the address.
+        case emailExists
+    }
+
+    /// What linking does to the account's own address.
+    package enum EmailEffect: Sendable, Hashable {
+        case none
+        /// The account had none.
+        case adopt(EmailAddress, verified: Bool)
+        /// The provider proves the address that the account has.
+        case markVerified
+    }
+
+    /// - Parameters:
+    ///   - account: the signed-in account (U).
+    ///   - owner: the id of the account that has the identity (L).
+    ///   - emailOwner: the id of the account whose own address is the identity's (M).
+    package static func decide(
+        for identity: FederatedIdentity,
+        account: CandidateAccount,
+        owner: AccountID?,
+        emailOwner: AccountID?,
+        policy: LinkingPolicy
+    ) -> LinkDecision {
+        if let owner, owner != account.id { return .refuse(.identityLinkedToAnotherAccount) }
+        if owner == account.id || account.linked[identity.provider] != nil { return .refuse(.providerAlreadyLinked) }
+        guard policy.oneAccountPerEmail, let email = identity.email else { return .link(.none) }
+        if let emailOwner, emailOwner != account.id { return .refuse(.emailExists) }
+        let proven = policy.emailTrust.proves(identity)
+        guard let own = account.email else { return .link(.adopt(email, verified: proven)) }
+        let verifies = proven && own.canonical == email.canonical && !account.emailVerified
+        return .link(verifies ? .markVerified : .none)
+    }
+}

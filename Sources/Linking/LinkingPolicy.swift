@@ -1,0 +1,43 @@
+/// What a project decides about sign-in and linking.
+package struct LinkingPolicy: Sendable, Hashable {
+    /// One account per email: `signIn.allowDuplicateEmails` is false.
+    package var oneAccountPerEmail: Bool
+    /// When the address of the identity at hand counts as proven.
+    package var emailTrust: EmailTrust
+    /// Whether people may open accounts themselves: `client.permissions.disabledUserSignup` is false.
+    package var signUpAllowed: Bool
+
+    package init(oneAccountPerEmail: Bool = true, emailTrust: EmailTrust = .never, signUpAllowed: Bool = true) {
+        self.oneAccountPerEmail = oneAccountPerEmail
+        self.emailTrust = emailTrust
+        self.signUpAllowed = signUpAllowed
+    }
+}
+
+/// An account as a decision sees it.
+package struct CandidateAccount: Sendable, Hashable {
+    package var id: AccountID
+    package var email: EmailAddress?
+    package var emailVerified: Bool
+    package var disabled: Bool
+    /// `password`, `phone` and `emailLink`, as far as the account has them.
+    package var ownMethods: Set<ProviderID>
+    /// The subject at each linked provider; at most one for each.
+    package var linked: [ProviderID: String]
+
+    package init(
+        id: AccountID,
+        email: EmailAddress? = nil,
+        emailVerified: Bool = false,
+        disabled: Bool = false,
+        ownMethods: Set<ProviderID> = [],
+        linked: [ProviderID: String] = [:]
+    ) {
+        self.id = id
+        self.email = email
+        self.emailVerified = emailVerified
+        self.disabled = disabled
+        self.ownMethods = ownMethods
+        self.linked = linked
+    }
+}

@@ -1,0 +1,63 @@
+/// What a verified identity may do when nobody is signed in.
+///
+/// A pure function of the identity, the accounts that it could mean and the project's policy; the row ids (S1…S11,
+/// D1, D2) are those of the decision table in `docs/linking.md`.
+package enum SignInDecision: Sendable, Hashable {
+    /// The identity belongs to this account (S1, D1).
+    case signIn(AccountID)
+    /// Nobody has it: a new account, with the address as its own when `email` is set (S3, S4, D2).
+    case signUp(email: EmailAddress?, emailVerified: Bool)
+    /// The provider proves the verified address of this account: sign in and link (S5); `replaced` is the subject that
+    /// loses its link when the address was given to somebody else at the same provider (S6).
+    case link(AccountID, replaced: String?)
+    /// The provider proves an address that this account never did: whoever opened it loses every way in (S7).
+    case takeOver(AccountID)
+    /// The address belongs to this account and the provider proves nothing (S9). `providers` are the account's identity
+    /// providers, sorted, without `password` and `phone`.
+    case conflict(AccountID, providers: [ProviderID])
+    case refuse(Refusal)
+
+    package enum Refusal: Error, Sendable, Hashable {
+        /// S2, S8.
+        case accountDisabled
+        /// Nobody has the identity and the caller asked for an existing account (S10).
+        case accountNotFound
+        /// S11.
+        case signUpClosed
+    }
+
+    package enum Purpose: Sendable, Hashable {
+        case signIn
+        /// `autoCreate` false: never a new account.
+        case signInToExisting
+        /// Reauthentication: neither a new account nor a new link.
+        case reauthenticate
+    }
+
+    /// - Parameters:
+    ///   - owner: the account that has the identity linked (L of the table).
+    ///   - emailOwner: the account whose own address is the identity's (M); ignored with several accounts per email.
+    package static func decide(
+        for identity: FederatedIdentity,
+        owner: CandidateAccount?,
+        emailOwner: CandidateAccount?,
+        purpose: Purpose,
+        policy: LinkingPolicy
+    ) -> SignInDecision {
+        if let owner { return owner.disabled ? .refuse(.accountDisabled) : .signIn(owner.id) }
+        guard policy.oneAccountPerEmail, let email = identity.email, let emailOwner else {
+            guard purpose == .signIn else { return .refuse(.accountNotFound) }
+            guard policy.signUpAllowed else { return .refuse(.signUpClosed) }
+            let email = policy.oneAccountPerEmail ? identity.email : nil
+            return .signUp(email: email, emailVerified: email != nil && policy.emailTrust.proves(identity))
+        }
+        guard policy.emailTrust.proves(identity), emailOwner.email?.canonical == email.canonical else {
+            let providers = emailOwner.linked.keys.sorted { $0.rawValue < $1.rawValue }
+            return .conflict(emailOwner.id, providers: providers)
+        }
+        guard purpose != .reauthenticate else { return .refuse(.accountNotFound) }
+        guard !emailOwner.disabled else { return .refuse(.accountDisabled) }
+        guard emailOwner.emailVerified else { return .takeOver(emailOwner.id) }
+        return .link(emailOwner.id, replaced: emailOwner.linked[identity.provider])
+    }
+}

@@ -1,0 +1,48 @@
+package import Linking
+
+/// A node's view of all configuration, replaced whole when the database's version of it moves.
+package struct ConfigurationSnapshot: Sendable {
+    package var version: Int64
+    private var projects: [ProjectID: Project]
+    private var projectByNumber: [ProjectNumber: ProjectID]
+    private var projectByKey: [APIKey: ProjectID]
+    private var providers: [ProviderKey: ProviderConfiguration]
+
+    private struct ProviderKey: Hashable {
+        var project: ProjectID
+        var tenant: TenantID
+        var provider: ProviderID
+    }
+
+    package init(
+        version: Int64,
+        projects: [Project],
+        apiKeys: [(APIKey, ProjectID)],
+        providers: [(ProjectID, TenantID, ProviderConfiguration)]
+    ) {
+        self.version = version
+        self.projects = Dictionary(projects.map { ($0.id, $0) }) { first, _ in first }
+        self.projectByNumber = Dictionary(projects.map { ($0.number, $0.id) }) { first, _ in first }
+        self.projectByKey = Dictionary(apiKeys) { first, _ in first }
+        self.providers = Dictionary(
+            providers.map { (ProviderKey(project: $0, tenant: $1, provider: $2.provider), $2) }
+        ) { first, _ in first }
+    }
+
+    package static let empty = ConfigurationSnapshot(version: -1, projects: [], apiKeys: [], providers: [])
+
+    package func project(_ id: ProjectID) -> Project? { projects[id] }
+    package func project(number: ProjectNumber) -> Project? { projectByNumber[number].flatMap { projects[$0] } }
+    package func project(apiKey: APIKey) -> Project? { projectByKey[apiKey].flatMap { projects[$0] } }
+    package var allProjects: [Project] { projects.values.sorted { $0.id.rawValue < $1.id.rawValue } }
+
+    package func provider(_ id: ProviderID, project: ProjectID, tenant: TenantID = .none) -> ProviderConfiguration? {
+        providers[ProviderKey(project: project, tenant: tenant, provider: id)]
+    }
+
+    /// All providers configured for a project or tenant, sorted by id.
+    package func providers(project: ProjectID, tenant: TenantID = .none) -> [ProviderConfiguration] {
+        providers.filter { $0.key.project == project && $0.key.tenant == tenant }.map(\.value)
+            .sorted { $0.provider.rawValue < $1.provider.rawValue }
+    }
+}

@@ -1,0 +1,42 @@
+/// A project's id: `[a-z][a-z0-9-]{5,29}`.
+package struct ProjectID: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: String
+
+    package init?(rawValue: String) {
+        let bytes = Array(rawValue.utf8)
+        guard (6...30).contains(bytes.count), let first = bytes.first, (97...122).contains(first),
+            bytes.allSatisfy({ (97...122).contains($0) || (48...57).contains($0) || $0 == 45 })
+        else { return nil }
+        self.rawValue = rawValue
+    }
+
+    package var description: String { rawValue }
+}
+
+/// A project's number: 12 digits, random, in refresh tokens and resource names.
+package struct ProjectNumber: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: Int64
+
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package var description: String { String(rawValue) }
+}
+
+/// A tenant of a project; `none` (the empty text) for the project itself.
+package struct TenantID: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: String
+
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    package static let none = TenantID(rawValue: "")
+    package var description: String { rawValue }
+}
+
+/// A public API key: `AIza` and 35 characters of `[A-Za-z0-9_-]`. It names a project and permits nothing.
+package struct APIKey: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: String
+
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    package var description: String { rawValue }
+}

@@ -1,0 +1,60 @@
+/// What a project decides: the members of `projects/{p}/config` that exist so far.
+///
+/// Stored as JSON in one row; a member that the row lacks has its default, so that a new release reads old rows.
+package struct ProjectSettings: Sendable, Hashable, Codable {
+    /// Domains that continue URLs and redirects may name; `localhost` to begin with.
+    package var authorizedDomains: [String] = ["localhost"]
+    package var passwordSignIn = true
+    package var anonymousSignIn = false
+    /// False: one account per email.
+    package var allowDuplicateEmails = false
+    package var disabledUserSignup = false
+    package var disabledUserDeletion = false
+    /// Email enumeration protection, `emailPrivacyConfig.enableImprovedEmailPrivacy`.
+    package var emailEnumerationProtection = true
+    /// Seconds since the sign-in within which sensitive operations are allowed; 0 switches the check off.
+    package var recentSignInSeconds: Int64 = 300
+    /// Refuses end users the removal of their last sign-in method.
+    package var keepLastSignInMethod = true
+    /// `strict` takes the narrower defaults of ``EmailTrustDefaults``.
+    package var strictEmailTrust = false
+    /// Rotates refresh tokens at each use.
+    package var rotateRefreshTokens = false
+    /// Signs ID tokens with ES256 instead of RS256.
+    package var signWithES256 = false
+    /// Refreshes a linked credential's stored profile at each sign-in.
+    package var refreshProviderProfiles = false
+
+    package init() {}
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let defaults = ProjectSettings()
+        func value<T: Decodable>(_ key: CodingKeys, _ path: KeyPath<ProjectSettings, T>) throws -> T {
+            try values.decodeIfPresent(T.self, forKey: key) ?? defaults[keyPath: path]
+        }
+        authorizedDomains = try value(.authorizedDomains, \.authorizedDomains)
+        passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
+        anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
+        allowDuplicateEmails = try value(.allowDuplicateEmails, \.allowDuplicateEmails)
+        disabledUserSignup = try value(.disabledUserSignup, \.disabledUserSignup)
+        disabledUserDeletion = try value(.disabledUserDeletion, \.disabledUserDeletion)
+        emailEnumerationProtection = try value(.emailEnumerationProtection, \.emailEnumerationProtection)
+        recentSignInSeconds = try value(.recentSignInSeconds, \.recentSignInSeconds)
+        keepLastSignInMethod = try value(.keepLastSignInMethod, \.keepLastSignInMethod)
+        strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
+        rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
+        signWithES256 = try value(.signWithES256, \.signWithES256)
+        refreshProviderProfiles = try value(.refreshProviderProfiles, \.refreshProviderProfiles)
+    }
+
+    /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.
+    package static let development: ProjectSettings = {
+        var settings = ProjectSettings()
+        settings.authorizedDomains = ["localhost", "127.0.0.1"]
+        settings.anonymousSignIn = true
+        settings.emailEnumerationProtection = false
+        settings.keepLastSignInMethod = false
+        return settings
+    }()
+}

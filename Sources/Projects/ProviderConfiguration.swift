@@ -1,0 +1,40 @@
+package import Linking
+package import Secrets
+
+/// What an admin entered for one identity provider of a project.
+///
+/// Together with the built-in definition of the same id (`Federation`) it is all that a sign-in needs. Members that
+/// only our own definitions have stand in ``overrides``.
+package struct ProviderConfiguration: Sendable, Hashable {
+    package var provider: ProviderID
+    package var enabled: Bool
+    package var displayName: String?
+    package var clientID: String
+    package var clientSecret: Secret?
+    /// Client ids besides ``clientID`` that an ID token may name in `aud`: native apps, bundle ids.
+    package var audiences: [String]
+    /// The issuer of `oidc.*`; nil for built-in providers.
+    package var issuer: String?
+    /// Overrides of the definition as JSON (`definition{}` on the wire); nil for none.
+    package var overrides: String?
+
+    package init(
+        provider: ProviderID,
+        enabled: Bool,
+        displayName: String? = nil,
+        clientID: String,
+        clientSecret: Secret? = nil,
+        audiences: [String] = [],
+        issuer: String? = nil,
+        overrides: String? = nil
+    ) {
+        self.provider = provider
+        self.enabled = enabled
+        self.displayName = displayName
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.audiences = audiences
+        self.issuer = issuer
+        self.overrides = overrides
+    }
+}

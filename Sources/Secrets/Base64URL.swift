@@ -1,0 +1,49 @@
+/// Base64 with the URL-safe alphabet and without padding (RFC 4648 §5, RFC 7515 §2).
+package enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let values: [Int8] = {
+        var values = [Int8](repeating: -1, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = Int8(value) }
+        return values
+    }()
+
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var buffer: UInt32 = 0
+        var bits = 0
+        for byte in bytes {
+            buffer = buffer << 8 | UInt32(byte)
+            bits += 8
+            while bits >= 6 {
+                bits -= 6
+                text.append(alphabet[Int(buffer >> UInt32(bits) & 63)])
+            }
+        }
+        if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes, or nil for anything but the one canonical spelling: padding, white space, foreign characters and
+    /// unused bits that are not zero are refused, so that no two texts name the same bytes.
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        let characters = text.utf8
+        guard characters.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(characters.count * 3 / 4)
+        var buffer: UInt32 = 0
+        var bits = 0
+        for character in characters {
+            let value = values[Int(character)]
+            guard value >= 0 else { return nil }
+            buffer = buffer << 6 | UInt32(value)
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+            }
+        }
+        guard buffer & (1 << UInt32(bits) - 1) == 0 else { return nil }
+        return bytes
+    }
+}

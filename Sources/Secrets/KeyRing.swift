@@ -1,0 +1,69 @@
+import Crypto
+
+/// Encrypts what the database keeps secret: AES-256-GCM under named keys, bound to the place where it is stored.
+///
+/// A sealed value is `version (1 byte) ‖ length of the key id (1) ‖ key id ‖ nonce (12) ‖ ciphertext ‖ tag (16)`.
+/// The first key seals; every key opens, so that a new key can be put in front while old rows still open.
+package struct KeyRing: Sendable {
+    package struct Key: Sendable {
+        package let id: String
+        fileprivate let material: SymmetricKey
+
+        /// - Parameters:
+        ///   - id: 1 to 64 characters of ASCII.
+        ///   - bytes: 32 bytes.
+        package init(id: String, bytes: [UInt8]) throws(KeyRingError) {
+            guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+                throw .invalidKey("a key id has 1 to 64 characters of ASCII")
+            }
+            guard bytes.count == 32 else { throw .invalidKey("key \(id) must have 32 bytes") }
+            self.id = id
+            self.material = SymmetricKey(data: bytes)
+        }
+    }
+
+    private let keys: [Key]
+
+    /// - Parameter keys: at least one; the first seals.
+    package init(keys: [Key]) throws(KeyRingError) {
+        guard !keys.isEmpty else { throw .invalidKey("at least one encryption key is needed") }
+        guard Set(keys.map(\.id)).count == keys.count else { throw .invalidKey("two encryption keys share an id") }
+        self.keys = keys
+    }
+
+    /// Seals bytes for one place, such as `signing_keys/<kid>`: they open there alone.
+    package func seal(_ bytes: [UInt8], for place: String) throws(KeyRingError) -> [UInt8] {
+        let key = keys[0]
+        guard let box = try? AES.GCM.seal(bytes, using: key.material, authenticating: Array(place.utf8)),
+            let combined = box.combined
+        else { throw .cannotSeal }
+        return [1, UInt8(key.id.utf8.count)] + Array(key.id.utf8) + [UInt8](combined)
+    }
+
+    package func seal(_ secret: Secret, for place: String) throws(KeyRingError) -> [UInt8] {
+        try seal(Array(secret.reveal().utf8), for: place)
+    }
+
+    /// Opens what ``seal(_:for:)-([UInt8],_)`` made for the same place.
+    package func open(_ sealed: [UInt8], for place: String) throws(KeyRingError) -> [UInt8] {
+        guard sealed.count > 2, sealed[0] == 1, sealed.count > 2 + Int(sealed[1]) else { throw .cannotOpen }
+        let idEnd = 2 + Int(sealed[1])
+        let id = String(decoding: sealed[2..<idEnd], as: UTF8.self)
+        guard let key = keys.first(where: { $0.id == id }) else { throw .unknownKey(id) }
+        guard let box = try? AES.GCM.SealedBox(combined: sealed[idEnd...]),
+            let bytes = try? AES.GCM.open(box, using: key.material, authenticating: Array(place.utf8))
+        else { throw .cannotOpen }
+        return [UInt8](bytes)
+    }
+
+    package func openSecret(_ sealed: [UInt8], for place: String) throws(KeyRingError) -> Secret {
+        Secret(String(decoding: try open(sealed, for: place), as: UTF8.self))
+    }
+}
+
+package enum KeyRingError: Error, Equatable {
+    case invalidKey(String)
+    case cannotSeal
+    case cannotOpen
+    case unknownKey(String)
+}
