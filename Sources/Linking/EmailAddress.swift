@@ -34,6 +34,12 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         self.original = text
     }
 
+    /// An address that the database holds: what ``init(_:)`` made of `original` once.
+    package init(canonical: String, original: String) {
+        self.canonical = canonical
+        self.original = original
+    }
+
     /// The characters that give an address its shape, in order: folding may not bring new ones in.
     private static func structure(of text: String) -> [Unicode.Scalar] {
         text.unicodeScalars.filter { "@.,;:<>()[]\\\"/ ".unicodeScalars.contains($0) }

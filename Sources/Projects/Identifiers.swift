@@ -40,3 +40,14 @@ package struct APIKey: RawRepresentable, Sendable, Hashable, CustomStringConvert
 
     package var description: String { rawValue }
 }
+
+/// Where accounts live: a project, or one of its tenants.
+package struct Scope: Sendable, Hashable {
+    package var project: ProjectID
+    package var tenant: TenantID
+
+    package init(project: ProjectID, tenant: TenantID = .none) {
+        self.project = project
+        self.tenant = tenant
+    }
+}

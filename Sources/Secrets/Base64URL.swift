@@ -9,30 +9,41 @@ package enum Base64URL {
 
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        append(Array(bytes), to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Encodes onto the end of text that is still bytes, such as a token in the making.
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        text.reserveCapacity(text.count + (bytes.count * 4 + 2) / 3)
+        let alphabet = Self.alphabet
         var buffer: UInt32 = 0
-        var bits = 0
+        var bits: UInt32 = 0
         for byte in bytes {
             buffer = buffer << 8 | UInt32(byte)
             bits += 8
             while bits >= 6 {
                 bits -= 6
-                text.append(alphabet[Int(buffer >> UInt32(bits) & 63)])
+                text.append(alphabet[Int(buffer >> bits & 63)])
             }
         }
-        if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
+        if bits > 0 { text.append(alphabet[Int(buffer << (6 - bits) & 63)]) }
     }
 
     /// The bytes, or nil for anything but the one canonical spelling: padding, white space, foreign characters and
     /// unused bits that are not zero are refused, so that no two texts name the same bytes.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        let characters = text.utf8
+        decode(Array(text.utf8)[...])
+    }
+
+    /// Decodes text that is still bytes, such as a part of a token.
+    package static func decode(_ characters: ArraySlice<UInt8>) -> [UInt8]? {
         guard characters.count % 4 != 1 else { return nil }
+        let values = Self.values
         var bytes: [UInt8] = []
         bytes.reserveCapacity(characters.count * 3 / 4)
         var buffer: UInt32 = 0
-        var bits = 0
+        var bits: UInt32 = 0
         for character in characters {
             let value = values[Int(character)]
             guard value >= 0 else { return nil }
@@ -40,10 +51,10 @@ package enum Base64URL {
             bits += 6
             if bits >= 8 {
                 bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
             }
         }
-        guard buffer & (1 << UInt32(bits) - 1) == 0 else { return nil }
+        guard buffer & (1 << bits - 1) == 0 else { return nil }
         return bytes
     }
 }

@@ -1,0 +1,71 @@
+import Linking
+
+// What the statements of `Storage` do to an account, done to the value: the answer needs no second read.
+
+extension Account {
+    mutating func apply(_ profile: Profile) {
+        displayName = profile.displayName
+        photoURL = profile.photoURL
+        screenName = profile.screenName
+        language = profile.language
+        timeZone = profile.timeZone
+        dateOfBirth = profile.dateOfBirth
+    }
+
+    /// With the identity linked, in place of another one of the same provider; empty profile fields are filled.
+    func linking(_ identity: FederatedIdentity, effect: LinkDecision.EmailEffect = .none) -> Account {
+        var account = self
+        account.version += 1
+        account.linked.removeAll { $0.provider == identity.provider }
+        account.linked.append(LinkedCredential(identity))
+        account.linked.sort { $0.provider.rawValue < $1.provider.rawValue }
+        account.displayName = displayName ?? identity.profile.displayName
+        account.photoURL = photoURL ?? identity.profile.photoURL
+        switch effect {
+        case .none: break
+        case .markVerified: account.emailVerified = true
+        case .adopt(let email, let verified):
+            account.email = email
+            account.emailVerified = verified
+        }
+        return account
+    }
+
+    /// With nothing of what was there before its address was proved (S7).
+    func takenOver(by identity: FederatedIdentity, now: Int64) -> Account {
+        var account = self
+        account.version += 1
+        account.linked = [LinkedCredential(identity)]
+        account.hasPassword = false
+        account.phoneNumber = nil
+        account.emailLinkSignIn = false
+        account.emailVerified = true
+        account.validSince = now
+        account.apply(identity.profile)
+        return account
+    }
+}
+
+extension LinkedCredential {
+    init(_ identity: FederatedIdentity) {
+        self.init(
+            provider: identity.provider,
+            subject: identity.subject,
+            email: identity.email?.canonical,
+            displayName: identity.profile.displayName,
+            photoURL: identity.profile.photoURL,
+            screenName: identity.profile.screenName
+        )
+    }
+}
+
+extension AccountsError {
+    init(_ refusal: SignInDecision.Refusal) {
+        self =
+            switch refusal {
+            case .accountDisabled: .userDisabled
+            case .accountNotFound: .accountNotFound
+            case .signUpClosed: .signUpClosed
+            }
+    }
+}

@@ -1,0 +1,82 @@
+package import Federation
+package import Linking
+
+/// Why a use case refused. Closed: one file of the HTTP layer maps every case to its wire error.
+package enum AccountsError: Error, Sendable {
+    // The caller's session
+    case missingIDToken
+    case invalidIDToken
+    case tokenExpired
+    case userNotFound
+    case userDisabled
+    case tenantMismatch
+    case recentSignInRequired
+
+    // Refresh
+    case missingRefreshToken
+    case invalidRefreshToken
+    case projectNumberMismatch
+
+    // Providers
+    case missingRequestURI
+    case invalidRequestURI
+    case invalidPendingToken
+    case missingProviderOrCredential(requestURI: String, provider: String)
+    case providerNotFound
+    case providerDisabled
+    case federation(FederationError)
+    /// The flow's state is unknown, used, expired or of another client, provider or project.
+    case invalidFlow
+    /// Nobody has the identity, and no account may be made (S10).
+    case accountNotFound
+    case signUpClosed
+    case duplicateCredential
+    /// In-band errors of linking when the caller did not ask for the credential back.
+    case linking(LinkDecision.Refusal)
+
+    // createAuthUri
+    case missingIdentifier
+    case invalidIdentifier
+    case missingContinueURI
+    case invalidContinueURI(String)
+    case reservedParameter(String)
+
+    // Email, password, profile
+    case missingEmail
+    case invalidEmail
+    case emailExists
+    case emailNotFound
+    case missingPassword
+    case weakPassword
+    case passwordTooLong
+    case invalidLoginCredentials
+    case invalidPassword
+    case passwordSignInDisabled
+    case signUpWithPasswordDisabled
+    case anonymousSignInDisabled
+    case verifyEmailBeforeChange
+    case displayNameTooLong
+    case invalidProfileAttribute(String)
+    case unsupportedParameters
+    case unexpectedParameter(String)
+    case insufficientPermission
+    case operationNotAllowed
+    case lastSignInMethod
+    case deletionClosed
+    case overloaded
+
+    // Admin
+    case missingLocalID
+    case duplicateLocalID
+    case invalidLocalID
+    case invalidPhoneNumber
+    case phoneNumberExists
+    case claimsTooLarge
+    case invalidClaims
+    case forbiddenClaim(String)
+    case missingIdentifierForLink
+    case invalidProviderID
+    case sessionNotFound
+    /// Storage gave up after its retries: the caller may try again.
+    case contended
+}

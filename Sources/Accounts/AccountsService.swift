@@ -1,0 +1,84 @@
+package import Federation
+import Linking
+package import Passwords
+import Projects
+package import Secrets
+package import Sessions
+package import Storage
+package import struct Foundation.Date
+
+/// The use cases, each a type of its own file, over one set of parts.
+package struct AccountsService: Sendable {
+    package let createAuthURI: CreateAuthURI
+    package let signInWithIdP: SignInWithIdP
+    package let signUp: SignUp
+    package let signInWithPassword: SignInWithPassword
+    package let lookUp: LookUp
+    package let updateAccount: UpdateAccount
+    package let deleteAccount: DeleteAccount
+    package let refresh: Refresh
+    package let signOut: SignOut
+    package let listSessions: ListSessions
+    package let admin: AdminAccounts
+
+    package init(_ parts: Parts) {
+        createAuthURI = CreateAuthURI(parts: parts)
+        signInWithIdP = SignInWithIdP(parts: parts)
+        signUp = SignUp(parts: parts)
+        signInWithPassword = SignInWithPassword(parts: parts)
+        lookUp = LookUp(parts: parts)
+        updateAccount = UpdateAccount(parts: parts)
+        deleteAccount = DeleteAccount(parts: parts)
+        refresh = Refresh(parts: parts)
+        signOut = SignOut(parts: parts)
+        listSessions = ListSessions(parts: parts)
+        admin = AdminAccounts(parts: parts)
+    }
+}
+
+/// What the use cases work with.
+package struct Parts: Sendable {
+    let stores: Stores
+    let federation: FederationService
+    let passwords: PasswordHasher
+    let tokenVerifier: IDTokenVerifier
+    let random: RandomSource
+    let now: @Sendable () -> Date
+    /// What `identity dev` allows and production never does.
+    let development: Bool
+
+    package init(
+        stores: Stores,
+        federation: FederationService,
+        passwords: PasswordHasher,
+        tokenVerifier: IDTokenVerifier,
+        random: RandomSource,
+        now: @escaping @Sendable () -> Date,
+        development: Bool
+    ) {
+        self.stores = stores
+        self.federation = federation
+        self.passwords = passwords
+        self.tokenVerifier = tokenVerifier
+        self.random = random
+        self.now = now
+        self.development = development
+    }
+
+    var configuration: ConfigurationStore { stores.configuration }
+    var accounts: AccountStore { stores.accounts }
+    var sessions: SessionStore { stores.sessions }
+    var flows: FlowStore { stores.flows }
+    var pendingCredentials: PendingCredentialStore { stores.pendingCredentials }
+
+    /// Seconds since 1970.
+    var seconds: Int64 { Int64(now().timeIntervalSince1970) }
+
+    func newAccountID() -> AccountID {
+        AccountID(random.text(28, of: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"))
+    }
+}
+
+extension Caller {
+    var scope: Scope { Scope(project: project.id, tenant: tenant) }
+}

@@ -1,0 +1,113 @@
+package import Linking
+package import Projects
+package import Secrets
+import Sessions
+import Storage
+package import struct Foundation.Date
+
+extension AdminAccounts {
+    package struct Changes: Sendable {
+        package var localID: String?
+        package var email: String?
+        package var emailVerified: Bool?
+        package var password: Secret?
+        package var displayName: String?
+        package var photoURL: String?
+        package var phoneNumber: String?
+        package var disabled: Bool?
+        /// A JSON object as text; `{}` or nothing in it clears.
+        package var customAttributes: String?
+        /// Seconds since 1970, stored as it is.
+        package var validSince: Int64?
+        package var createdAt: Date?
+        package var lastSignInAt: Date?
+        package var deleteProviders: [String] = []
+        package var deleteAttributes: [UpdateAccount.Attribute] = []
+        /// A credential to link without proof.
+        package var link: LinkedCredential?
+
+        package init() {}
+    }
+
+    /// Changes an account as an admin may: any field, the last sign-in method included.
+    package func update(_ request: Changes, _ project: Project, _ tenant: TenantID) async throws -> Account {
+        let id = try Self.required(request.localID)
+        let email = try Self.email(request.email)
+        let displayName = try ProfileRules.displayName(request.displayName)
+        let photoURL = try ProfileRules.photoURL(request.photoURL)
+        let phoneNumber = try Self.phoneNumber(request.phoneNumber)
+        let claims = try request.customAttributes.map { text throws(AccountsError) in try CustomClaimRules.check(text) }
+        if let link = request.link { try Self.check(link) }
+        if let password = request.password { try PasswordRules.check(password) }
+        let stored: StoredPassword? =
+            if let password = request.password { try await parts.hash(password, project) } else { nil }
+        let now = parts.now()
+        let seconds = parts.seconds
+        let changed = try await parts.change(id, session: nil, Caller(project: project, tenant: tenant)) { account, _ in
+            var changes = AccountChanges()
+            changes.emailVerified = request.emailVerified
+            changes.disabled = request.disabled
+            changes.validSince = request.validSince
+            changes.createdAt = request.createdAt
+            changes.lastSignInAt = request.lastSignInAt
+            if let displayName { changes.displayName = displayName }
+            if let photoURL { changes.photoURL = photoURL }
+            if let phoneNumber { changes.phoneNumber = phoneNumber }
+            if let claims { changes.customAttributes = .some(claims) }
+            if let email, email.canonical != account.email?.canonical {
+                changes.email = email
+                changes.emailVerified = request.emailVerified ?? false
+                if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+                changes.validSince = request.validSince ?? seconds
+                changes.endedSessions = .all
+            }
+            if let stored {
+                changes.password = stored
+                changes.passwordUpdatedAt = now
+                changes.validSince = request.validSince ?? seconds
+                changes.endedSessions = .all
+            }
+            try Self.remove(request, from: account, into: &changes)
+            if let link = request.link {
+                guard !account.linked.contains(where: { $0.provider == link.provider }) else {
+                    throw AccountsError.linking(.providerAlreadyLinked)
+                }
+                changes.linked = link
+            }
+            return changes
+        }
+        return try changed.existing
+    }
+
+    private static func remove(_ request: Changes, from account: Account, into changes: inout AccountChanges) throws {
+        let providers = Set(request.deleteProviders.map { ProviderID($0) })
+        let attributes = Set(request.deleteAttributes)
+        if providers.contains(.password) || attributes.contains(.password) { changes.password = .some(nil) }
+        if providers.contains(.phone) { changes.phoneNumber = .some(nil) }
+        changes.unlinked = providers.filter(\.isFederated).intersection(account.linked.map(\.provider))
+        if attributes.contains(.displayName) { changes.displayName = .some(nil) }
+        if attributes.contains(.photoURL) { changes.photoURL = .some(nil) }
+        if attributes.contains(.email), account.email != nil {
+            changes.email = .some(nil)
+            changes.emailVerified = false
+        }
+    }
+
+    private static func check(_ link: LinkedCredential) throws(AccountsError) {
+        guard !link.provider.rawValue.isEmpty, !link.subject.isEmpty else { throw .missingIdentifierForLink }
+        guard link.provider.isFederated else { throw .invalidProviderID }
+        guard link.subject.utf8.count <= 255, !link.subject.utf8.contains(0) else { throw .missingIdentifierForLink }
+    }
+}
+
+/// Custom claims: a JSON object of at most 1000 characters without the names that tokens use themselves.
+enum CustomClaimRules {
+    /// The text to store; nil when there are no claims.
+    static func check(_ text: String) throws(AccountsError) -> String? {
+        guard !text.isEmpty else { return nil }
+        guard text.count <= 1000 else { throw .claimsTooLarge }
+        guard !text.utf8.contains(0), let names = CustomClaims.names(in: text) else { throw .invalidClaims }
+        if let name = names.first(where: CustomClaims.reservedNames.contains) { throw .forbiddenClaim(name) }
+        return names.isEmpty ? nil : text
+    }
+}

@@ -1,0 +1,165 @@
+package import Linking
+package import Projects
+package import Secrets
+import Sessions
+package import Storage
+
+/// What admins do with accounts.
+package struct AdminAccounts: Sendable {
+    let parts: Parts
+
+    package struct NewAccount: Sendable {
+        package var localID: String?
+        package var email: String?
+        package var emailVerified = false
+        package var password: Secret?
+        package var displayName: String?
+        package var photoURL: String?
+        package var phoneNumber: String?
+        package var disabled = false
+
+        package init() {}
+    }
+
+    /// Opens an account; its `disabled` is stored even when false, as production does.
+    package func create(_ new: NewAccount, _ project: Project, _ tenant: TenantID) async throws -> Account {
+        let id = try new.localID.map { text throws(AccountsError) in try Self.accountID(text) } ?? parts.newAccountID()
+        var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
+        account.email = try Self.email(new.email)
+        account.emailVerified = new.emailVerified && account.email != nil
+        account.displayName = try ProfileRules.displayName(new.displayName)
+        account.photoURL = try ProfileRules.photoURL(new.photoURL)
+        account.phoneNumber = try Self.phoneNumber(new.phoneNumber)
+        account.disabled = new.disabled
+        var stored: StoredPassword?
+        if let password = new.password {
+            try PasswordRules.check(password)
+            stored = try await parts.hash(password, project)
+            account.hasPassword = true
+            account.passwordUpdatedAt = parts.now()
+        }
+        let conflict = try await parts.accounts.insert(
+            account,
+            password: stored,
+            session: nil,
+            in: Scope(project: project.id, tenant: tenant),
+            now: parts.now()
+        )
+        if let conflict { throw AccountsError(conflict) }
+        return account
+    }
+
+    package struct Selectors: Sendable {
+        package var localIDs: [String] = []
+        package var emails: [String] = []
+        package var phoneNumbers: [String] = []
+        package var federated: [(provider: ProviderID, subject: String)] = []
+
+        package init() {}
+
+        var isEmpty: Bool { localIDs.isEmpty && emails.isEmpty && phoneNumbers.isEmpty && federated.isEmpty }
+    }
+
+    /// The accounts that any selector names; what names none is left out.
+    package func lookUp(_ selectors: Selectors, _ project: Project, _ tenant: TenantID) async throws -> [Account] {
+        guard !selectors.isEmpty else { throw AccountsError.missingIDToken }
+        return try await parts.accounts.find(
+            AccountSelectors(
+                accounts: selectors.localIDs.map { AccountID($0) },
+                emails: selectors.emails.compactMap { EmailAddress($0) },
+                phoneNumbers: selectors.phoneNumbers,
+                federated: selectors.federated
+            ),
+            in: Scope(project: project.id, tenant: tenant)
+        )
+    }
+
+    /// A page of accounts ordered by id.
+    package func list(
+        maxResults: Int,
+        after: AccountID?,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> [ListedAccount] {
+        guard maxResults > 0 else { return [] }
+        return try await parts.accounts.list(
+            after: after,
+            limit: min(maxResults, 1000),
+            in: Scope(project: project.id, tenant: tenant)
+        )
+    }
+
+    package func delete(localID: String?, _ project: Project, _ tenant: TenantID) async throws {
+        let account = try Self.required(localID)
+        let caller = Caller(project: project, tenant: tenant)
+        _ = try await parts.change(account, session: nil, caller) { _, _ in
+            var changes = AccountChanges()
+            changes.deletesAccount = true
+            return changes
+        }
+    }
+
+    package func listSessions(
+        localID: String?,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> [SessionSummary] {
+        let scope = Scope(project: project.id, tenant: tenant)
+        let account = try Self.required(localID)
+        guard try await parts.accounts.find(account, session: nil, in: scope) != nil else {
+            throw AccountsError.userNotFound
+        }
+        return try await parts.sessions.list(of: account, in: scope).map { SessionSummary($0, current: false) }
+    }
+
+    /// Ends one session of an account, or all.
+    package func signOut(
+        localID: String?,
+        sessionID: String?,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws {
+        let scope = Scope(project: project.id, tenant: tenant)
+        let account = try Self.required(localID)
+        guard try await parts.accounts.find(account, session: nil, in: scope) != nil else {
+            throw AccountsError.userNotFound
+        }
+        guard let sessionID else {
+            _ = try await parts.sessions.revoke(.all, of: account, in: scope, now: parts.now())
+            return
+        }
+        guard let id = SessionID(rawValue: sessionID),
+            try await parts.sessions.revoke(.only(id), of: account, in: scope, now: parts.now()) > 0
+        else { throw AccountsError.sessionNotFound }
+    }
+
+    // MARK: Values
+
+    static func required(_ localID: String?) throws(AccountsError) -> AccountID {
+        guard let localID, !localID.isEmpty else { throw .missingLocalID }
+        return AccountID(localID)
+    }
+
+    private static func accountID(_ text: String) throws(AccountsError) -> AccountID {
+        guard (1...128).contains(text.count), text.utf8.count <= 512, !text.utf8.contains(0) else {
+            throw .invalidLocalID
+        }
+        return AccountID(text)
+    }
+
+    static func email(_ text: String?) throws(AccountsError) -> EmailAddress? {
+        guard let text else { return nil }
+        guard let address = EmailAddress(text) else { throw .invalidEmail }
+        return address
+    }
+
+    /// E.164: `+`, then 7 to 15 digits of which the first is not zero; spaces, dashes, dots and brackets are taken out.
+    static func phoneNumber(_ text: String?) throws(AccountsError) -> String? {
+        guard let text else { return nil }
+        let digits = text.filter { !" -.()".contains($0) }
+        guard digits.hasPrefix("+"), (8...16).contains(digits.utf8.count),
+            digits.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }), digits.dropFirst().first != "0"
+        else { throw .invalidPhoneNumber }
+        return digits
+    }
+}

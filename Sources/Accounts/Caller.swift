@@ -1,0 +1,23 @@
+package import Projects
+
+/// Who calls an end-user operation: the project that the API key names, and the device.
+package struct Caller: Sendable {
+    package var project: Project
+    package var tenant: TenantID
+    /// The `User-Agent` header, at most 256 characters; shown in the list of sessions.
+    package var userAgent: String?
+    /// The caller's network: /24 of IPv4, /64 of IPv6, as text.
+    package var addressPrefix: String?
+
+    package init(
+        project: Project,
+        tenant: TenantID = .none,
+        userAgent: String? = nil,
+        addressPrefix: String? = nil
+    ) {
+        self.project = project
+        self.tenant = tenant
+        self.userAgent = userAgent
+        self.addressPrefix = addressPrefix
+    }
+}

@@ -1,0 +1,158 @@
+import Federation
+import Linking
+import Projects
+package import Secrets
+import Storage
+
+/// `createAuthUri`: the sign-in methods of an address, or the start of a sign-in at a provider.
+package struct CreateAuthURI: Sendable {
+    let parts: Parts
+
+    package struct Methods: Sendable {
+        package var sessionID: String
+        /// Nil, like the lists, when email enumeration protection is on.
+        package var registered: Bool?
+        package var allProviders: [String]?
+        package var signInMethods: [String]?
+    }
+
+    /// - Parameters:
+    ///   - email: `identifier`.
+    ///   - continueURI: must be there and absolute, and is not used.
+    package func lookUpMethods(
+        email: String?,
+        continueURI: String?,
+        sessionID: String?,
+        _ caller: Caller
+    ) async throws -> Methods {
+        guard let email, !email.isEmpty else { throw AccountsError.missingIdentifier }
+        guard let continueURI, !continueURI.isEmpty else { throw AccountsError.missingContinueURI }
+        guard let address = EmailAddress(email) else { throw AccountsError.invalidIdentifier }
+        guard ContinueURI(continueURI) != nil else { throw AccountsError.invalidContinueURI("") }
+        var methods = Methods(sessionID: sessionID ?? newSessionID())
+        guard !caller.project.settings.emailEnumerationProtection else { return methods }
+        let accounts = try await parts.accounts.find(anyEmail: address, in: caller.scope)
+        methods.registered = !accounts.isEmpty
+        guard !accounts.isEmpty else { return methods }
+        var providers: [String] = []
+        var signIn: [String] = []
+        for account in accounts {
+            let ownsAddress = account.email?.canonical == address.canonical
+            if account.hasPassword, ownsAddress { signIn.append("password") }
+            if account.emailLinkSignIn, ownsAddress { signIn.append("emailLink") }
+            if account.hasPassword || account.emailLinkSignIn, ownsAddress { providers.append("password") }
+            guard !caller.project.settings.allowDuplicateEmails else { continue }
+            let federated = account.linked
+                .filter { ownsAddress || $0.email == address.canonical }.map(\.provider.rawValue)
+            signIn += federated
+            providers += federated
+        }
+        methods.allProviders = providers.uniqued()
+        methods.signInMethods = signIn.uniqued()
+        return methods
+    }
+
+    package struct Request: Sendable {
+        package enum Purpose: Sendable { case signIn, link, reauthenticate }
+
+        package var providerID: String
+        package var continueURI: String?
+        package var scopes: [String] = []
+        package var customParameters: [String: String] = [:]
+        package var sessionID: String?
+        package var context: String?
+        package var purpose = Purpose.signIn
+        package var hostedDomain: String?
+
+        package init(providerID: String) { self.providerID = providerID }
+    }
+
+    package struct Started: Sendable {
+        package var authURI: String
+        /// What the same client shows when it finishes.
+        package var sessionID: String
+        package var providerID: String
+        /// For apps that check both themselves.
+        package var state: Secret
+        package var nonce: Secret?
+    }
+
+    /// Stores an authorization request for ten minutes and gives the URL to send the browser to.
+    package func startFlow(_ request: Request, _ caller: Caller) async throws -> Started {
+        guard let continueURI = request.continueURI, !continueURI.isEmpty else { throw AccountsError.missingContinueURI }
+        let id = ProviderID(request.providerID)
+        let snapshot = parts.configuration.snapshot
+        guard let configuration = snapshot.provider(id, project: caller.project.id, tenant: caller.tenant) else {
+            throw AccountsError.providerNotFound
+        }
+        guard configuration.enabled else { throw AccountsError.providerDisabled }
+        try allow(continueURI, configuration, caller)
+        var parameters = request.customParameters
+        if let hostedDomain = request.hostedDomain, parameters["hd"] == nil { parameters["hd"] = hostedDomain }
+        let authorization: AuthorizationRequest
+        do {
+            authorization = try await parts.federation.authorizationRequest(
+                for: configuration,
+                AuthorizationOptions(
+                    redirectURI: continueURI,
+                    scopes: request.scopes,
+                    customParameters: parameters
+                )
+            )
+        } catch {
+            throw AccountsError.federation(error)
+        }
+        let sessionID = request.sessionID.flatMap { $0.isEmpty ? nil : $0 } ?? newSessionID()
+        try await parts.flows.insert(
+            authorization.flow,
+            state: authorization.state,
+            sessionID: Secret(sessionID),
+            purpose: FlowStore.Purpose(request.purpose),
+            context: request.context,
+            in: caller.scope,
+            now: parts.now(),
+            lifetime: 600
+        )
+        return Started(
+            authURI: authorization.url,
+            sessionID: sessionID,
+            providerID: id.rawValue,
+            state: authorization.state,
+            nonce: authorization.flow.nonce.map(Secret.init)
+        )
+    }
+
+    /// A redirect must come back to a domain that the project lists, or to a URI that the provider's configuration
+    /// registers, byte for byte (custom schemes of apps).
+    private func allow(
+        _ text: String,
+        _ configuration: ProviderConfiguration,
+        _ caller: Caller
+    ) throws(AccountsError) {
+        let registered = parts.federation.redirectURIs(of: configuration)
+        if registered.contains(text) { return }
+        guard registered.isEmpty, let uri = ContinueURI(text), uri.query == nil || !uri.hasParameter("state"),
+            uri.isAllowed(on: caller.project.settings.authorizedDomains, anyLoopback: parts.development)
+        else { throw .invalidContinueURI("Invalid OAuth request for \(configuration.provider)") }
+    }
+
+    private func newSessionID() -> String { parts.random.handle() }
+}
+
+extension FlowStore.Purpose {
+    fileprivate init(_ purpose: CreateAuthURI.Request.Purpose) {
+        self =
+            switch purpose {
+            case .signIn: .signIn
+            case .link: .link
+            case .reauthenticate: .reauthenticate
+            }
+    }
+}
+
+extension [String] {
+    fileprivate func uniqued() -> [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

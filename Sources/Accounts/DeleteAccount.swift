@@ -1,0 +1,21 @@
+import Linking
+import Projects
+import Sessions
+import Storage
+
+/// Deletes the signed-in account with everything that it has.
+package struct DeleteAccount: Sendable {
+    let parts: Parts
+
+    package func callAsFunction(idToken: String?, _ caller: Caller) async throws {
+        let token = try await parts.verify(idToken, caller: caller)
+        _ = try await parts.change(token.account, session: token.session, caller) { account, session in
+            _ = try SignedInAccount(token: token, account: account, session: session)
+            guard !caller.project.settings.disabledUserDeletion else { throw AccountsError.deletionClosed }
+            try parts.requireRecentSignIn(token, caller: caller)
+            var changes = AccountChanges()
+            changes.deletesAccount = true
+            return changes
+        }
+    }
+}

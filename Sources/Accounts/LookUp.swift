@@ -1,0 +1,10 @@
+package import Linking
+
+/// Reads the account of an ID token: one statement.
+package struct LookUp: Sendable {
+    let parts: Parts
+
+    package func callAsFunction(idToken: String?, _ caller: Caller) async throws -> Account {
+        try await parts.authenticate(idToken, caller: caller).account
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Linking
+import Passwords
+import Projects
+import Secrets
+import Sessions
+import Storage
+
+/// What a password must be: 6 to 4096 UTF-16 units.
+enum PasswordRules {
+    static func check(_ password: Secret) throws(AccountsError) {
+        let length = password.reveal().utf16.count
+        guard length >= 6 else { throw .weakPassword }
+        guard length <= 4096 else { throw .passwordTooLong }
+    }
+}
+
+/// What profile texts must be: at most 256 UTF-16 units in a name, and no NUL, which the database cannot hold.
+enum ProfileRules {
+    static func displayName(_ text: String?) throws(AccountsError) -> String? {
+        guard let text else { return nil }
+        guard text.utf16.count <= 256 else { throw .displayNameTooLong }
+        return try Self.text(text, name: "Display name")
+    }
+
+    static func photoURL(_ text: String?) throws(AccountsError) -> String? {
+        guard let text else { return nil }
+        guard text.utf8.count <= 4096 else { throw .invalidProfileAttribute("Photo url too long.") }
+        return try Self.text(text, name: "Photo url")
+    }
+
+    private static func text(_ text: String, name: String) throws(AccountsError) -> String {
+        guard !text.utf8.contains(0) else { throw .invalidProfileAttribute("\(name) is not valid.") }
+        return text
+    }
+}
+
+extension Parts {
+    func hash(_ password: Secret, _ project: Project) async throws -> StoredPassword {
+        do {
+            return StoredPassword(hash: try await passwords.hash(password, signerKey: project.signerKey))
+        } catch PasswordError.overloaded {
+            throw AccountsError.overloaded
+        }
+    }
+
+    /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as errors of ours.
+    func change(
+        _ account: AccountID,
+        session: SessionID?,
+        _ caller: Caller,
+        decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
+    ) async throws -> ChangedAccount {
+        do {
+            return try await accounts.change(account, session: session, in: caller.scope, now: now(), decide: decide)
+        } catch let conflict as ClaimConflict {
+            throw AccountsError(conflict)
+        } catch is UnknownAccount {
+            throw AccountsError.userNotFound
+        }
+    }
+}
+
+extension Project {
+    var signerKey: [UInt8] { [UInt8](Data(base64Encoded: passwordSignerKey.reveal()) ?? Data()) }
+}
+
+extension AccountsError {
+    init(_ conflict: ClaimConflict) {
+        self =
+            switch conflict {
+            case .email: .emailExists
+            case .phoneNumber: .phoneNumberExists
+            case .accountID: .duplicateLocalID
+            case .subject: .linking(.identityLinkedToAnotherAccount)
+            }
+    }
+}

@@ -1,0 +1,180 @@
+import Federation
+import Linking
+import Projects
+import Secrets
+import Storage
+
+import struct Foundation.Date
+
+extension SignInWithIdP {
+    /// A verified credential, and how it came.
+    struct Proof: Sendable {
+        var credential: FederatedCredential
+        var purpose = FlowStore.Purpose.signIn
+        var context: String?
+        var pending: PendingCredentialStore.Pending?
+
+        func wasRedeemed(by account: AccountID) -> Bool { pending?.redeemed?.by == account }
+    }
+
+    /// Turns what the client sent into a verified identity; nothing is written but the end of a flow.
+    func prove(_ request: Request, requestURI: String, _ caller: Caller) async throws -> Proof {
+        let callback: ProviderCallback
+        do {
+            callback = try ProviderCallback(requestURI: requestURI, postBody: request.postBody)
+        } catch {
+            throw AccountsError.federation(error)
+        }
+        if let pendingToken = request.pendingToken {
+            guard let pending = try await findPending(.handle(pendingToken.reveal()), caller) else {
+                throw AccountsError.invalidPendingToken
+            }
+            return try resume(pending, caller)
+        }
+        if callback.isFlowAnswer { return try await finishFlow(callback, request, caller) }
+        guard let provider = callback.provider, let credential = callback.credential else {
+            throw AccountsError.missingProviderOrCredential(
+                requestURI: callback.address,
+                provider: callback.provider?.rawValue ?? ""
+            )
+        }
+        let configuration = try enabledProvider(provider, caller)
+        if request.idToken != nil,
+            let pending = try await findPending(
+                .tokens(
+                    idToken: credential.idToken?.reveal(),
+                    accessToken: credential.accessToken?.reveal(),
+                    provider: provider
+                ),
+                caller
+            )
+        {
+            return try resume(pending, caller)
+        }
+        do {
+            return Proof(
+                credential: try await parts.federation.verify(credential, id: provider, with: configuration)
+            )
+        } catch {
+            throw AccountsError.federation(error)
+        }
+    }
+
+    private func finishFlow(_ callback: ProviderCallback, _ request: Request, _ caller: Caller) async throws -> Proof {
+        guard let state = callback.state, let sessionID = request.sessionID, !sessionID.isEmpty,
+            let consumed = try await parts.flows.consume(
+                state: state.reveal(),
+                sessionID: sessionID.reveal(),
+                in: caller.scope,
+                now: parts.now()
+            )
+        else { throw AccountsError.invalidFlow }
+        // One callback URL for all providers: the flow says whose answer this is, never the request (T-B2).
+        guard callback.provider == nil || callback.provider == consumed.provider else { throw AccountsError.invalidFlow }
+        guard let configuration = try enabledProvider(consumed.provider, caller) else {
+            throw AccountsError.providerNotFound
+        }
+        do {
+            return Proof(
+                credential: try await parts.federation.redeem(callback, flow: consumed.flow, with: configuration),
+                purpose: consumed.purpose,
+                context: consumed.context
+            )
+        } catch {
+            throw AccountsError.federation(error)
+        }
+    }
+
+    private func findPending(
+        _ key: PendingCredentialStore.Key,
+        _ caller: Caller
+    ) async throws -> PendingCredentialStore.Pending? {
+        let now = parts.now()
+        guard let pending = try await parts.pendingCredentials.find(key, in: caller.scope, now: now) else { return nil }
+        // It ends with its first success; the same request within a minute gets the same answer.
+        if let redeemed = pending.redeemed, now.timeIntervalSince(redeemed.at) > 60 { return nil }
+        return pending
+    }
+
+    private func resume(_ pending: PendingCredentialStore.Pending, _ caller: Caller) throws -> Proof {
+        _ = try enabledProvider(pending.credential.identity.provider, caller)
+        var credential = pending.credential
+        // Its one use is the redemption of the pending credential, which the same statement records.
+        if pending.redeemed != nil { credential.oneTimeToken = nil }
+        return Proof(credential: credential, pending: pending)
+    }
+
+    /// Keeps the credential for its resumption: the handle that it came with, or a new one.
+    func keep(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Secret {
+        if proof.pending != nil, let pendingToken = request.pendingToken { return pendingToken }
+        let handle = Secret("idp_" + parts.random.handle())
+        try await parts.pendingCredentials.insert(
+            proof.credential,
+            handle: handle,
+            in: caller.scope,
+            now: parts.now(),
+            lifetime: 3600
+        )
+        return handle
+    }
+
+    /// The provider's configuration; nil only where none is needed.
+    private func enabledProvider(_ id: ProviderID, _ caller: Caller) throws(AccountsError) -> ProviderConfiguration? {
+        let snapshot = parts.configuration.snapshot
+        guard let configuration = snapshot.provider(id, project: caller.project.id, tenant: caller.tenant) else {
+            guard parts.development else { throw .providerNotFound }
+            return nil
+        }
+        guard configuration.enabled else { throw .providerDisabled }
+        return configuration
+    }
+
+    /// Refuses an identity whose issuer is not the one that its subject was linked with.
+    func requireSameIssuer(_ found: SignInCandidates, _ identity: FederatedIdentity) throws(AccountsError) {
+        // An admin's link names no issuer: the first sign-in with it is as good as any.
+        guard let issuer = found.ownerIssuer, !issuer.isEmpty, issuer != identity.issuer else { return }
+        throw .federation(.issuerMismatch(got: identity.issuer, want: issuer))
+    }
+
+    func policy(for credential: FederatedCredential, _ caller: Caller) -> LinkingPolicy {
+        let settings = caller.project.settings
+        let configuration = parts.configuration.snapshot.provider(
+            credential.identity.provider,
+            project: caller.project.id,
+            tenant: caller.tenant
+        )
+        return LinkingPolicy(
+            oneAccountPerEmail: !settings.allowDuplicateEmails,
+            emailTrust: parts.federation.emailTrust(
+                for: credential,
+                configuration: configuration,
+                strict: settings.strictEmailTrust
+            ),
+            signUpAllowed: !settings.disabledUserSignup
+        )
+    }
+
+    func makeWrite(_ proof: Proof, _ session: SessionEffect, _ caller: Caller) -> SignInWrite {
+        SignInWrite(
+            scope: caller.scope,
+            credential: proof.credential,
+            session: session,
+            now: parts.now(),
+            allowsUnconfiguredProvider: parts.development,
+            redeems: proof.pending?.handleHash
+        )
+    }
+
+    func openSession(_ account: AccountID, _ identity: FederatedIdentity, _ caller: Caller) -> PreparedSession {
+        parts.prepareSession(nil, for: account, provider: identity.provider, caller: caller)
+    }
+
+    func newAccount(for identity: FederatedIdentity, email: EmailAddress?, verified: Bool) -> Account {
+        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        account.email = email
+        account.emailVerified = verified
+        account.apply(identity.profile)
+        account.linked = [LinkedCredential(identity)]
+        return account
+    }
+}

@@ -1,0 +1,189 @@
+import Federation
+import Linking
+import Projects
+package import Secrets
+import Sessions
+import Storage
+
+/// Signs in with an identity provider: by a finished authorization flow, by tokens that an app got itself, or by the
+/// pending credential that a conflict left.
+package struct SignInWithIdP: Sendable {
+    let parts: Parts
+
+    package struct Request: Sendable {
+        package var requestURI: String?
+        package var postBody: String?
+        package var sessionID: Secret?
+        package var pendingToken: Secret?
+        /// Links to this token's account instead of signing in.
+        package var idToken: String?
+        package var autoCreate = true
+        /// Link conflicts come back in-band, with the credential.
+        package var returnIdPCredential = false
+
+        package init() {}
+    }
+
+    package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> FederatedSignInResult {
+        guard let requestURI = request.requestURI, !requestURI.isEmpty else { throw AccountsError.missingRequestURI }
+        let proof = try await prove(request, requestURI: requestURI, caller)
+        guard let idToken = request.idToken else { return try await signIn(proof, request, caller) }
+        return try await link(proof, request, idToken: idToken, caller)
+    }
+
+    // MARK: Signing in
+
+    private func signIn(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> FederatedSignInResult {
+        let identity = proof.credential.identity
+        for _ in 0..<3 {
+            let found = try await parts.accounts.candidates(for: identity, caller: nil, in: caller.scope)
+            try requireSameIssuer(found, identity)
+            let decision = SignInDecision.decide(
+                for: identity,
+                owner: found.owner?.candidate,
+                emailOwner: found.emailOwner?.candidate,
+                purpose: proof.purpose == .reauthenticate ? .reauthenticate : request.autoCreate ? .signIn : .signInToExisting,
+                policy: policy(for: proof.credential, caller)
+            )
+            let outcome: (written: WriteOutcome, account: Account, session: PreparedSession, isNew: Bool, recycled: Bool)
+            switch decision {
+            case .refuse(let refusal):
+                throw AccountsError(refusal)
+            case .conflict(_, let providers):
+                return try await conflict(proof, request, with: found.emailOwner, providers: providers, caller)
+            case .signIn:
+                guard let account = found.owner else { continue }
+                let session = openSession(account.id, identity, caller)
+                let write = makeWrite(proof, .open(session.values), caller)
+                outcome = (try await parts.accounts.signIn(to: account, write), account, session, false, false)
+            case .signUp(let email, let verified):
+                let account = newAccount(for: identity, email: email, verified: verified)
+                let session = openSession(account.id, identity, caller)
+                let write = makeWrite(proof, .open(session.values), caller)
+                outcome = (try await parts.accounts.signUp(account, write), account, session, true, false)
+            case .link(_, let replaced):
+                guard let account = found.emailOwner else { continue }
+                let session = openSession(account.id, identity, caller)
+                let write = makeWrite(proof, .open(session.values), caller)
+                let written = try await parts.accounts.signInAndLink(to: account, replaced: replaced, write)
+                outcome = (written, account.linking(identity), session, false, replaced != nil)
+            case .takeOver:
+                guard let account = found.emailOwner else { continue }
+                let session = openSession(account.id, identity, caller)
+                let write = makeWrite(proof, .open(session.values), caller)
+                let written = try await parts.accounts.takeOver(account, write)
+                outcome = (written, account.takenOver(by: identity, now: parts.seconds), session, false, false)
+            }
+            switch outcome.written {
+            case .stale: continue
+            case .providerDisabled: throw AccountsError.providerDisabled
+            case .duplicateToken: throw AccountsError.duplicateCredential
+            case .applied:
+                let tokens = try parts.issueTokens(for: outcome.account, outcome.session, caller: caller)
+                return FederatedSignInResult(
+                    outcome: .signedIn(
+                        outcome.account,
+                        tokens: tokens,
+                        isNewUser: outcome.isNew,
+                        emailRecycled: outcome.recycled
+                    ),
+                    credential: proof.credential,
+                    context: proof.context
+                )
+            }
+        }
+        throw AccountsError.contended
+    }
+
+    /// Account exists with different credential: keeps the credential for an hour, so that it can be linked after a
+    /// sign-in with what the account has.
+    private func conflict(
+        _ proof: Proof,
+        _ request: Request,
+        with account: Account?,
+        providers: [ProviderID],
+        _ caller: Caller
+    ) async throws -> FederatedSignInResult {
+        let mayLearn =
+            !caller.project.settings.emailEnumerationProtection || proof.credential.identity.emailVerifiedClaim
+        return FederatedSignInResult(
+            outcome: .needsConfirmation(
+                account: mayLearn ? account?.id : nil,
+                providers: mayLearn ? providers : nil
+            ),
+            credential: proof.credential,
+            pendingToken: try await keep(proof, request, caller),
+            context: proof.context
+        )
+    }
+
+    // MARK: Linking
+
+    private func link(
+        _ proof: Proof,
+        _ request: Request,
+        idToken: String,
+        _ caller: Caller
+    ) async throws -> FederatedSignInResult {
+        let token = try await parts.verify(idToken, caller: caller)
+        let identity = proof.credential.identity
+        for _ in 0..<3 {
+            let found = try await parts.accounts.candidates(
+                for: identity,
+                caller: (token.account, token.session),
+                in: caller.scope
+            )
+            let user = try SignedInAccount(token: token, account: found.signedIn, session: found.session)
+            try requireSameIssuer(found, identity)
+            let decision = LinkDecision.decide(
+                for: identity,
+                account: user.account.candidate,
+                owner: found.owner?.id,
+                emailOwner: found.emailOwner?.id,
+                policy: policy(for: proof.credential, caller)
+            )
+            let session = parts.prepareSession(
+                user.session.id,
+                for: user.account.id,
+                provider: identity.provider,
+                caller: caller
+            )
+            let write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)
+            let written: WriteOutcome
+            var account = user.account
+            switch decision {
+            case .link(let effect):
+                written = try await parts.accounts.link(to: account, effect: effect, write)
+                account = account.linking(identity, effect: effect)
+            case .refuse where found.owner?.id == account.id && proof.wasRedeemed(by: account.id):
+                // The same request again, whose answer got lost: the same outcome.
+                written = try await parts.accounts.signIn(to: account, write)
+            case .refuse(let refusal):
+                guard request.returnIdPCredential else { throw AccountsError.linking(refusal) }
+                return FederatedSignInResult(
+                    outcome: .linkRefused(refusal),
+                    credential: proof.credential,
+                    pendingToken: try await keep(proof, request, caller),
+                    context: proof.context
+                )
+            }
+            switch written {
+            case .stale: continue
+            case .providerDisabled: throw AccountsError.providerDisabled
+            case .duplicateToken: throw AccountsError.duplicateCredential
+            case .applied:
+                return FederatedSignInResult(
+                    outcome: .signedIn(
+                        account,
+                        tokens: try parts.issueTokens(for: account, session, caller: caller),
+                        isNewUser: false,
+                        emailRecycled: false
+                    ),
+                    credential: proof.credential,
+                    context: proof.context
+                )
+            }
+        }
+        throw AccountsError.contended
+    }
+}

@@ -1,0 +1,56 @@
+import Linking
+import Sessions
+import Storage
+
+/// Ends sessions of the signed-in account.
+package struct SignOut: Sendable {
+    let parts: Parts
+
+    package enum Scope: String, Sendable {
+        case current
+        case others
+        case all
+        /// The one that `sessionId` names.
+        case session
+    }
+
+    package func callAsFunction(idToken: String?, scope: Scope, sessionID: String?, _ caller: Caller) async throws {
+        let user = try await parts.authenticate(idToken, caller: caller)
+        let which: SessionStore.Which
+        switch scope {
+        case .current: which = .only(user.session.id)
+        case .others: which = .allBut(user.session.id)
+        case .all: which = .all
+        case .session:
+            guard let id = sessionID.flatMap(SessionID.init(rawValue:)) else { throw AccountsError.sessionNotFound }
+            which = .only(id)
+        }
+        let ended = try await parts.sessions.revoke(which, of: user.account.id, in: caller.scope, now: parts.now())
+        if scope == .session, ended == 0 { throw AccountsError.sessionNotFound }
+    }
+}
+
+/// Lists the sessions of the signed-in account.
+package struct ListSessions: Sendable {
+    let parts: Parts
+
+    package func callAsFunction(idToken: String?, _ caller: Caller) async throws -> [SessionSummary] {
+        let user = try await parts.authenticate(idToken, caller: caller)
+        return try await parts.sessions.list(of: user.account.id, in: caller.scope)
+            .map { SessionSummary($0, current: $0.id == user.session.id) }
+    }
+}
+
+extension SessionSummary {
+    init(_ session: SessionListing, current: Bool) {
+        self.init(
+            id: session.id,
+            createdAt: session.createdAt,
+            lastUsedAt: session.lastUsedAt,
+            signInProvider: session.signInProvider,
+            userAgent: session.userAgent,
+            addressPrefix: session.addressPrefix,
+            current: current
+        )
+    }
+}

@@ -1,0 +1,114 @@
+package import Linking
+import Projects
+package import Secrets
+import Sessions
+import Storage
+
+/// Opens an anonymous account or one with a password, or gives the signed-in account a password.
+package struct SignUp: Sendable {
+    let parts: Parts
+
+    package struct Request: Sendable {
+        package var email: String?
+        package var password: Secret?
+        package var displayName: String?
+        package var idToken: String?
+
+        package init() {}
+    }
+
+    package struct Result: Sendable {
+        package var account: Account
+        package var tokens: IssuedTokens
+    }
+
+    package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
+        let settings = caller.project.settings
+        if request.idToken == nil, request.email == nil, request.password == nil {
+            guard settings.anonymousSignIn, !settings.disabledUserSignup else {
+                throw AccountsError.anonymousSignInDisabled
+            }
+            return try await open(displayName: request.displayName, email: nil, password: nil, caller)
+        }
+        guard let email = request.email, !email.isEmpty else { throw AccountsError.missingEmail }
+        guard let password = request.password, !password.isEmpty else { throw AccountsError.missingPassword }
+        guard settings.passwordSignIn else { throw AccountsError.signUpWithPasswordDisabled }
+        if request.idToken == nil, settings.disabledUserSignup { throw AccountsError.signUpClosed }
+        guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
+        let displayName = try ProfileRules.displayName(request.displayName)
+        do {
+            try PasswordRules.check(password)
+        } catch {
+            // A taken address comes before a weak password, and only then costs a look.
+            if try await isTaken(address, by: request.idToken, caller) { throw AccountsError.emailExists }
+            throw error
+        }
+        if let idToken = request.idToken {
+            return try await link(address, password, displayName: displayName, idToken: idToken, caller)
+        }
+        return try await open(displayName: displayName, email: address, password: password, caller)
+    }
+
+    private func open(
+        displayName: String?,
+        email: EmailAddress?,
+        password: Secret?,
+        _ caller: Caller
+    ) async throws -> Result {
+        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        account.email = email
+        account.displayName = displayName
+        var stored: StoredPassword?
+        if let password {
+            stored = try await parts.hash(password, caller.project)
+            account.hasPassword = true
+            account.passwordUpdatedAt = parts.now()
+        }
+        let provider: ProviderID = email == nil ? .anonymous : .password
+        let session = parts.prepareSession(nil, for: account.id, provider: provider, caller: caller)
+        let conflict = try await parts.accounts.insert(
+            account,
+            password: stored,
+            session: session.values,
+            in: caller.scope,
+            now: parts.now()
+        )
+        if let conflict { throw AccountsError(conflict) }
+        return Result(account: account, tokens: try parts.issueTokens(for: account, session, caller: caller))
+    }
+
+    private func link(
+        _ email: EmailAddress,
+        _ password: Secret,
+        displayName: String?,
+        idToken: String,
+        _ caller: Caller
+    ) async throws -> Result {
+        let token = try await parts.verify(idToken, caller: caller)
+        let stored = try await parts.hash(password, caller.project)
+        let session = parts.prepareSession(token.session, for: token.account, provider: .password, caller: caller)
+        let now = parts.now()
+        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+            _ = try SignedInAccount(token: token, account: account, session: current)
+            try parts.requireRecentSignIn(token, caller: caller)
+            var changes = AccountChanges()
+            changes.email = email
+            if account.email?.canonical != email.canonical { changes.emailVerified = false }
+            changes.password = stored
+            changes.passwordUpdatedAt = now
+            changes.validSince = parts.seconds
+            if let displayName { changes.displayName = displayName }
+            changes.session = .renew(session.values, retiresOldSecret: true)
+            changes.endedSessions = .others
+            return changes
+        }
+        let account = try changed.existing
+        return Result(account: account, tokens: try parts.issueTokens(for: account, session, caller: caller))
+    }
+
+    private func isTaken(_ email: EmailAddress, by idToken: String?, _ caller: Caller) async throws -> Bool {
+        guard let found = try await parts.accounts.findForPassword(email: email, in: caller.scope) else { return false }
+        guard idToken != nil else { return true }
+        return try await parts.verify(idToken, caller: caller).account != found.account.id
+    }
+}

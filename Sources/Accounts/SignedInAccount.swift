@@ -1,0 +1,75 @@
+import Linking
+import Projects
+import Sessions
+import Storage
+
+/// The account of a request's ID token, whose session was checked; nothing else makes one.
+struct SignedInAccount: Sendable {
+    let account: Account
+    let session: StoredSession
+    let token: VerifiedIDToken
+
+    /// Checks what the token says against the account as it stands (identity-toolkit: gone, revoked, disabled).
+    init(token: VerifiedIDToken, account: Account?, session: StoredSession?) throws(AccountsError) {
+        guard let account else { throw .userNotFound }
+        guard let session, !session.revoked, token.authTime >= account.validSince else { throw .tokenExpired }
+        guard !account.isDisabled else { throw .userDisabled }
+        self.account = account
+        self.session = session
+        self.token = token
+    }
+}
+
+extension Parts {
+    /// Verifies an ID token by itself: signature, project, tenant, times.
+    ///
+    /// A key that another node made less than half a second ago is read before the token is refused.
+    func verify(_ idToken: String?, caller: Caller) async throws -> VerifiedIDToken {
+        guard let idToken else { throw AccountsError.missingIDToken }
+        do {
+            return try check(idToken, caller)
+        } catch .unknownKey {
+            try await configuration.refresh()
+            do { return try check(idToken, caller) } catch { throw AccountsError(error) }
+        } catch {
+            throw AccountsError(error)
+        }
+    }
+
+    private func check(_ idToken: String, _ caller: Caller) throws(IDTokenError) -> VerifiedIDToken {
+        try tokenVerifier.verify(
+            idToken,
+            project: caller.project.id,
+            issuer: caller.project.issuer,
+            tenant: caller.tenant,
+            keys: configuration.signingKeys,
+            now: seconds
+        )
+    }
+
+    /// Verifies an ID token and reads its account and session: one statement.
+    func authenticate(_ idToken: String?, caller: Caller) async throws -> SignedInAccount {
+        let token = try await verify(idToken, caller: caller)
+        let found = try await accounts.find(token.account, session: token.session, in: caller.scope)
+        return try SignedInAccount(token: token, account: found?.account, session: found?.session)
+    }
+
+    func requireRecentSignIn(_ token: VerifiedIDToken, caller: Caller) throws(AccountsError) {
+        let window = caller.project.settings.recentSignInSeconds
+        guard RecentSignIn.isRecent(authTime: token.authTime, now: seconds, window: window) else {
+            throw .recentSignInRequired
+        }
+    }
+}
+
+extension AccountsError {
+    init(_ error: IDTokenError) {
+        self =
+            switch error {
+            case .expired: .tokenExpired
+            case .wrongTenant: .tenantMismatch
+            case .malformed, .wrongAlgorithm, .unknownKey, .badSignature, .wrongIssuer, .wrongAudience, .issuedInFuture:
+                .invalidIDToken
+            }
+    }
+}

@@ -1,0 +1,34 @@
+/// What a provider handed out beside the identity. Secret: stored encrypted, never logged.
+package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
+    package var idToken: String?
+    package var accessToken: String?
+    package var refreshToken: String?
+    /// OAuth 1.0a alone.
+    package var tokenSecret: String?
+    package var authorizationCode: String?
+    /// Life of the access token in seconds from its issue; nil when the provider did not say.
+    package var expiresIn: Int?
+    /// What was granted, which may be less or more than was asked for.
+    package var scopes: [String]
+
+    package init(
+        idToken: String? = nil,
+        accessToken: String? = nil,
+        refreshToken: String? = nil,
+        tokenSecret: String? = nil,
+        authorizationCode: String? = nil,
+        expiresIn: Int? = nil,
+        scopes: [String] = []
+    ) {
+        self.idToken = idToken
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.tokenSecret = tokenSecret
+        self.authorizationCode = authorizationCode
+        self.expiresIn = expiresIn
+        self.scopes = scopes
+    }
+
+    package var description: String { "<provider tokens>" }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}

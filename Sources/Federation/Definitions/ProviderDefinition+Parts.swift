@@ -1,0 +1,142 @@
+package import Linking
+
+extension ProviderDefinition {
+    /// Absolute URLs; nil where the provider has none or discovery tells.
+    package struct Endpoints: Sendable, Hashable, Codable {
+        package var authorization: String?
+        package var token: String?
+        package var userInfo: String?
+        package var keys: String?
+        package var revocation: String?
+
+        package init(
+            authorization: String? = nil,
+            token: String? = nil,
+            userInfo: String? = nil,
+            keys: String? = nil,
+            revocation: String? = nil
+        ) {
+            self.authorization = authorization
+            self.token = token
+            self.userInfo = userInfo
+            self.keys = keys
+            self.revocation = revocation
+        }
+    }
+
+    package struct Scopes: Sendable, Hashable, Codable {
+        /// Asked for every time.
+        package var `default`: [String] = []
+        package var separator = " "
+        /// Between the scopes of the token endpoint's answer; white space separates always.
+        package var answerSeparator = " "
+        /// Asked for only where discovery's `scopes_supported` lists them.
+        package var whenSupported: [String] = []
+
+        package init() {}
+        package init(_ scopes: [String]) { self.default = scopes }
+    }
+
+    /// Which custom parameters an app may set; the reserved names are refused always.
+    package enum CustomParameters: Sendable, Hashable, Codable {
+        case anyExceptReserved
+        case only(Set<String>)
+    }
+
+    /// How the token endpoint speaks.
+    package struct TokenEndpoint: Sendable, Hashable, Codable {
+        package enum Body: String, Sendable, Hashable, Codable {
+            case json, form
+            /// JSON when the body begins with `{`, else a form.
+            case auto
+        }
+        package var accept = "application/json"
+        package var body = Body.auto
+        /// Members that make an answer an error even with status 200.
+        package var errorMembers = ["error"]
+        /// A member that must be true, Slack's `ok`; nil for none.
+        package var okMember: String?
+        /// Sent with every token request.
+        package var extraParameters: [String: String] = [:]
+
+        package init() {}
+    }
+
+    /// How an ID token is judged.
+    package struct IDTokenRules: Sendable, Hashable, Codable {
+        package enum NonceForm: String, Sendable, Hashable, Codable { case sha256, exact, either }
+        /// Empty for none: the provider issues no ID tokens.
+        package var algorithms: Set<SignatureAlgorithm> = [.rs256]
+        /// How the claim and the raw nonce of a client-supplied token compare.
+        package var clientNonce = NonceForm.sha256
+        /// Seconds; an older `iat` is stale. Nil for no limit but `exp`.
+        package var maximumAge: Int?
+        /// `"true"`, `"1"` and `1` count as true in flags.
+        package var lenientBooleans = false
+
+        package init() {}
+        package init(algorithms: Set<SignatureAlgorithm>) { self.algorithms = algorithms }
+    }
+
+    /// A call to the provider's API with the access token.
+    package struct ProfileCall: Sendable, Hashable, Codable {
+        /// Nil for the user info endpoint of ``Endpoints`` or discovery.
+        package var url: String?
+        /// Where the answer stands for claim paths: nil for the top, a name for a member of it.
+        package var name: String?
+        /// The word before the token in `Authorization`.
+        package var scheme = "Bearer"
+        package var headers: [String: String] = [:]
+        /// A failure other than another person's subject is overlooked.
+        package var optional = false
+
+        package init(url: String? = nil, name: String? = nil, scheme: String = "Bearer", optional: Bool = false) {
+            self.url = url
+            self.name = name
+            self.scheme = scheme
+            self.optional = optional
+        }
+    }
+
+    /// Where each part of an identity stands: JSON paths such as `data.id`, the first that holds something wins.
+    package struct ClaimMap: Sendable, Hashable, Codable {
+        package var subject: [String] = ["sub"]
+        package var email: [String] = ["email"]
+        package var emailVerified: [String] = ["email_verified"]
+        /// Something there means: the provider is the authority for the address (Google's `hd`).
+        package var emailAuthority: [String] = []
+        package var displayName: [String] = ["name"]
+        package var firstName: [String] = ["given_name"]
+        package var lastName: [String] = ["family_name"]
+        package var nickName: [String] = ["nickname"]
+        package var screenName: [String] = ["preferred_username"]
+        package var photoURL: [String] = ["picture"]
+        package var language: [String] = ["locale"]
+        package var timeZone: [String] = ["zoneinfo"]
+        package var dateOfBirth: [String] = ["birthdate"]
+
+        package init() {}
+    }
+
+    /// ``Linking/EmailTrust`` as an admin writes it.
+    package enum EmailTrustRule: Sendable, Hashable, Codable {
+        case always, never, claim
+        case domains(Set<String>, orAuthority: Bool)
+
+        package var value: EmailTrust {
+            switch self {
+            case .always: .always
+            case .never: .never
+            case .claim: .claim
+            case .domains(let domains, let orAuthority): .domains(domains, orAuthority: orAuthority)
+            }
+        }
+    }
+
+    /// What an app may hand in by itself.
+    package struct DirectSignIn: Sendable, Hashable, Codable {
+        package var idToken = false
+
+        package init(idToken: Bool = false) { self.idToken = idToken }
+    }
+}

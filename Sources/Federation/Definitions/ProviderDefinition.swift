@@ -1,0 +1,106 @@
+package import Linking
+
+/// Everything that the service knows about one identity provider, as data.
+///
+/// A built-in definition is a value in `Providers/`; for `oidc.*` and `oauth.*` a template is overridden, member by
+/// member, by the JSON of ``Projects/ProviderConfiguration/overrides``, which uses the names of these properties. Texts
+/// in ``endpoints``, ``issuers``, ``discoveryURL`` and profile URLs may hold `{name}` of ``variables``.
+package struct ProviderDefinition: Sendable, Hashable, Codable {
+    package var id: ProviderID
+    package var displayName: String
+    package var protocolKind: ProtocolKind
+    /// Used in place of what discovery says.
+    package var endpoints: Endpoints
+    /// Used where neither ``endpoints`` nor discovery has one; dropped once the configuration moves the provider.
+    package var fallbackEndpoints: Endpoints
+    /// Accepted in `iss`; the first is the canonical one, which is stored beside the subject. For OAuth2 a name of the
+    /// service, by default the authorization endpoint's origin.
+    package var issuers: [String]
+    package var discovery: Discovery
+    /// Nil for `{issuer}/.well-known/openid-configuration`.
+    package var discoveryURL: String?
+    package var variables: [String: String]
+    package var scopes: Scopes
+    package var responseMode: ResponseMode
+    package var pkce: PKCE
+    package var sendNonce: Bool
+    package var clientAuthentication: ClientAuthentication
+    /// Sent with every authorization request.
+    package var extraAuthorizationParameters: [String: String]
+    package var customParameters: CustomParameters
+    package var redirect: Redirect
+    /// Registered at the provider; when not empty, only these may be used.
+    package var redirectURIs: [String]
+    package var token: TokenEndpoint
+    package var idToken: IDTokenRules
+    /// Calls made with the access token, in order.
+    package var profile: [ProfileCall]
+    package var claims: ClaimMap
+    package var rawUserInfo: RawUserInfo
+    package var emailTrust: EmailTrustRule
+    /// What ``emailTrust`` becomes under the project setting `strictEmailTrust`.
+    package var strictEmailTrust: EmailTrustRule
+    package var directSignIn: DirectSignIn
+    /// `federatedId` is this and the subject.
+    package var federatedIDPrefix: String
+    /// What data cannot say.
+    package var quirks: Set<Quirk>
+
+    package enum ProtocolKind: String, Sendable, Hashable, Codable { case oidc, oauth2 }
+
+    package enum Discovery: String, Sendable, Hashable, Codable {
+        case never
+        /// Read and cached; ``fallbackEndpoints`` step in when it cannot be read.
+        case cached
+        /// Without it nothing works.
+        case required
+    }
+
+    package enum ResponseMode: String, Sendable, Hashable, Codable {
+        /// Not named in the request.
+        case automatic
+        case query, fragment
+        case formPost = "form_post"
+    }
+
+    package enum PKCE: String, Sendable, Hashable, Codable {
+        case none
+        /// S256 unless discovery is read and does not list it.
+        case optional
+        /// S256 always.
+        case required
+    }
+
+    package enum ClientAuthentication: String, Sendable, Hashable, Codable {
+        /// `basic` unless discovery lists `client_secret_post` without `client_secret_basic`; `none` without a secret.
+        case automatic
+        case basic, post, none
+    }
+
+    package enum Redirect: String, Sendable, Hashable, Codable {
+        /// `redirect_uri` is sent, byte for byte, in both requests.
+        case exact
+        /// It is left out of both; the provider uses the registered one.
+        case omit
+    }
+
+    package enum RawUserInfo: String, Sendable, Hashable, Codable {
+        /// The ID token's.
+        case claims
+        /// The first profile call's answer.
+        case profile
+        /// The profile under the claims.
+        case merged
+    }
+
+    /// The special cases that remain; each has its code in one file of `Providers/`.
+    package enum Quirk: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The email is the primary, verified one of a list.
+        case githubEmails = "github_emails"
+        /// `rawUserInfo` has `id`, `verified_email` and `granted_scopes`.
+        case googleLegacyProfileNames = "google_legacy_profile_names"
+    }
+
+    /// `federatedId` on the wire: `https://accounts.google.com/<sub>`, `oidc.acme/<sub>`, otherwise the bare subject.
+    package func federatedID(for subject: String) -> String { federatedIDPrefix + subject }
+}

@@ -1,0 +1,28 @@
+/// What the app asks for when it starts a sign-in.
+package struct AuthorizationOptions: Sendable {
+    /// Where the provider sends the browser back (`continueUri`), byte for byte as registered there. A custom scheme with
+    /// an empty authority is fine; a fragment is not.
+    package var redirectURI: String
+    /// Added to the definition's scopes.
+    package var scopes: [String]
+    /// `prompt`, `login_hint`, `hd`, …; names that the service sets itself are refused.
+    package var customParameters: [String: String]
+    /// Seconds; asks the provider for an authentication no older, and checks `auth_time` afterwards.
+    package var maxAge: Int?
+    /// The address that the person is expected to use, sent as `login_hint`.
+    package var loginHint: String?
+
+    package init(
+        redirectURI: String,
+        scopes: [String] = [],
+        customParameters: [String: String] = [:],
+        maxAge: Int? = nil,
+        loginHint: String? = nil
+    ) {
+        self.redirectURI = redirectURI
+        self.scopes = scopes
+        self.customParameters = customParameters
+        self.maxAge = maxAge
+        self.loginHint = loginHint
+    }
+}

@@ -1,0 +1,154 @@
+package import Linking
+
+/// Why a provider's sign-in did not come to an identity.
+///
+/// Each case names the wire message that it becomes; the values are those that the message quotes, cut to 200 characters
+/// without control characters. The description is for logs: it has no value that came from outside.
+package enum FederationError: Error, Sendable, Hashable {
+    // Configuration
+
+    /// `OPERATION_NOT_ALLOWED : The identity provider configuration is not found.`
+    case providerNotFound
+    /// `OPERATION_NOT_ALLOWED : The identity provider configuration is disabled.`
+    case providerDisabled
+    /// The admin API shows the reason as `INVALID_CONFIG : …`; clients see `INTERNAL_ERROR`-free
+    /// `INVALID_IDP_RESPONSE : Error connecting to the given credential's issuer.`
+    case misconfigured(InvalidDefinition)
+
+    // The request that starts a flow
+
+    /// A custom parameter that the service sets itself, is named twice, or that the definition doesn't allow:
+    /// `INVALID_ARGUMENT : The custom parameter "<name>" is not allowed.`
+    case customParameterNotAllowed(name: String)
+    /// Not absolute, with a fragment, with control characters: `INVALID_CONTINUE_URI`.
+    case invalidRedirectURI
+
+    // The callback
+
+    /// `MISSING_REQUEST_URI` or, when not absolute, `INVALID_REQUEST_URI`.
+    case invalidRequestURI
+    /// One of `code`, `state`, `id_token`, `access_token`, `error`, `iss`… came twice:
+    /// `INVALID_IDP_RESPONSE : Duplicate parameter: <name>`.
+    case duplicateParameter(name: String)
+    /// The person refused, or the provider came back without anything: `USER_CANCELLED`.
+    case cancelled
+    /// `prompt=none` met a person who must act: `INVALID_IDP_RESPONSE : <error>`.
+    case interactionRequired(error: String)
+    /// The provider refused a scope: `INVALID_IDP_RESPONSE : <error>[: <description>]`, readable for developers.
+    case scopeRefused(error: String, description: String?)
+    /// Any other `error` of a callback: `INVALID_IDP_RESPONSE : <error>`.
+    case providerError(error: String, description: String?)
+    /// The callback came to another address than the flow's: `INVALID_IDP_RESPONSE : The redirect URI does not match.`
+    case callbackMismatch
+    /// RFC 9207 `iss` is missing though announced, or names another issuer (T-B3); or the provider's issuer is no longer
+    /// that of the flow: `INVALID_IDP_RESPONSE : The issuer of the response does not match.`
+    case issuerParameterMismatch
+    /// Nothing to verify: `INVALID_CREDENTIAL_OR_PROVIDER_ID : Invalid IdP response/credential: <url>?providerId=…`.
+    case missingCredential
+
+    // The exchange and the profile
+
+    /// The code is wrong, used or expired: `INVALID_IDP_RESPONSE : The authorization code is invalid or was used.`
+    case codeRejected(error: String)
+    /// The provider refuses our client id or secret; an admin must act:
+    /// `INVALID_IDP_RESPONSE : The provider rejected the client credentials.`
+    case clientRejected(error: String)
+    /// 429, 5xx, timeout, broken connection: `INVALID_IDP_RESPONSE : Error connecting to the given credential's issuer.`
+    case unavailable(Unavailable)
+    /// An answer that is no JSON object or form, lacks `access_token` or `id_token`, or has another `token_type`:
+    /// `INVALID_IDP_RESPONSE : The provider's response is not valid.`
+    case invalidAnswer(Answer)
+    /// The profile belongs to someone else (T-C12), or has no subject: as ``invalidAnswer(_:)``.
+    case subjectMismatch
+    /// The provider refused the profile call: `INVALID_IDP_RESPONSE : The provider rejected the access token.`
+    case accessTokenRejected
+    /// An access token alone proves nothing here (T-C3):
+    /// `INVALID_IDP_RESPONSE : An access token alone is not accepted for <provider>.`
+    case accessTokenNotAccepted(ProviderID)
+
+    // The ID token
+
+    /// `INVALID_IDP_RESPONSE : Unable to parse the ID Token.`
+    case unparsableIDToken
+    /// Signature, algorithm or key: `INVALID_IDP_RESPONSE : Unable to verify the ID Token signature.`
+    case signatureInvalid(Signature)
+    /// `INVALID_IDP_RESPONSE : The issuer in ID Token <got> does not match the expected one in config: <want>.`
+    case issuerMismatch(got: String, want: String)
+    /// `aud` or `azp`:
+    /// `INVALID_IDP_RESPONSE : The audience in ID Token [<got, …>] does not match the expected audience <want>.`
+    case audienceMismatch(got: [String], want: String)
+    /// Expired, issued in the future, too old, or without the times: `issuedAt` is empty when `iat` is missing.
+    /// `INVALID_IDP_RESPONSE : ID Token issued at <iat> is stale to sign-in.`
+    case staleIDToken(issuedAt: String)
+    /// `INVALID_IDP_RESPONSE : ID Token does not contain user's identity in 'sub' claim: <claims>`, a JSON object, cut.
+    case missingSubject(claims: String)
+    /// Discovery or keys cannot be had:
+    /// `INVALID_IDP_RESPONSE : Error connecting to the given credential's issuer.`
+    case issuerUnreachable
+    /// `MISSING_OR_INVALID_NONCE : Nonce is missing in the request.`
+    case nonceMissingInRequest
+    /// `MISSING_OR_INVALID_NONCE : The nonce in ID Token does not match the SHA256 hash of the raw nonce in the request.`
+    case nonceMismatch
+    /// `at_hash` or `c_hash` is wrong (T-C9): `INVALID_IDP_RESPONSE : The hash in ID Token does not match.`
+    case hashMismatch
+    /// `max_age` was asked for, and `auth_time` is missing or too old:
+    /// `INVALID_IDP_RESPONSE : The authentication is too old.`
+    case authenticationTooOld
+
+    package enum Unavailable: String, Sendable, Hashable {
+        case unreachable, timedOut, tooLarge, refusedAddress, busy, malformed, cancelled
+        /// 429.
+        case throttled
+        /// 5xx.
+        case serverError
+        /// 3xx: never followed.
+        case redirect
+    }
+
+    package enum Answer: String, Sendable, Hashable {
+        case notUnderstood, missingAccessToken, missingIDToken, tokenType, missingSubject, refused
+    }
+
+    package enum Signature: String, Sendable, Hashable {
+        case algorithm, unknownKey, signature, header
+    }
+}
+
+extension FederationError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .providerNotFound: "provider.notFound"
+        case .providerDisabled: "provider.disabled"
+        case .misconfigured: "provider.misconfigured"
+        case .customParameterNotAllowed: "request.customParameter"
+        case .invalidRedirectURI: "request.redirectURI"
+        case .invalidRequestURI: "callback.requestURI"
+        case .duplicateParameter: "callback.duplicateParameter"
+        case .cancelled: "callback.cancelled"
+        case .interactionRequired: "callback.interactionRequired"
+        case .scopeRefused: "callback.scopeRefused"
+        case .providerError: "callback.error"
+        case .callbackMismatch: "callback.redirectURI"
+        case .issuerParameterMismatch: "callback.issuer"
+        case .missingCredential: "callback.missingCredential"
+        case .codeRejected: "exchange.codeRejected"
+        case .clientRejected: "exchange.clientRejected"
+        case .unavailable(let reason): "provider.unavailable.\(reason.rawValue)"
+        case .invalidAnswer(let reason): "provider.answer.\(reason.rawValue)"
+        case .subjectMismatch: "profile.subjectMismatch"
+        case .accessTokenRejected: "profile.accessTokenRejected"
+        case .accessTokenNotAccepted: "credential.accessTokenNotAccepted"
+        case .unparsableIDToken: "idToken.unparsable"
+        case .signatureInvalid(let reason): "idToken.\(reason.rawValue)"
+        case .issuerMismatch: "idToken.issuer"
+        case .audienceMismatch: "idToken.audience"
+        case .staleIDToken: "idToken.stale"
+        case .missingSubject: "idToken.subject"
+        case .issuerUnreachable: "provider.issuerUnreachable"
+        case .nonceMissingInRequest: "idToken.nonceMissingInRequest"
+        case .nonceMismatch: "idToken.nonce"
+        case .hashMismatch: "idToken.hash"
+        case .authenticationTooOld: "idToken.authTime"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// `application/x-www-form-urlencoded` text and URL queries.
+enum FormText {
+    /// The pairs in order: cut at `&`, then at the first `=`; names and values still encoded.
+    static func pairs(_ text: String) -> [(name: Substring, value: Substring)] {
+        text.split(separator: "&").map { part in
+            guard let equals = part.firstIndex(of: "=") else { return (part, "") }
+            return (part[..<equals], part[part.index(after: equals)...])
+        }
+    }
+
+    /// Resolves `%XX`, and `+` as a space when asked; anything that is no escape stays as it is, because some clients
+    /// send values that were never encoded. Bytes that are no UTF-8 become U+FFFD.
+    static func decode(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
+        var bytes: [UInt8] = []
+        let source = Array(text.utf8)
+        bytes.reserveCapacity(source.count)
+        var index = 0
+        while index < source.count {
+            let byte = source[index]
+            if byte == UInt8(ascii: "%"), index + 2 < source.count, let high = hexDigit(source[index + 1]),
+                let low = hexDigit(source[index + 2])
+            {
+                bytes.append(high << 4 | low)
+                index += 3
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") && plusIsSpace ? 32 : byte)
+                index += 1
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Everything but RFC 3986's unreserved characters as `%XX`: a space is `%20`, never `+`, which Apple refuses.
+    static func encode(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 48...57, 65...90, 97...122, 45, 46, 95, 126: bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func encode(_ pairs: [(name: String, value: String)]) -> String {
+        pairs.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&")
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 48...57: byte - 48
+        case 65...70: byte - 55
+        case 97...102: byte - 87
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import ServiceLifecycle
+import Synchronization
+
+/// The one HTTP client that leaves the house.
+///
+/// A request is sent once, to an address that was checked, within limits of time and size; redirects are answers.
+package final class OutboundClient: Service {
+    private struct State {
+        var lanes: [OutboundLane.Key: OutboundLane] = [:]
+        var closed = false
+    }
+
+    let limits: OutboundLimits
+    let policy: AddressPolicy
+    let userAgent: String
+    let book: AddressBook
+    private let state = Mutex(State())
+
+    package init(
+        policy: AddressPolicy,
+        limits: OutboundLimits = OutboundLimits(),
+        userAgent: String = "identity/1.0",
+        resolver: AddressResolver = .system
+    ) {
+        self.policy = policy
+        self.limits = limits
+        self.userAgent = userAgent
+        self.book = AddressBook(resolver: resolver, limits: limits)
+    }
+
+    /// - Parameter allowsLoopback: lets requests go to this machine, also by http; for `identity dev` and tests.
+    package convenience init(allowsLoopback: Bool, limits: OutboundLimits = OutboundLimits()) {
+        self.init(policy: AddressPolicy(allowsLoopback: allowsLoopback), limits: limits)
+    }
+
+    /// Whether requests to this machine are allowed.
+    package var allowsLoopback: Bool { policy.allowsLoopback }
+
+    /// Waits for the graceful shutdown, then closes.
+    package func run() async throws {
+        try? await gracefulShutdown()
+        await shutdown()
+    }
+
+    /// Closes all connections; requests fail from then on. Must be called once nobody uses the client.
+    package func shutdown() async {
+        let lanes = state.withLock { state in
+            defer { state.lanes = [:] }
+            state.closed = true
+            return Array(state.lanes.values)
+        }
+        for lane in lanes { await lane.close() }
+    }
+
+    /// Sends the request once and reads the answer to its end.
+    package func send(_ request: OutboundRequest) async throws(OutboundError) -> OutboundResponse {
+        let target = try OutboundTarget(request.url)
+        guard target.encrypted || policy.allowsLoopback else { throw .invalidURL }
+        return try await TimeLimit.run(limits.total) { () async throws(OutboundError) -> OutboundResponse in
+            let known = try await self.book.addresses(of: target.host)
+            let addresses = known.filter { self.policy.allows($0, encrypted: target.encrypted) }.prefix(2)
+            guard let last = addresses.last else { throw .refusedAddress }
+            for address in addresses.dropLast() {
+                do throws(FailedAttempt) {
+                    return try await self.attempt(request, target, at: address)
+                } catch {
+                    // Nothing was sent yet, so that trying the next address repeats nothing.
+                    guard error.beforeSending else { throw error.reason }
+                }
+            }
+            do throws(FailedAttempt) {
+                return try await self.attempt(request, target, at: last)
+            } catch {
+                if error.beforeSending { self.book.forget(target.host) }
+                throw error.reason
+            }
+        }
+    }
+
+    private func attempt(
+        _ request: OutboundRequest,
+        _ target: OutboundTarget,
+        at address: IPAddress
+    ) async throws(FailedAttempt) -> OutboundResponse {
+        let key = OutboundLane.Key(host: target.host, address: address)
+        let (lane, retired) = try enter(key)
+        defer { lane.leave() }
+        for lane in retired { await lane.close() }
+        return try await lane.perform(request, url: target.url, userAgent: userAgent, limits: limits)
+    }
+
+    /// Finds or makes the lane and counts the request in, in one step, so that no lane is retired in between.
+    private func enter(_ key: OutboundLane.Key) throws(FailedAttempt) -> (OutboundLane, retired: [OutboundLane]) {
+        let outcome = state.withLock { state -> Result<(OutboundLane, [OutboundLane]), FailedAttempt> in
+            guard !state.closed else { return .failure(FailedAttempt(.cancelled)) }
+            var retired: [OutboundLane] = []
+            let lane = state.lanes[key] ?? OutboundLane(key, limits: limits)
+            if state.lanes[key] == nil {
+                if state.lanes.count >= limits.hosts { retired = retire(from: &state.lanes) }
+                state.lanes[key] = lane
+            }
+            guard lane.enter() else { return .failure(FailedAttempt(.busy)) }
+            return .success((lane, retired))
+        }
+        return try outcome.get()
+    }
+
+    private func retire(from lanes: inout [OutboundLane.Key: OutboundLane]) -> [OutboundLane] {
+        let idle = lanes.compactMap { key, lane in lane.idleSince.map { (key, $0) } }.sorted { $0.1 < $1.1 }
+        return idle.prefix(max(1, limits.hosts / 8)).compactMap { lanes.removeValue(forKey: $0.0) }
+    }
+}

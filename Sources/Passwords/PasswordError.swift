@@ -1,0 +1,12 @@
+/// Why a password was neither hashed nor compared.
+///
+/// None of it says anything about the password.
+package enum PasswordError: Error, Equatable {
+    /// All workers are busy and the queue is full: to be answered with 503.
+    case overloaded
+    /// The hasher was shut down.
+    case stopped
+    /// The task was cancelled while it waited for a worker.
+    case cancelled
+    case hashingFailed
+}

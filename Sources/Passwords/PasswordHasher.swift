@@ -1,0 +1,125 @@
+import NIOPosix
+package import Secrets
+import ServiceLifecycle
+import Synchronization
+
+/// Hashes and compares passwords on threads of its own, with a limit on how many may wait.
+///
+/// A hash takes a core for tens of milliseconds, so nothing of it runs on the concurrency pool; and a flood of
+/// sign-ins finds a full queue instead of ever longer waits.
+package final class PasswordHasher: Service {
+    /// Turns password, salt, parameters and signer key into a hash, blocking; ``FirebaseScrypt`` but in tests.
+    package typealias Function =
+        @Sendable ([UInt8], [UInt8], ScryptParameters, [UInt8]) throws(PasswordError) -> [UInt8]
+
+    private let pool: NIOThreadPool
+    private let capacity: Int
+    private let admitted = Mutex(0)
+    private let random: RandomSource
+    private let function: Function
+
+    /// Starts the threads.
+    ///
+    /// - Parameters:
+    ///   - workers: how many hashes run at once; the number of cores is right. Each takes 16 MiB while it runs.
+    ///   - queueLimit: how many may wait besides.
+    package init(
+        workers: Int,
+        queueLimit: Int,
+        random: RandomSource = .system,
+        function: @escaping Function = { (password, salt, parameters, signerKey) throws(PasswordError) in
+            try FirebaseScrypt.hash(password, salt: salt, parameters: parameters, signerKey: signerKey)
+        }
+    ) {
+        self.pool = NIOThreadPool(numberOfThreads: max(1, workers))
+        self.capacity = max(1, workers) + max(0, queueLimit)
+        self.random = random
+        self.function = function
+        pool.start()
+    }
+
+    /// Hashes a new password with a new salt of 16 bytes and ``ScryptParameters/standard``.
+    ///
+    /// - Parameter signerKey: the project's, 64 bytes.
+    package func hash(_ password: Secret, signerKey: [UInt8]) async throws(PasswordError) -> PasswordHash {
+        let salt = random.bytes(16)
+        let hash = try await compute(password, salt: salt, parameters: .standard, signerKey: signerKey)
+        return PasswordHash(salt: salt, hash: hash, parameters: .standard)
+    }
+
+    /// Whether the password is the one that was hashed.
+    ///
+    /// - Parameter stored: nil for an account that has no password or doesn't exist: the same work, and false.
+    package func verify(
+        _ password: Secret,
+        against stored: PasswordHash?,
+        signerKey: [UInt8]
+    ) async throws(PasswordError) -> Bool {
+        let comparison = stored ?? Self.nobody
+        let hash = try await compute(
+            password,
+            salt: comparison.salt,
+            parameters: comparison.parameters,
+            signerKey: signerKey
+        )
+        let isEqual = ConstantTime.equal(hash, comparison.hash)
+        return isEqual && stored != nil
+    }
+
+    /// Lets what runs finish, refuses what waits, and ends the threads.
+    package func shutdown() async {
+        try? await pool.shutdownGracefully()  // throws for pools that can't be stopped, which this is not
+    }
+
+    /// Keeps the threads until the service group stops.
+    package func run() async throws {
+        try? await gracefulShutdown()
+        await shutdown()
+    }
+
+    private static let nobody = PasswordHash(
+        salt: [UInt8](repeating: 0, count: 16),
+        hash: [UInt8](repeating: 0, count: 64),
+        parameters: .standard
+    )
+
+    private func compute(
+        _ password: Secret,
+        salt: [UInt8],
+        parameters: ScryptParameters,
+        signerKey: [UInt8]
+    ) async throws(PasswordError) -> [UInt8] {
+        let isAdmitted = admitted.withLock { admitted in
+            guard admitted < capacity else { return false }
+            admitted += 1
+            return true
+        }
+        guard isAdmitted else { throw .overloaded }
+        let bytes = Array(password.reveal().utf8)
+        let cancellation = Cancellation()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                pool.submit { [self] state in
+                    let result = Result { () throws(PasswordError) in
+                        guard state == .active else { throw .stopped }
+                        guard !cancellation.isCancelled else { throw .cancelled }
+                        return try function(bytes, salt, parameters, signerKey)
+                    }
+                    admitted.withLock { $0 -= 1 }
+                    continuation.resume(returning: result)
+                }
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+        return try result.get()
+    }
+}
+
+/// Tells a worker that nobody waits for the hash any more.
+private final class Cancellation: Sendable {
+    private let flag = Atomic(false)
+
+    var isCancelled: Bool { flag.load(ordering: .acquiring) }
+    func cancel() { flag.store(true, ordering: .releasing) }
+}

@@ -1,0 +1,144 @@
+import CLibPQ
+import Foundation
+
+/// One connection, used by the one thread that owns it.
+final class Connection {
+    let raw: OpaquePointer
+    let cancelHandle: CancelHandle
+    private let statements: PreparedStatements?
+    /// How long to wait for an answer; the server's own limit comes first.
+    private let answerTimeout: Duration?
+    private(set) var isBroken = false
+
+    /// Connects, which blocks for as long as the connection string's hosts take.
+    init(_ conninfo: Conninfo, _ configuration: PostgresClient.Configuration) throws(PostgresError) {
+        let raw = conninfo.withCStrings { PQconnectdbParams($0, $1, 0) }
+        guard let raw else { throw PostgresError(.unavailable, reason: "out of memory") }
+        guard PQstatus(raw) == CONNECTION_OK, let cancel = PQgetCancel(raw) else {
+            var error = PostgresError(.unavailable)
+            error.serverMessage = String(cString: PQerrorMessage(raw))
+            PQfinish(raw)
+            throw error
+        }
+        // Otherwise libpq prints notices on the standard error stream.
+        PQsetNoticeReceiver(raw, { _, _ in }, nil)
+        self.raw = raw
+        cancelHandle = CancelHandle(cancel)
+        statements = configuration.prepares ? PreparedStatements() : nil
+        answerTimeout = configuration.statementTimeout.map { $0 + .seconds(5) }
+    }
+
+    deinit { PQfinish(raw) }
+
+    /// Whether the connection is open and no transaction is.
+    var isBetweenTransactions: Bool {
+        !isBroken && PQstatus(raw) == CONNECTION_OK && PQtransactionStatus(raw) == PQTRANS_IDLE
+    }
+
+    /// Whether an idle connection can take a statement: it is open, outside a transaction, and the server said nothing.
+    ///
+    /// A server that stopped or ended our backend has said so by now, or closed; then nothing is sent on it.
+    var isUsable: Bool {
+        guard isBetweenTransactions else { return false }
+        var descriptor = pollfd(fd: PQsocket(raw), events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, 0) == 0
+    }
+
+    /// Runs one statement and hands its result on before freeing it.
+    func run<R>(_ sql: SQL, _ body: (QueryResult) throws -> R) throws -> R {
+        try body(try result(of: sql))
+    }
+
+    /// Runs a command without parameters, such as `BEGIN`.
+    /// - Returns: its command tag.
+    func command(_ text: StaticString) throws(PostgresError) -> String {
+        try send { PQsendQuery(raw, text.description) }
+        return try receive().commandTag
+    }
+
+    private func result(of sql: SQL) throws(PostgresError) -> QueryResult {
+        guard !sql.parameters.isRefused else {
+            throw PostgresError(.invalidParameter, reason: "a value that the server cannot hold")
+        }
+        guard sql.parameters.list.count <= Int(UInt16.max) else {
+            throw PostgresError(.invalidParameter, reason: "too many values")
+        }
+        guard let statements else {
+            try send { sql.withCParameters { PQsendQueryParams(raw, sql.text, $0, $1, $2, $3, $4, 1) } }
+            return try receive()
+        }
+        if statements.isFull {
+            _ = try command("DEALLOCATE ALL")
+            statements.removeAll()
+        }
+        let known = statements.name(of: sql)
+        let name: String
+        if let known { name = known } else { name = try prepare(sql, in: statements) }
+        do throws(PostgresError) {
+            try send { sql.withCParameters { PQsendQueryPrepared(raw, name, $0, $2, $3, $4, 1) } }
+            return try receive()
+        } catch {
+            // The kept plan gives other columns than it did: a migration came between.
+            guard known != nil, error.sqlState == "0A000" || error.sqlState == "26000" else { throw error }
+            statements.remove(sql)
+            guard PQtransactionStatus(raw) == PQTRANS_IDLE else {
+                var error = error
+                error.isStalePlan = true
+                throw error
+            }
+            return try result(of: sql)
+        }
+    }
+
+    private func prepare(_ sql: SQL, in statements: PreparedStatements) throws(PostgresError) -> String {
+        let name = statements.nextName
+        try send {
+            sql.withCParameters { count, types, _, _, _ in PQsendPrepare(raw, name, sql.text, count, types) }
+        }
+        _ = try receive()
+        statements.insert(sql)
+        return name
+    }
+
+    private func send(_ statement: () -> Int32) throws(PostgresError) {
+        guard statement() == 1 else { throw lost() }
+    }
+
+    /// Waits for the whole answer.
+    private func receive() throws(PostgresError) -> QueryResult {
+        let deadline = answerTimeout.map { ContinuousClock.now + $0 }
+        var answer: QueryResult?
+        while true {
+            while PQisBusy(raw) == 1 {
+                try waitForData(until: deadline)
+                guard PQconsumeInput(raw) == 1 else { throw lost() }
+            }
+            guard let next = PQgetResult(raw) else { break }
+            let result = QueryResult(next)
+            // Of several results the first error counts, else the last result.
+            if answer?.isFailure != true { answer = result }
+            // A copy never ends by itself: there is nothing that could feed it.
+            if result.isCopy { throw lost(PostgresError(.server, reason: "COPY is not supported")) }
+        }
+        guard let answer else { throw lost() }
+        guard let error = answer.error else { return answer }
+        if PQstatus(raw) != CONNECTION_OK || error.code == .connectionLost { throw lost(error) }
+        throw error
+    }
+
+    private func waitForData(until deadline: ContinuousClock.Instant?) throws(PostgresError) {
+        var descriptor = pollfd(fd: PQsocket(raw), events: Int16(POLLIN), revents: 0)
+        let milliseconds = deadline.map { Int32(clamping: (ContinuousClock.now.duration(to: $0)).milliseconds) } ?? -1
+        let count = poll(&descriptor, 1, milliseconds)
+        if count == 0 { throw lost(PostgresError(.timeout, reason: "the server is silent")) }
+        if count < 0, errno != EINTR { throw lost() }
+    }
+
+    /// Marks the connection as broken.
+    private func lost(_ error: PostgresError = PostgresError(.connectionLost)) -> PostgresError {
+        isBroken = true
+        var error = error
+        if error.serverMessage == nil { error.serverMessage = String(cString: PQerrorMessage(raw)) }
+        return error
+    }
+}

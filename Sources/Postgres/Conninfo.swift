@@ -1,0 +1,83 @@
+import CLibPQ
+
+/// A connection string taken apart by libpq, completed with what this client always asks for.
+struct Conninfo: Sendable {
+    /// Keywords and values as `PQconnectdbParams` takes them.
+    let pairs: [(keyword: String, value: String)]
+
+    /// - Throws: ``PostgresError`` with the code `unavailable` for a string that libpq can't read.
+    init(_ configuration: PostgresClient.Configuration) throws(PostgresError) {
+        guard !configuration.conninfo.utf8.contains(0) else { throw Self.unreadable }
+        // libpq's message would quote the string.
+        guard let options = PQconninfoParse(configuration.conninfo, nil) else { throw Self.unreadable }
+        defer { PQconninfoFree(options) }
+        var given: [(keyword: String, value: String)] = []
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val {
+                given.append((String(cString: keyword), String(cString: value)))
+            }
+            option += 1
+        }
+        for (keyword, value) in Self.defaults(configuration) where !given.contains(where: { $0.keyword == keyword }) {
+            given.append((keyword, value))
+        }
+        // Ours first: of two settings the server takes the last, so what the string says wins.
+        let settings = given.first { $0.keyword == "options" }.map { " \($0.value)" } ?? ""
+        given.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
+        given.append(("options", Self.settings(configuration) + settings))
+        given.append(("client_encoding", "UTF8"))
+        pairs = given
+    }
+
+    private static let unreadable = PostgresError(.unavailable, reason: "the connection string is malformed")
+
+    private static func defaults(_ configuration: PostgresClient.Configuration) -> [(String, String)] {
+        [
+            ("connect_timeout", "\(max(2, configuration.connectTimeout.components.seconds))"),
+            ("fallback_application_name", "identity"),
+            // A host that is gone without a word is noticed within half a minute.
+            ("keepalives_idle", "10"),
+            ("keepalives_interval", "5"),
+            ("keepalives_count", "3"),
+            ("tcp_user_timeout", "20000"),
+        ]
+    }
+
+    private static func settings(_ configuration: PostgresClient.Configuration) -> String {
+        // The client's own limit comes first; the server's is for a client that died.
+        let idle = configuration.transactionIdleTimeout + .seconds(10)
+        return """
+            -c jit=off -c statement_timeout=\(configuration.statementTimeout?.milliseconds ?? 0) \
+            -c lock_timeout=\(configuration.lockTimeout?.milliseconds ?? 0) \
+            -c idle_in_transaction_session_timeout=\(idle.milliseconds)
+            """
+    }
+
+    /// Calls C with two arrays that end in NULL.
+    func withCStrings<R>(
+        _ body: (_ keywords: [UnsafePointer<CChar>?], _ values: [UnsafePointer<CChar>?]) -> R
+    ) -> R {
+        var bytes: [CChar] = []
+        var offsets: [Int] = []
+        for (keyword, value) in pairs {
+            for text in [keyword, value] {
+                offsets.append(bytes.count)
+                bytes += text.utf8CString
+            }
+        }
+        return bytes.withUnsafeBufferPointer { buffer in
+            let pointers = offsets.map { offset in buffer.baseAddress.map { $0 + offset } }
+            let keywords = stride(from: 0, to: pointers.count, by: 2).map { pointers[$0] } + [nil]
+            let values = stride(from: 1, to: pointers.count, by: 2).map { pointers[$0] } + [nil]
+            return body(keywords, values)
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, at least one, as 0 would mean "no limit" to the server.
+    var milliseconds: Int64 {
+        max(1, components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
+    }
+}

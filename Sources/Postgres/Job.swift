@@ -1,0 +1,27 @@
+/// One piece of work for a connection: a statement, or the whole of a transaction.
+///
+/// `@unchecked Sendable`: everything that changes is guarded by the pool's lock; `work` and `fail` are called once,
+/// one of them, by whoever moved the job out of `queued`.
+final class Job: @unchecked Sendable {
+    enum State {
+        case new
+        case queued
+        case running(Worker)
+        case finished
+    }
+
+    var state = State.new
+    var isCancelled = false
+    /// Runs on the worker's thread and resumes the caller.
+    let work: @Sendable (Worker, Connection, Job) -> Void
+    /// Resumes the caller without having run.
+    let fail: @Sendable (PostgresError) -> Void
+
+    init(
+        work: @escaping @Sendable (Worker, Connection, Job) -> Void,
+        fail: @escaping @Sendable (PostgresError) -> Void
+    ) {
+        self.work = work
+        self.fail = fail
+    }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import Logging
+
+/// The queue of jobs and the workers that serve it.
+///
+/// `@unchecked Sendable`: the state is guarded by `lock`.
+final class Pool: @unchecked Sendable {
+    let configuration: PostgresClient.Configuration
+    let lock = Lock()
+    private let logger: Logger
+    private var workers: [Worker] = []
+
+    // Guarded by the lock
+    private var queue: [Job] = []
+    /// Workers that wait with a connection; the last one is the warmest.
+    private var idle: [Worker] = []
+    /// Workers that wait without one.
+    private var dormant: [Worker] = []
+    private var connected = 0
+    private var dialing = 0
+    private var failures = 0
+    /// No new connection is tried before.
+    private var retryAt: ContinuousClock.Instant?
+    private var isClosing = false
+    private var running = 0
+    private var whenClosed: [CheckedContinuation<Void, Never>] = []
+    private var canceller: Canceller?
+
+    init(_ configuration: PostgresClient.Configuration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// Starts the threads; the connections come with the work.
+    func start() {
+        lock.withLock {
+            running = configuration.connections
+            workers = (0..<configuration.connections).map { _ in Worker(pool: self) }
+        }
+        for (index, worker) in workers.enumerated() { worker.start(name: "postgres-\(index)") }
+    }
+
+    func conninfo() throws(PostgresError) -> Conninfo { try Conninfo(configuration) }
+
+    // MARK: From tasks
+
+    func enqueue(_ job: Job) {
+        let refusal: PostgresError? = lock.withLock {
+            if job.isCancelled { return PostgresError(.cancelled) }
+            if isClosing { return PostgresError(.unavailable, reason: "the client is closed") }
+            if connected == 0, dialing == 0, isBackingOff { return PostgresError(.unavailable) }
+            if queue.count >= configuration.queueLimit { return PostgresError(.overloaded) }
+            job.state = .queued
+            queue.append(job)
+            wakeOne()
+            return nil
+        }
+        if let refusal { job.fail(refusal) }
+    }
+
+    /// Gives a job up: one that waits fails at once, one that runs is cancelled on the server.
+    func cancel(_ job: Job) {
+        let waited = lock.withLock {
+            job.isCancelled = true
+            switch job.state {
+            case .new, .finished: return false
+            case .queued:
+                job.state = .finished
+                queue.removeAll { $0 === job }
+                return true
+            case .running(let worker):
+                let canceller = self.canceller ?? Canceller(lock)
+                self.canceller = canceller
+                canceller.add(job, on: worker)
+                return false
+            }
+        }
+        if waited { job.fail(PostgresError(.cancelled)) }
+    }
+
+    /// Takes no more work, finishes what waits, and closes the connections.
+    func close() {
+        lock.withLock {
+            isClosing = true
+            for worker in workers { worker.signal.send() }
+        }
+    }
+
+    func waitUntilClosed() async {
+        await withCheckedContinuation { continuation in
+            let isClosed = lock.withLock {
+                if running > 0 { whenClosed.append(continuation) }
+                return running == 0
+            }
+            if isClosed { continuation.resume() }
+        }
+    }
+
+    // MARK: From workers
+
+    /// Blocks until there is work for the worker.
+    /// - Returns: false when the thread is to end.
+    func waitForWork(_ worker: Worker) -> Bool {
+        lock.withLock {
+            while true {
+                if !queue.isEmpty {
+                    if worker.isConnected { return true }
+                    if mayDial {
+                        dialing += 1
+                        return true
+                    }
+                }
+                // A worker with a connection stays until the queue is empty, so one without isn't needed.
+                if isClosing { return false }
+                worker.isAwake = false
+                if worker.isConnected { idle.append(worker) } else { dormant.append(worker) }
+                while !worker.isAwake, !isClosing { worker.signal.wait() }
+                if worker.isAwake, !worker.isConnected { return true }
+                idle.removeAll { $0 === worker }
+                dormant.removeAll { $0 === worker }
+            }
+        }
+    }
+
+    func takeJob(for worker: Worker) -> Job? {
+        lock.withLock {
+            guard !queue.isEmpty else { return nil }
+            let job = queue.removeFirst()
+            job.state = .running(worker)
+            return job
+        }
+    }
+
+    /// Ends a job's cancellable part, and waits for cancel requests that could hit the next statement.
+    /// - Returns: whether it was cancelled.
+    func finish(_ job: Job, on worker: Worker) -> Bool {
+        lock.withLock {
+            job.state = .finished
+            while worker.cancelsInFlight > 0 { worker.signal.wait() }
+            return job.isCancelled
+        }
+    }
+
+    func connected(_ worker: Worker, _ cancelHandle: CancelHandle) {
+        lock.withLock {
+            dialing -= 1
+            connected += 1
+            failures = 0
+            retryAt = nil
+            worker.isConnected = true
+            worker.cancelHandle = cancelHandle
+            // While there was no telling whether the server is there, only one worker tried.
+            if queue.count > 1 { wakeOne() }
+        }
+    }
+
+    func failedToConnect(_ worker: Worker, _ error: PostgresError) {
+        let (isFirst, failed) = lock.withLock {
+            dialing -= 1
+            failures += 1
+            retryAt = .now + min(.milliseconds(25 << min(failures, 6)), .seconds(1))
+            return (failures == 1, takeUnservable())
+        }
+        if isFirst {
+            logger.warning(
+                "No connection to PostgreSQL",
+                metadata: ["error.message": "\(error.serverMessage ?? error.description)"]
+            )
+        }
+        for job in failed { job.fail(error) }
+    }
+
+    func lostConnection(of worker: Worker) {
+        let failed = lock.withLock {
+            forgetConnection(of: worker)
+            return isBackingOff ? takeUnservable() : []
+        }
+        for job in failed { job.fail(PostgresError(.unavailable)) }
+    }
+
+    /// Drops a dead connection and says whether the worker may make another right now.
+    func mayReplaceConnection(of worker: Worker) -> Bool {
+        let (isGranted, failed) = lock.withLock {
+            forgetConnection(of: worker)
+            guard !mayDial else {
+                dialing += 1
+                return (true, [Job]())
+            }
+            // The other connections may be as dead as this one, which only their workers can tell.
+            if !queue.isEmpty { wakeOne() }
+            return (false, isBackingOff ? takeUnservable() : [])
+        }
+        for job in failed { job.fail(PostgresError(.unavailable)) }
+        return isGranted
+    }
+
+    func ended(_ worker: Worker) {
+        let waiting = lock.withLock {
+            if worker.isConnected { forgetConnection(of: worker) }
+            running -= 1
+            guard running == 0 else { return [CheckedContinuation<Void, Never>]() }
+            canceller?.close()
+            workers = []
+            defer { whenClosed = [] }
+            return whenClosed
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    // MARK: Under the lock
+
+    private var isBackingOff: Bool { retryAt.map { ContinuousClock.now < $0 } ?? false }
+
+    /// One at a time after a failure, else as many as there are jobs.
+    private var mayDial: Bool {
+        !isBackingOff && dialing < (failures == 0 ? queue.count : 1)
+    }
+
+    private func wakeOne() {
+        if let worker = idle.popLast() {
+            worker.isAwake = true
+            worker.signal.send()
+        } else if !dormant.isEmpty, mayDial, let worker = dormant.popLast() {
+            dialing += 1
+            worker.isAwake = true
+            worker.signal.send()
+        }
+    }
+
+    private func forgetConnection(of worker: Worker) {
+        worker.isConnected = false
+        worker.cancelHandle = nil
+        connected -= 1
+    }
+
+    /// The jobs that nobody is left to serve.
+    private func takeUnservable() -> [Job] {
+        guard connected == 0, dialing == 0 else { return [] }
+        for job in queue { job.state = .finished }
+        defer { queue = [] }
+        return queue
+    }
+}

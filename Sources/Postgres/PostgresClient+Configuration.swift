@@ -1,0 +1,44 @@
+extension PostgresClient {
+    package struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
+        /// A libpq connection string or URI, passed on as it stands: TLS, several hosts, `target_session_attrs`.
+        package var conninfo: String
+        /// How many connections, each with its thread, there are at most; they are made when needed.
+        package var connections: Int
+        /// Off for a PgBouncer that pools by transaction: statements are then parsed each time.
+        package var prepares: Bool
+        /// Nil for no limit. The server ends the statement; a server that is silent for some seconds more is left.
+        package var statementTimeout: Duration?
+        package var lockTimeout: Duration?
+        /// How long one host may take to let us in; libpq counts whole seconds, two at least.
+        package var connectTimeout: Duration
+        /// How many statements and transactions may wait for a connection.
+        package var queueLimit: Int
+        /// How long a transaction may go without a statement before it is rolled back and its connection freed.
+        package var transactionIdleTimeout: Duration
+
+        package init(
+            conninfo: String,
+            connections: Int = 8,
+            prepares: Bool = true,
+            statementTimeout: Duration? = .seconds(10),
+            lockTimeout: Duration? = .seconds(5),
+            connectTimeout: Duration = .seconds(5),
+            queueLimit: Int = 1024,
+            transactionIdleTimeout: Duration = .seconds(15)
+        ) {
+            precondition(connections > 0 && queueLimit > 0, "a client without connections or queue does nothing")
+            self.conninfo = conninfo
+            self.connections = connections
+            self.prepares = prepares
+            self.statementTimeout = statementTimeout
+            self.lockTimeout = lockTimeout
+            self.connectTimeout = connectTimeout
+            self.queueLimit = queueLimit
+            self.transactionIdleTimeout = transactionIdleTimeout
+        }
+
+        /// Without the connection string, which may hold a password.
+        package var description: String { "\(connections) connections, \(prepares ? "prepared" : "unprepared")" }
+        package var customMirror: Mirror { Mirror(self, children: ["connections": connections]) }
+    }
+}

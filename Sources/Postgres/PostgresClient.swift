@@ -1,0 +1,132 @@
+package import Logging
+import ServiceLifecycle
+
+/// A client for one database: a few connections, each on its own thread, fed by one bounded queue.
+///
+/// No cooperative thread ever blocks. Connections are made when there is work, kept, and replaced when they break.
+/// A cancelled task's statement leaves the queue or is cancelled on the server. A statement that may have run is never
+/// run again by the client, except when the server says that it rolled it back (40001, 40P01).
+package final class PostgresClient: PostgresExecutor, Service {
+    private let pool: Pool
+
+    package init(_ configuration: Configuration, logger: Logger) {
+        pool = Pool(configuration, logger: logger)
+        pool.start()
+    }
+
+    deinit { pool.close() }
+
+    /// Waits for the end of the service, finishes what is queued and closes the connections.
+    ///
+    /// The client works without, then it ends with its last reference or by ``close()``.
+    package func run() async throws {
+        // Cancellation ends the client as well.
+        try? await gracefulShutdown()
+        await close()
+    }
+
+    /// Takes no more work, finishes what is queued and closes the connections.
+    package func close() async {
+        pool.close()
+        await pool.waitUntilClosed()
+    }
+
+    /// Asks the database for an answer.
+    /// - Throws: ``PostgresError``.
+    package func ping() async throws {
+        try await execute("SELECT")
+    }
+
+    package func query<T: Sendable>(
+        _ sql: SQL,
+        _ decode: @escaping @Sendable (inout PostgresRow) throws -> T
+    ) async throws -> [T] {
+        try await submit { try $0.run(sql) { try $0.rows(decode) } }
+    }
+
+    @discardableResult
+    package func execute(_ sql: SQL) async throws -> Int {
+        try await submit { try $0.run(sql) { $0.affectedRows } }
+    }
+
+    private func submit<R: Sendable>(_ work: @escaping @Sendable (Connection) throws -> R) async throws -> R {
+        var attempts = 0
+        while true {
+            attempts += 1
+            do {
+                return try await Job.run(in: pool, enqueue: pool.enqueue) { Job($0, work) }
+            } catch let error as PostgresError where error.isRetryable && attempts <= Self.retries {
+                continue
+            }
+        }
+    }
+
+    /// Runs statements that take effect together, on one connection, or not at all when `body` throws.
+    ///
+    /// The whole is run again, three times at most, when it lost against another transaction (40001, 40P01): `body`
+    /// must have no other effects. A nested call takes a second connection, and knows nothing of this one.
+    /// - Throws: what `body` throws; ``PostgresError`` from the transaction's beginning and end. After `connectionLost`
+    ///   from its end nobody knows whether it was committed.
+    package func transaction<T: Sendable>(
+        isolation: IsolationLevel = .readCommitted,
+        _ body: @Sendable (PostgresTransaction) async throws -> T
+    ) async throws -> T {
+        var attempts = 0
+        while true {
+            attempts += 1
+            let lease = try await begin(isolation)
+            do {
+                let value: T
+                do {
+                    value = try await body(PostgresTransaction(lease))
+                } catch {
+                    // A transaction that can't be rolled back is one that the server has ended.
+                    try? await lease.end(committing: false)
+                    throw error
+                }
+                try await lease.end(committing: true)
+                return value
+            } catch {
+                // Whatever `body` made of the error.
+                guard lease.shouldBeRetried, attempts <= Self.retries, !Task.isCancelled else { throw error }
+            }
+        }
+    }
+
+    private static let retries = 3
+
+    private func begin(_ isolation: IsolationLevel) async throws -> Lease {
+        try await Job.run(in: pool, enqueue: pool.enqueue) { continuation in
+            Job(
+                work: { worker, connection, job in
+                    do {
+                        _ = try connection.command(isolation.begin)
+                    } catch {
+                        _ = worker.pool.finish(job, on: worker)
+                        return continuation.resume(throwing: error)
+                    }
+                    let lease = Lease(worker)
+                    _ = worker.pool.finish(job, on: worker)
+                    continuation.resume(returning: lease)
+                    lease.serve(connection)
+                },
+                fail: { continuation.resume(throwing: $0) }
+            )
+        }
+    }
+}
+
+/// What a transaction sees of the others (PostgreSQL, chapter 13.2).
+package enum IsolationLevel: Sendable {
+    case readCommitted
+    case repeatableRead
+    case serializable
+
+    var begin: StaticString {
+        switch self {
+        case .readCommitted: "BEGIN ISOLATION LEVEL READ COMMITTED"
+        case .repeatableRead: "BEGIN ISOLATION LEVEL REPEATABLE READ"
+        case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE"
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// A value that can be read from a column in the server's binary format.
+package protocol PostgresDecodable: Sendable {
+    /// Reads one column.
+    /// - Parameters:
+    ///   - bytes: nil for NULL.
+    ///   - type: what the server says the column is.
+    /// - Throws: ``PostgresError`` with the code `decoding` when the column holds something else.
+    static func decode(_ bytes: RawSpan?, type: PostgresType) throws(PostgresError) -> Self
+}
+
+extension RawSpan {
+    /// The integer in network byte order that starts at an offset.
+    func integer<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type, at offset: Int) throws(PostgresError) -> T {
+        guard offset + MemoryLayout<T>.size <= byteCount else { throw .decoding("a value cut short") }
+        return T(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+
+    /// The span as one integer in network byte order, of exactly its size.
+    func integer<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type) throws(PostgresError) -> T {
+        guard byteCount == MemoryLayout<T>.size else { throw .decoding("a value of another size") }
+        return T(bigEndian: unsafeLoadUnaligned(as: T.self))
+    }
+}

@@ -1,0 +1,23 @@
+/// A value that can be bound to a statement, sent in the server's binary format.
+package protocol PostgresEncodable: Sendable {
+    /// The type that the server is told, also when the value is NULL.
+    static var postgresType: PostgresType { get }
+
+    /// Appends the value's binary form, unless it is NULL or refused.
+    func encode(into bytes: inout [UInt8]) -> PostgresEncoding
+}
+
+/// How the encoding of one value ended.
+package enum PostgresEncoding: Sendable {
+    case value
+    case null
+    /// The server has no such value, as text with a NUL byte: the statement is refused before it is sent.
+    case refused
+}
+
+extension FixedWidthInteger {
+    /// Appends the integer in network byte order.
+    func appendBigEndian(to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
+    }
+}

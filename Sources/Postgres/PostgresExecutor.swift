@@ -1,0 +1,16 @@
+/// Runs statements: the client itself, or one of its transactions.
+package protocol PostgresExecutor: Sendable {
+    /// Runs one statement and decodes its rows.
+    /// - Parameter decode: called once a row, on the thread that owns the connection; it must not block.
+    /// - Throws: ``PostgresError``, or what `decode` throws.
+    func query<T: Sendable>(
+        _ sql: SQL,
+        _ decode: @escaping @Sendable (inout PostgresRow) throws -> T
+    ) async throws -> [T]
+
+    /// Runs one statement and drops its rows.
+    /// - Returns: how many rows it affected or would have given; 0 for statements that do neither.
+    /// - Throws: ``PostgresError``.
+    @discardableResult
+    func execute(_ sql: SQL) async throws -> Int
+}

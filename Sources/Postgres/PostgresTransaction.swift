@@ -1,0 +1,18 @@
+/// A transaction under way, on a connection of its own; what is run after its end fails with `transactionEnded`.
+package final class PostgresTransaction: PostgresExecutor {
+    private let lease: Lease
+
+    init(_ lease: Lease) { self.lease = lease }
+
+    package func query<T: Sendable>(
+        _ sql: SQL,
+        _ decode: @escaping @Sendable (inout PostgresRow) throws -> T
+    ) async throws -> [T] {
+        try await lease.submit { try $0.run(sql) { try $0.rows(decode) } }
+    }
+
+    @discardableResult
+    package func execute(_ sql: SQL) async throws -> Int {
+        try await lease.submit { try $0.run(sql) { $0.affectedRows } }
+    }
+}

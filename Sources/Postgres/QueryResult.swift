@@ -1,0 +1,70 @@
+import CLibPQ
+
+/// A result of libpq, freed with its owner.
+final class QueryResult {
+    private let raw: OpaquePointer
+
+    init(_ raw: OpaquePointer) { self.raw = raw }
+
+    deinit { PQclear(raw) }
+
+    var isFailure: Bool {
+        switch PQresultStatus(raw) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: false
+        default: true
+        }
+    }
+
+    var isCopy: Bool {
+        switch PQresultStatus(raw) {
+        case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: true
+        default: false
+        }
+    }
+
+    var commandTag: String { String(cString: PQcmdStatus(raw)) }
+
+    var affectedRows: Int { Int(String(cString: PQcmdTuples(raw))) ?? 0 }
+
+    func rows<T>(_ decode: (inout PostgresRow) throws -> T) throws -> [T] {
+        let count = PQntuples(raw)
+        let columns = PQnfields(raw)
+        var rows: [T] = []
+        rows.reserveCapacity(Int(count))
+        for index in 0..<count {
+            var row = PostgresRow(result: raw, row: index, columns: columns)
+            rows.append(try decode(&row))
+        }
+        return rows
+    }
+
+    /// What the server objected to, if it did.
+    var error: PostgresError? {
+        guard isFailure else { return nil }
+        // PG_DIAG_SQLSTATE and PG_DIAG_CONSTRAINT_NAME, which are characters in C.
+        let state = field("C")
+        var error = PostgresError(.init(sqlState: state), sqlState: state, constraint: field("n"))
+        error.serverMessage = String(cString: PQresultErrorMessage(raw))
+        return error
+    }
+
+    private func field(_ code: UnicodeScalar) -> String? {
+        PQresultErrorField(raw, Int32(code.value)).map { String(cString: $0) }
+    }
+}
+
+extension PostgresError.Code {
+    /// Sorts SQLSTATEs (PostgreSQL, appendix A).
+    init(sqlState: String?) {
+        switch sqlState {
+        // Nothing came from the server: libpq itself saw the connection end.
+        case nil: self = .connectionLost
+        // The session was ended, the server is stopping, or this is not the server to write to.
+        case "57P01", "57P02", "57P03", "57P05", "25P03", "25006": self = .connectionLost
+        case let state? where state.hasPrefix("08"): self = .connectionLost
+        // statement_timeout or somebody's cancel request; lock_timeout.
+        case "57014", "55P03": self = .timeout
+        default: self = .server
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// A thread with one connection, which it makes when there is work and keeps.
+///
+/// `@unchecked Sendable`: `connection` is touched by the thread alone, the rest is guarded by the pool's lock.
+final class Worker: @unchecked Sendable {
+    let pool: Pool
+    let signal: Lock.Signal
+    private var connection: Connection?
+
+    // Guarded by the pool's lock
+    var isConnected = false
+    var cancelHandle: CancelHandle?
+    /// Set by whoever takes the worker off a list of waiting ones.
+    var isAwake = false
+    /// Cancel requests on their way to the server.
+    var cancelsInFlight = 0
+
+    init(pool: Pool) {
+        self.pool = pool
+        signal = Lock.Signal(pool.lock)
+    }
+
+    func start(name: String) {
+        let thread = Thread { self.serve() }
+        thread.name = name
+        thread.start()
+    }
+
+    private func serve() {
+        while pool.waitForWork(self) {
+            // A connection that was closed meanwhile is replaced before anything is sent on it.
+            if let connection, !connection.isUsable {
+                self.connection = nil
+                guard pool.mayReplaceConnection(of: self) else { continue }
+            }
+            guard let connection = connection ?? connect() else { continue }
+            while let job = pool.takeJob(for: self) {
+                job.work(self, connection, job)
+                guard connection.isBetweenTransactions else {
+                    self.connection = nil
+                    pool.lostConnection(of: self)
+                    break
+                }
+            }
+        }
+        connection = nil
+        pool.ended(self)
+    }
+
+    private func connect() -> Connection? {
+        do {
+            let connection = try Connection(pool.conninfo(), pool.configuration)
+            self.connection = connection
+            pool.connected(self, connection.cancelHandle)
+            return connection
+        } catch {
+            pool.failedToConnect(self, error)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package import Linking
+package import Projects
+
+/// What an ID token says.
+///
+/// Times are seconds since 1970.
+package struct IDTokenClaims: Sendable {
+    /// Seconds from `iat` to `exp`.
+    package static let lifetime: Int64 = 3600
+
+    /// `iss`: `https://securetoken.google.com/<project>` unless the project has another.
+    package var issuer: String
+    package var project: ProjectID
+    package var account: AccountID
+    package var session: SessionID
+    package var tenant: TenantID
+    /// When the person last proved who they are.
+    package var authTime: Int64
+    package var issuedAt: Int64
+    /// `emailLink` stands as `password` in the token, as at Firebase.
+    package var signInProvider: ProviderID
+    /// Absent when empty, as are ``picture``, ``email`` and ``phoneNumber``.
+    package var name: String?
+    package var picture: String?
+    package var email: String?
+    package var emailVerified: Bool
+    /// E.164.
+    package var phoneNumber: String?
+    /// `email`, `phone` and provider ids to the values that the account has there.
+    package var identities: [String: [String]]
+    /// Text of a JSON object, or nil.
+    package var accountClaims: String?
+    /// Text of a JSON object, or nil; its members win over those of ``accountClaims``.
+    package var sessionClaims: String?
+    /// Text of a JSON object, or nil.
+    package var signInAttributes: String?
+    package var secondFactor: SecondFactor?
+
+    /// The second factor of a sign-in.
+    package struct SecondFactor: Sendable, Hashable {
+        /// `phone` or `totp`.
+        package var kind: String
+        /// The id of the enrolment.
+        package var enrollment: String
+
+        package init(kind: String, enrollment: String) {
+            self.kind = kind
+            self.enrollment = enrollment
+        }
+    }
+
+    package init(
+        issuer: String,
+        project: ProjectID,
+        account: AccountID,
+        session: SessionID,
+        tenant: TenantID = .none,
+        authTime: Int64,
+        issuedAt: Int64,
+        signInProvider: ProviderID,
+        name: String? = nil,
+        picture: String? = nil,
+        email: String? = nil,
+        emailVerified: Bool = false,
+        phoneNumber: String? = nil,
+        identities: [String: [String]] = [:],
+        accountClaims: String? = nil,
+        sessionClaims: String? = nil,
+        signInAttributes: String? = nil,
+        secondFactor: SecondFactor? = nil
+    ) {
+        self.issuer = issuer
+        self.project = project
+        self.account = account
+        self.session = session
+        self.tenant = tenant
+        self.authTime = authTime
+        self.issuedAt = issuedAt
+        self.signInProvider = signInProvider
+        self.name = name
+        self.picture = picture
+        self.email = email
+        self.emailVerified = emailVerified
+        self.phoneNumber = phoneNumber
+        self.identities = identities
+        self.accountClaims = accountClaims
+        self.sessionClaims = sessionClaims
+        self.signInAttributes = signInAttributes
+        self.secondFactor = secondFactor
+    }
+}

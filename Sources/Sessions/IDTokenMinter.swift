@@ -1,0 +1,86 @@
+import Linking
+import Projects
+import Secrets
+
+/// Makes ID tokens: a JWS in compact form (RFC 7515 §3.1) with Firebase's claims and `firebase.sid`.
+package enum IDTokenMinter {
+    /// Signs the claims; the token is valid for ``IDTokenClaims/lifetime``.
+    ///
+    /// Takes a core for a signature's time: 25 µs with ES256, 300 to 700 µs with RS256.
+    package static func mint(
+        _ claims: IDTokenClaims,
+        with key: SigningKey
+    ) throws(IDTokenMintingError) -> String {
+        var token = key.encodedHeader
+        token.reserveCapacity(token.count + 1200)
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(try payload(of: claims), to: &token)
+        guard let signature = try? key.sign(token) else { throw .signingFailed }
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(signature, to: &token)
+        return String(decoding: token, as: UTF8.self)
+    }
+
+    /// The claims in Firebase's order.
+    private static func payload(of claims: IDTokenClaims) throws(IDTokenMintingError) -> [UInt8] {
+        let custom = try CustomClaims.merged(account: claims.accountClaims, session: claims.sessionClaims)
+        var json = JSONText(capacity: 768)
+        json.openObject()
+        // A custom claim may take the place of name and picture, as at Firebase.
+        if let name = claims.name, !name.isEmpty, !custom.contains(where: { $0.name == "name" }) {
+            json.member("name", name)
+        }
+        if let picture = claims.picture, !picture.isEmpty, !custom.contains(where: { $0.name == "picture" }) {
+            json.member("picture", picture)
+        }
+        for member in custom { json.member(member.name, json: member.text) }
+        if claims.signInProvider == .anonymous { json.member("provider_id", ProviderID.anonymous.rawValue) }
+        json.member("iss", claims.issuer)
+        json.member("aud", claims.project.rawValue)
+        json.member("auth_time", claims.authTime)
+        json.member("user_id", claims.account.rawValue)
+        json.member("sub", claims.account.rawValue)
+        json.member("iat", claims.issuedAt)
+        json.member("exp", claims.issuedAt + IDTokenClaims.lifetime)
+        if let email = claims.email, !email.isEmpty {
+            json.member("email", email)
+            json.member("email_verified", claims.emailVerified)
+        }
+        if let phoneNumber = claims.phoneNumber, !phoneNumber.isEmpty { json.member("phone_number", phoneNumber) }
+        try writeFirebase(of: claims, into: &json)
+        json.closeObject()
+        return json.bytes
+    }
+
+    private static func writeFirebase(
+        of claims: IDTokenClaims,
+        into json: inout JSONText
+    ) throws(IDTokenMintingError) {
+        json.openObject("firebase")
+        json.openObject("identities")
+        for (name, values) in claims.identities.sorted(by: { $0.key < $1.key }) { json.member(name, values) }
+        json.closeObject()
+        let provider = claims.signInProvider == .emailLink ? .password : claims.signInProvider
+        json.member("sign_in_provider", provider.rawValue)
+        if let factor = claims.secondFactor {
+            json.member("sign_in_second_factor", factor.kind)
+            json.member("second_factor_identifier", factor.enrollment)
+        }
+        if let attributes = claims.signInAttributes {
+            let bytes = Array(attributes.utf8)
+            guard JSONReader.object(bytes) != nil else { throw .invalidSignInAttributes }
+            json.member("sign_in_attributes", json: bytes)
+        }
+        if claims.tenant != .none { json.member("tenant", claims.tenant.rawValue) }
+        json.member("sid", claims.session.rawValue)
+        json.closeObject()
+    }
+}
+
+/// Why no ID token was made; the first three mean that something was stored unchecked.
+package enum IDTokenMintingError: Error, Equatable {
+    case invalidAccountClaims
+    case invalidSessionClaims
+    case invalidSignInAttributes
+    case signingFailed
+}

@@ -1,0 +1,65 @@
+import Crypto
+package import Projects
+
+/// Checks ID tokens that clients send us.
+///
+/// Everything that decides is passed in: a token selects none of issuer, audience, keys or algorithm.
+package struct IDTokenVerifier: Sendable {
+    /// How far ahead of ours the clock of the node that issued a token may be, in seconds.
+    package static let clockSkew: Int64 = 60
+    /// Longer tokens are refused unread, in bytes.
+    package static let maximumLength = 65_536
+
+    private let cache: VerifiedTokenCache?
+
+    /// - Parameter cache: nil to verify every signature anew.
+    package init(cache: VerifiedTokenCache? = nil) { self.cache = cache }
+
+    /// Checks form, algorithm, key, signature, issuer, audience, times and tenant, in this order, `exp` last.
+    ///
+    /// - Parameters:
+    ///   - issuer: what `iss` must be.
+    ///   - tenant: the tenant that the request names; nil to take the token's own.
+    ///   - now: seconds since 1970.
+    package func verify(
+        _ token: String,
+        project: ProjectID,
+        issuer: String,
+        tenant: TenantID? = nil,
+        keys: SigningKeys,
+        now: Int64
+    ) throws(IDTokenError) -> VerifiedIDToken {
+        let text = Array(token.utf8)
+        guard text.count <= Self.maximumLength else { throw .malformed }
+        guard let cache else {
+            return try check(SignedIDToken(text, keys: keys), project, issuer, tenant, now)
+        }
+        let digest = SHA256.hash(data: text)
+        if let signed = cache.find(digest) {
+            guard keys.key(signed.token.kid) != nil else {
+                cache.remove(digest)
+                throw .unknownKey
+            }
+            return try check(signed, project, issuer, tenant, now)
+        }
+        let signed = try SignedIDToken(text, keys: keys)
+        let verified = try check(signed, project, issuer, tenant, now)
+        cache.insert(signed, for: digest)
+        return verified
+    }
+
+    private func check(
+        _ signed: SignedIDToken,
+        _ project: ProjectID,
+        _ issuer: String,
+        _ tenant: TenantID?,
+        _ now: Int64
+    ) throws(IDTokenError) -> VerifiedIDToken {
+        guard Array(signed.issuer.utf8) == Array(issuer.utf8) else { throw .wrongIssuer }
+        guard signed.audience == project.rawValue else { throw .wrongAudience }
+        guard signed.token.issuedAt <= now + Self.clockSkew else { throw .issuedInFuture }
+        if let tenant, signed.token.tenant != tenant { throw .wrongTenant }
+        guard now < signed.token.expiresAt else { throw .expired }
+        return signed.token
+    }
+}

@@ -1,0 +1,71 @@
+package import Linking
+package import Projects
+package import Secrets
+
+/// The handle with which a client gets new ID tokens: base64url of
+/// `<project number>.<account id>.<session id>.<secret>`.
+///
+/// It names the one row that can answer it, and a foreign project is recognised without a look into the database.
+/// There is one spelling of each token; what is stored is ``secretHash``, which covers every part of it.
+package struct RefreshToken: Sendable, Hashable {
+    package let projectNumber: ProjectNumber
+    package let account: AccountID
+    package let session: SessionID
+    /// 32 bytes in base64url.
+    package let secret: Secret
+
+    /// A token with a new secret.
+    ///
+    /// - Parameter account: 1 to 512 bytes.
+    package init(projectNumber: ProjectNumber, account: AccountID, session: SessionID, random: RandomSource) {
+        self.projectNumber = projectNumber
+        self.account = account
+        self.session = session
+        self.secret = Secret(random.handle())
+    }
+
+    /// A token with a secret that follows from another one; nil unless it is 32 bytes in base64url.
+    package init?(projectNumber: ProjectNumber, account: AccountID, session: SessionID, secret: Secret) {
+        guard Self.isSecret(secret.reveal()) else { return nil }
+        self.projectNumber = projectNumber
+        self.account = account
+        self.session = session
+        self.secret = secret
+    }
+
+    /// Reads a token; nil for anything but the one spelling of it.
+    package init?(_ text: String) {
+        guard text.utf8.count <= 1024, let bytes = Base64URL.decode(text) else { return nil }
+        // An account id may hold any character, so what stands around it is cut off from both ends.
+        let dot = UInt8(ascii: ".")
+        guard let afterNumber = bytes.firstIndex(of: dot), let beforeSecret = bytes.lastIndex(of: dot),
+            let beforeSession = bytes[..<beforeSecret].lastIndex(of: dot), afterNumber < beforeSession
+        else { return nil }
+        guard let number = String(validating: bytes[..<afterNumber], as: UTF8.self).flatMap({ Int64($0) }),
+            let account = String(validating: bytes[(afterNumber + 1)..<beforeSession], as: UTF8.self),
+            (1...512).contains(account.utf8.count),
+            let sessionText = String(validating: bytes[(beforeSession + 1)..<beforeSecret], as: UTF8.self),
+            let session = SessionID(rawValue: sessionText),
+            let secret = String(validating: bytes[(beforeSecret + 1)...], as: UTF8.self), Self.isSecret(secret)
+        else { return nil }
+        self.projectNumber = ProjectNumber(rawValue: number)
+        self.account = AccountID(account)
+        self.session = session
+        self.secret = Secret(secret)
+        guard plainBytes == bytes else { return nil }  // "+1" and "01" are numbers too
+    }
+
+    /// The token as the client holds it.
+    package var text: String { Base64URL.encode(plainBytes) }
+
+    /// SHA-256 of ``text``, 32 bytes: to be stored in the session's row and compared in constant time.
+    package var secretHash: [UInt8] { SecureHash.sha256(text) }
+
+    private var plainBytes: [UInt8] {
+        Array("\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue).\(secret.reveal())".utf8)
+    }
+
+    private static func isSecret(_ text: String) -> Bool {
+        text.utf8.count == 43 && Base64URL.decode(text) != nil
+    }
+}

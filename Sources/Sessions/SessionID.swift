@@ -1,0 +1,19 @@
+package import Secrets
+
+/// The id of a session, `firebase.sid` in ID tokens: 16 random bytes in base64url, 22 characters.
+package struct SessionID: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: String
+
+    /// Nil for anything but the canonical spelling of 16 bytes.
+    package init?(rawValue: String) {
+        guard rawValue.utf8.count == 22, Base64URL.decode(rawValue) != nil else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// A new id.
+    package init(random: RandomSource) {
+        self.rawValue = Base64URL.encode(random.bytes(16))
+    }
+
+    package var description: String { rawValue }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Secrets
+import SwiftASN1
+import X509
+
+/// The self-signed certificates in which Admin SDKs expect our public keys.
+enum SigningCertificate {
+    private static let commonName = "securetoken.system.identity"
+
+    /// PEM of a certificate whose serial number follows from the key and the dates.
+    static func make(
+        privateKeyDER: [UInt8],
+        publicKeyDER: [UInt8],
+        notBefore: Int64,
+        notAfter: Int64
+    ) throws -> String {
+        let pem = PEMDocument(type: "PRIVATE KEY", derBytes: privateKeyDER)
+        let key = try Certificate.PrivateKey(pemDocument: pem)
+        let name = try DistinguishedName { CommonName(commonName) }
+        var serial = Array(SecureHash.sha256(publicKeyDER + Array("\(notBefore)-\(notAfter)".utf8)).prefix(16))
+        serial[0] = serial[0] & 0x7f | 0x40  // positive and of one length (RFC 5280 §4.1.2.2)
+        let certificate = try Certificate(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(bytes: serial),
+            publicKey: key.publicKey,
+            notValidBefore: Date(timeIntervalSince1970: TimeInterval(notBefore)),
+            notValidAfter: Date(timeIntervalSince1970: TimeInterval(notAfter)),
+            issuer: name,
+            subject: name,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+            },
+            issuerPrivateKey: key
+        )
+        return try certificate.serializeAsPEM().pemString + "\n"
+    }
+
+    /// `SubjectPublicKeyInfo` in DER of a certificate's key.
+    static func publicKeyDER(in pem: String) throws -> [UInt8] {
+        let key = try Certificate(pemEncoded: pem).publicKey
+        return try key.serializeAsPEM().derBytes
+    }
+}

@@ -1,0 +1,95 @@
+import Linking
+import Postgres
+
+import struct Foundation.Date
+
+/// The columns of an account, and one of its linked credentials, as every statement reads them.
+///
+/// An account comes in one row for each linked credential, in one row without any when there is none.
+enum AccountRow {
+    static let columns: SQL = """
+        a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name,
+        a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth,
+        a.custom_attributes, a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at,
+        a.screen_name, a.language, a.time_zone, a.date_of_birth,
+        l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
+        """
+
+    static let joins: SQL = """
+        LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
+        LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
+        """
+
+    /// Reads the columns: an account that holds at most the one linked credential of its row.
+    static func decode(_ row: inout PostgresRow) throws -> Account {
+        let id = AccountID(try row.next())
+        let version: Int64 = try row.next()
+        let email: String? = try row.next()
+        let originalEmail: String? = try row.next()
+        let emailVerified: Bool = try row.next()
+        let initialEmail: String? = try row.next()
+        let displayName: String? = try row.next()
+        let photoURL: String? = try row.next()
+        let phoneNumber: String? = try row.next()
+        let hasPassword: Bool = try row.next()
+        var account = Account(id: id, version: version, validSince: 0, createdAt: Date(timeIntervalSince1970: 0))
+        account.email = email.map { EmailAddress(canonical: $0, original: originalEmail ?? $0) }
+        account.emailVerified = emailVerified
+        account.initialEmail = initialEmail
+        account.displayName = displayName
+        account.photoURL = photoURL
+        account.phoneNumber = phoneNumber
+        account.hasPassword = hasPassword
+        account.passwordUpdatedAt = try row.next()
+        account.emailLinkSignIn = try row.next()
+        account.customAuth = try row.next()
+        account.customAttributes = try row.next()
+        account.disabled = try row.next()
+        account.validSince = try row.next()
+        account.createdAt = try row.next()
+        account.lastSignInAt = try row.next()
+        account.lastRefreshAt = try row.next()
+        account.screenName = try row.next()
+        account.language = try row.next()
+        account.timeZone = try row.next()
+        account.dateOfBirth = try row.next()
+        account.linked = try decodeLinked(&row).map { [$0] } ?? []
+        return account
+    }
+
+    private static func decodeLinked(_ row: inout PostgresRow) throws -> LinkedCredential? {
+        let provider: String? = try row.next()
+        let subject: String? = try row.next()
+        let email: String? = try row.next()
+        let displayName: String? = try row.next()
+        let photoURL: String? = try row.next()
+        let screenName: String? = try row.next()
+        guard let provider, let subject else { return nil }
+        return LinkedCredential(
+            provider: ProviderID(provider),
+            subject: subject,
+            email: email,
+            displayName: displayName,
+            photoURL: photoURL,
+            screenName: screenName
+        )
+    }
+
+    /// Joins the rows of each account, in the order in which accounts appear first.
+    static func merge(_ rows: [Account]) -> [Account] {
+        var accounts: [Account] = []
+        var positions: [AccountID: Int] = [:]
+        for row in rows {
+            if let position = positions[row.id] {
+                accounts[position].linked += row.linked
+            } else {
+                positions[row.id] = accounts.count
+                accounts.append(row)
+            }
+        }
+        for position in accounts.indices {
+            accounts[position].linked.sort { $0.provider.rawValue < $1.provider.rawValue }
+        }
+        return accounts
+    }
+}

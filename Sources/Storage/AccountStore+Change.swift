@@ -1,0 +1,267 @@
+package import Linking
+import Passwords
+import Postgres
+package import Projects
+package import Sessions
+package import struct Foundation.Date
+
+extension AccountStore {
+    /// Changes an account under its lock: locks the row, reads it with its credentials, lets `decide` say what changes,
+    /// and writes that, all in one transaction.
+    ///
+    /// - Parameter decide: gets the account as it stands now and the session asked for; throwing leaves all as it was.
+    /// - Returns: what was written, and the account afterwards.
+    /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` when another account holds a claim.
+    package func change(
+        _ account: AccountID,
+        session: SessionID?,
+        in scope: Scope,
+        now: Date,
+        decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
+    ) async throws -> ChangedAccount {
+        do {
+            return try await database.transaction { transaction in
+                let locked = try await transaction.query(
+                    """
+                    SELECT true FROM accounts
+                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                        AND tenant = \(scope.tenant.rawValue)
+                    FOR UPDATE
+                    """
+                ) { row in try row.next(Bool.self) }
+                guard !locked.isEmpty else { throw UnknownAccount() }
+                let found = try await read(account, session: session, scope, transaction)
+                guard let current = found.account else { throw UnknownAccount() }
+                let changes = try decide(current, found.session)
+                var after: Account?
+                if changes.deletesAccount {
+                    try await delete(current, scope, now: now, transaction)
+                } else {
+                    try await apply(changes, to: current, scope, now: now, transaction)
+                    after = try await read(account, session: nil, scope, transaction).account
+                }
+                return ChangedAccount(account: after, changes: changes)
+            }
+        } catch let error as PostgresError {
+            if let conflict = error.constraint.flatMap(ClaimConflict.init(rawValue:)) { throw conflict }
+            throw error
+        }
+    }
+
+    private func read(
+        _ account: AccountID,
+        session: SessionID?,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> (account: Account?, session: StoredSession?) {
+        let rows = try await transaction.query(
+            """
+            SELECT \(sql: AccountRow.columns), \(sql: SessionRow.columns)
+            FROM accounts a \(sql: AccountRow.joins)
+            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account
+                AND s.session = \(session?.rawValue)
+            WHERE a.project = \(scope.project.rawValue) AND a.account = \(account.rawValue)
+            """
+        ) { row in (try AccountRow.decode(&row), try SessionRow.decode(&row)) }
+        return (AccountRow.merge(rows.map(\.0)).first, rows.first?.1)
+    }
+
+    private func apply(
+        _ changes: AccountChanges,
+        to account: Account,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        var after = account
+        if let email = changes.email { after.email = email }
+        if let phoneNumber = changes.phoneNumber { after.phoneNumber = phoneNumber }
+        if let password = changes.password { after.hasPassword = password != nil }
+        after.linked.removeAll { changes.unlinked.contains($0.provider) }
+        if let linked = changes.linked { after.linked.append(linked) }
+        // One statement with every column: the row is locked, so its other values cannot have moved.
+        let setsPassword = changes.password != nil
+        let password = changes.password ?? nil
+        try await transaction.execute(
+            """
+            UPDATE accounts SET version = version + 1, methods = \(after.methodNames),
+                email = \(after.email?.canonical), email_original = \(after.email?.original),
+                email_verified = \(changes.emailVerified ?? account.emailVerified),
+                initial_email = \(changes.initialEmail ?? account.initialEmail),
+                display_name = \(changes.displayName ?? account.displayName),
+                photo_url = \(changes.photoURL ?? account.photoURL),
+                phone_number = \(after.phoneNumber),
+                password_hash = CASE WHEN \(setsPassword) THEN \(password?.hash.hash) ELSE password_hash END,
+                password_salt = CASE WHEN \(setsPassword) THEN \(password?.hash.salt) ELSE password_salt END,
+                password_parameters = CASE WHEN \(setsPassword) THEN \(password?.hash.parameters.text)
+                    ELSE password_parameters END,
+                password_updated_at = \(changes.passwordUpdatedAt ?? account.passwordUpdatedAt),
+                custom_attributes = \(changes.customAttributes ?? account.customAttributes),
+                disabled = \(changes.disabled ?? account.disabled),
+                valid_since = \(changes.validSince ?? account.validSince),
+                created_at = \(changes.createdAt ?? account.createdAt)
+            WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            """
+        )
+        try await applyClaims(changes, from: account, to: after, scope, now: now, transaction)
+        try await applySessions(changes, account.id, scope, now: now, transaction)
+    }
+
+    private func applyClaims(
+        _ changes: AccountChanges,
+        from before: Account,
+        to after: Account,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let target: SQL = "SELECT \(before.id.rawValue)::text AS account"
+        if after.email?.canonical != before.email?.canonical {
+            if let old = before.email { try await release(email: old, scope, transaction) }
+            if let new = after.email {
+                try await transaction.execute("WITH target AS (\(sql: target)) \(sql: claimEmail(new, scope))")
+            }
+        }
+        if after.phoneNumber != before.phoneNumber {
+            if let old = before.phoneNumber { try await release(phoneNumber: old, scope, transaction) }
+            if let new = after.phoneNumber {
+                try await transaction.execute("WITH target AS (\(sql: target)) \(sql: claimPhone(new, scope))")
+            }
+        }
+        let gone = before.linked.filter { changes.unlinked.contains($0.provider) }
+        if !gone.isEmpty {
+            try await releaseLinked(gone, of: before.id, scope, transaction)
+        }
+        if let linked = changes.linked {
+            try await insert(linked, account: before.id, scope, now: now, transaction)
+        }
+    }
+
+    private func applySessions(
+        _ changes: AccountChanges,
+        _ account: AccountID,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let target: SQL = "WITH target AS (SELECT \(account.rawValue)::text AS account)"
+        var renewed: SessionID?
+        if case .renew(let session, let retires) = changes.session {
+            renewed = session.id
+            try await transaction.execute(
+                "\(sql: target) \(sql: renewSession(session, scope, retiresOldSecret: retires, now: now))"
+            )
+        }
+        switch changes.endedSessions {
+        case .none: break
+        case .all: try await transaction.execute("\(sql: target) \(sql: revokeSessions(of: account, scope, except: nil, now: now))")
+        case .others:
+            try await transaction.execute("\(sql: target) \(sql: revokeSessions(of: account, scope, except: renewed, now: now))")
+        }
+        if let lastSignInAt = changes.lastSignInAt {
+            try await transaction.execute("\(sql: target) \(sql: recordSignIn(scope, now: lastSignInAt))")
+        }
+    }
+
+    private func delete(
+        _ account: Account,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let target: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
+        try await transaction.execute("\(sql: target) \(sql: revokeSessions(of: account.id, scope, except: nil, now: now))")
+        if let email = account.email { try await release(email: email, scope, transaction) }
+        if let phoneNumber = account.phoneNumber { try await release(phoneNumber: phoneNumber, scope, transaction) }
+        if !account.linked.isEmpty { try await releaseLinked(account.linked, of: account.id, scope, transaction) }
+        try await transaction.execute(
+            """
+            WITH activity AS (
+                DELETE FROM account_activity
+                WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            )
+            DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            """
+        )
+    }
+
+    private func release(email: EmailAddress, _ scope: Scope, _ transaction: PostgresTransaction) async throws {
+        try await transaction.execute(
+            """
+            DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND email_key = \(email.canonical)
+            """
+        )
+    }
+
+    private func release(phoneNumber: String, _ scope: Scope, _ transaction: PostgresTransaction) async throws {
+        try await transaction.execute(
+            """
+            DELETE FROM account_phones WHERE project = \(scope.project.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND phone_number = \(phoneNumber)
+            """
+        )
+    }
+
+    private func releaseLinked(
+        _ linked: [LinkedCredential],
+        of account: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        for credential in linked {
+            try await transaction.execute(
+                """
+                WITH subject AS (
+                    DELETE FROM credential_subjects WHERE project = \(scope.project.rawValue)
+                        AND tenant = \(scope.tenant.rawValue) AND provider = \(credential.provider.rawValue)
+                        AND subject = \(credential.subject)
+                )
+                DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue)
+                    AND account = \(account.rawValue) AND provider = \(credential.provider.rawValue)
+                """
+            )
+        }
+    }
+
+    private func insert(
+        _ linked: LinkedCredential,
+        account: AccountID,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            WITH subject AS (
+                INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
+                VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(linked.provider.rawValue),
+                    \(linked.subject), \(account.rawValue), '')
+            )
+            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
+                photo_url, screen_name, linked_at, updated_at)
+            VALUES (\(scope.project.rawValue), \(account.rawValue), \(linked.provider.rawValue),
+                \(scope.tenant.rawValue), \(linked.subject), \(linked.email), \(linked.displayName),
+                \(linked.photoURL), \(linked.screenName), \(now), \(now))
+            """
+        )
+    }
+}
+
+/// The account does not exist in the scope.
+package struct UnknownAccount: Error, Sendable {}
+
+/// What a change came to.
+package struct ChangedAccount: Sendable {
+    /// Nil when the account was deleted.
+    package var account: Account?
+    package var changes: AccountChanges
+
+    /// The account, which the change did not delete.
+    package var existing: Account {
+        get throws {
+            guard let account else { throw UnknownAccount() }
+            return account
+        }
+    }
+}

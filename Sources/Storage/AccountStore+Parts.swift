@@ -1,0 +1,198 @@
+import Federation
+import Foundation
+import Linking
+import Postgres
+import Projects
+import Secrets
+import Sessions
+
+/// The parts that sign-in statements are made of; each writes only when the statement has a `target`.
+extension AccountStore {
+    /// Runs `target` and `parts` as one statement and says what became of it.
+    func apply(_ write: SignInWrite, target: SQL, parts: [SQL]) async throws -> WriteOutcome {
+        let scope = write.scope
+        let identity = write.credential.identity
+        var all = parts
+        switch write.session {
+        case .none: break
+        case .open(let session): all.append(insertSession(session, scope, now: write.now))
+        case .renew(let session, let retires):
+            all.append(renewSession(session, scope, retiresOldSecret: retires, now: write.now))
+        }
+        all.append(recordSignIn(scope, now: write.now))
+        if let token = write.credential.oneTimeToken {
+            all.append(
+                """
+                INSERT INTO used_id_tokens (project, token_hash, expires_at)
+                SELECT \(scope.project.rawValue), \(token.hash), to_timestamp(\(Double(token.expiresAt))) FROM target
+                """
+            )
+        }
+        if let handle = write.redeems {
+            all.append(
+                """
+                UPDATE pending_credentials SET redeemed_at = coalesce(redeemed_at, \(write.now)),
+                    redeemed_by = coalesce(redeemed_by, (SELECT account FROM target))
+                WHERE project = \(scope.project.rawValue) AND handle_hash = \(handle)
+                    AND EXISTS (SELECT FROM target)
+                """
+            )
+        }
+        var statement: SQL = """
+            WITH provider AS MATERIALIZED (
+                SELECT coalesce((
+                    SELECT enabled FROM provider_configurations
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                        AND provider = \(identity.provider.rawValue)
+                ), \(write.allowsUnconfiguredProvider)) AS enabled
+            ), target AS (\(sql: target))
+            """
+        for (number, part) in all.enumerated() { statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))" }
+        do {
+            let rows = try await database.query(
+                "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target) FROM provider"
+            ) { row in
+                let enabled: Bool = try row.next()
+                let applied: Bool = try row.next()
+                return applied ? WriteOutcome.applied : enabled ? .stale : .providerDisabled
+            }
+            return rows.first ?? .stale
+        } catch let error as PostgresError {
+            switch error.constraint {
+            case "used_id_tokens_pkey": return .duplicateToken
+            case "account_emails_pkey", "credential_subjects_pkey", "linked_credentials_pkey", "accounts_pkey":
+                return .stale
+            default: throw error
+            }
+        }
+    }
+
+    func linkParts(_ account: AccountID, _ write: SignInWrite) throws -> [SQL] {
+        [claimSubject(write), try insertLinked(write, account: account)]
+    }
+
+    func claimSubject(_ write: SignInWrite) -> SQL {
+        let identity = write.credential.identity
+        return """
+            INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
+            SELECT \(write.scope.project.rawValue), \(write.scope.tenant.rawValue), \(identity.provider.rawValue),
+                \(identity.subject), account, \(identity.issuer)
+            FROM target
+            """
+    }
+
+    func claimEmail(_ email: EmailAddress, _ scope: Scope) -> SQL {
+        """
+        INSERT INTO account_emails (project, tenant, email_key, account)
+        SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), \(email.canonical), account FROM target
+        """
+    }
+
+    /// Gives up the account's subjects, all or those of one provider.
+    func releaseSubjects(of account: AccountID, _ scope: Scope, provider: ProviderID?) -> SQL {
+        """
+        DELETE FROM credential_subjects c USING linked_credentials l
+        WHERE l.project = \(scope.project.rawValue) AND l.account IN (SELECT account FROM target)
+            AND (\(provider?.rawValue)::text IS NULL OR l.provider = \(provider?.rawValue))
+            AND c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider AND c.subject = l.subject
+        """
+    }
+
+    func insertLinked(_ write: SignInWrite, account: AccountID) throws -> SQL {
+        let identity = write.credential.identity
+        let sealed = try seal(write.credential, account: account, write.scope)
+        return """
+            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
+                photo_url, screen_name, tokens, profile, linked_at, updated_at)
+            SELECT \(write.scope.project.rawValue), account, \(identity.provider.rawValue),
+                \(write.scope.tenant.rawValue), \(identity.subject), \(identity.email?.canonical),
+                \(identity.profile.displayName), \(identity.profile.photoURL), \(identity.profile.screenName),
+                \(sealed.tokens), \(sealed.profile), \(write.now), \(write.now)
+            FROM target
+            """
+    }
+
+    /// Puts another subject of the same provider in the place of the old one.
+    func replaceLinked(_ write: SignInWrite, account: AccountID) throws -> SQL {
+        let identity = write.credential.identity
+        let sealed = try seal(write.credential, account: account, write.scope)
+        return """
+            UPDATE linked_credentials SET subject = \(identity.subject), email = \(identity.email?.canonical),
+                display_name = \(identity.profile.displayName), photo_url = \(identity.profile.photoURL),
+                screen_name = \(identity.profile.screenName), tokens = \(sealed.tokens), profile = \(sealed.profile),
+                linked_at = \(write.now), updated_at = \(write.now)
+            WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
+                AND provider = \(identity.provider.rawValue)
+            """
+    }
+
+    func storeTokens(of account: AccountID, _ write: SignInWrite) throws -> SQL {
+        let sealed = try seal(write.credential, account: account, write.scope)
+        return """
+            UPDATE linked_credentials SET tokens = \(sealed.tokens), updated_at = \(write.now)
+            WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
+                AND provider = \(write.credential.identity.provider.rawValue)
+            """
+    }
+
+    private func seal(
+        _ credential: FederatedCredential,
+        account: AccountID,
+        _ scope: Scope
+    ) throws -> (tokens: [UInt8], profile: [UInt8]) {
+        let provider = credential.identity.provider.rawValue
+        let place = "linked_credentials/\(scope.project)/\(account)/\(provider)"
+        let tokens = try [UInt8](JSONEncoder().encode(credential.tokens))
+        return (
+            try keyRing.seal(tokens, for: "\(place)/tokens"),
+            try keyRing.seal(Array(credential.rawUserInfo.utf8), for: "\(place)/profile")
+        )
+    }
+
+    func insertSession(_ session: NewSession, _ scope: Scope, now: Date) -> SQL {
+        """
+        INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, claims,
+            sign_in_attributes, created_at, last_used_at, user_agent, address_prefix)
+        SELECT \(scope.project.rawValue), account, \(session.id.rawValue), \(scope.tenant.rawValue),
+            \(session.secretHash), \(session.authTime), \(session.signInProvider.rawValue), \(session.claims),
+            \(session.signInAttributes), \(now), \(now), \(session.userAgent), \(session.addressPrefix)
+        FROM target
+        """
+    }
+
+    func renewSession(_ session: NewSession, _ scope: Scope, retiresOldSecret: Bool, now: Date) -> SQL {
+        """
+        UPDATE sessions SET previous_hash = CASE WHEN \(retiresOldSecret) THEN NULL ELSE secret_hash END,
+            secret_hash = \(session.secretHash), generation = generation + 1, successor_used_at = NULL,
+            auth_time = \(session.authTime), sign_in_provider = \(session.signInProvider.rawValue),
+            claims = \(session.claims), sign_in_attributes = \(session.signInAttributes), last_used_at = \(now)
+        WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM target)
+            AND session = \(session.id.rawValue) AND revoked_at IS NULL
+        """
+    }
+
+    func revokeSessions(of account: AccountID, _ scope: Scope, except session: SessionID?, now: Date) -> SQL {
+        """
+        UPDATE sessions SET revoked_at = \(now)
+        WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM target)
+            AND revoked_at IS NULL AND session IS DISTINCT FROM \(session?.rawValue)
+        """
+    }
+
+    func recordSignIn(_ scope: Scope, now: Date) -> SQL {
+        """
+        INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
+        SELECT \(scope.project.rawValue), account, \(now), \(now) FROM target
+        ON CONFLICT (project, account) DO UPDATE
+            SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
+        """
+    }
+}
+
+extension SQL {
+    /// The name of a statement's part: a number of ours, never a value.
+    static func partName(_ number: Int) -> SQL {
+        let names: [SQL] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11"]
+        return names[number]
+    }
+}

@@ -1,0 +1,154 @@
+import Federation
+package import Linking
+import Postgres
+import Projects
+import Secrets
+import Sessions
+
+import struct Foundation.Date
+
+// Each write is one statement: `target` is the account row if everything that was decided on still stands, and the
+// other parts write only when there is a target. A claim that somebody else took meanwhile fails the whole statement.
+
+extension AccountStore {
+    /// Signs in to the account that owns the identity (S1).
+    package func signIn(to account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
+        let identity = write.credential.identity
+        let target: SQL = """
+            SELECT a.account FROM accounts a
+            JOIN credential_subjects c ON c.project = a.project AND c.account = a.account AND c.tenant = a.tenant
+            WHERE a.project = \(write.scope.project.rawValue) AND a.account = \(account.id.rawValue)
+                AND a.tenant = \(write.scope.tenant.rawValue) AND a.disabled IS NOT TRUE
+                AND c.provider = \(identity.provider.rawValue) AND c.subject = \(identity.subject)
+                AND (SELECT enabled FROM provider)
+            """
+        var parts: [SQL] = []
+        // Native ID tokens leave nothing to store, and then the hot path writes no credential row.
+        if write.credential.tokens.accessToken != nil || write.credential.tokens.refreshToken != nil {
+            parts.append(try storeTokens(of: account.id, write))
+        }
+        return try await apply(write, target: target, parts: parts)
+    }
+
+    /// Opens a new account for the identity (S3, S4, D2).
+    package func signUp(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
+        let target: SQL = """
+            INSERT INTO accounts (project, account, tenant, methods, valid_since, email, email_original,
+                email_verified, display_name, photo_url, screen_name, language, time_zone, date_of_birth, created_at)
+            SELECT \(write.scope.project.rawValue), \(account.id.rawValue), \(write.scope.tenant.rawValue),
+                \(account.methodNames), \(account.validSince), \(account.email?.canonical),
+                \(account.email?.original), \(account.emailVerified), \(account.displayName), \(account.photoURL),
+                \(account.screenName), \(account.language), \(account.timeZone), \(account.dateOfBirth),
+                \(account.createdAt)
+            FROM provider WHERE enabled
+            RETURNING account
+            """
+        var parts = try linkParts(account.id, write)
+        if let email = account.email { parts.append(claimEmail(email, write.scope)) }
+        return try await apply(write, target: target, parts: parts)
+    }
+
+    /// Links the identity to the account that has its verified address, in place of `replaced` if there is such a
+    /// subject, and fills the profile's empty fields (S5, S6).
+    package func signInAndLink(
+        to account: Account,
+        replaced: String?,
+        _ write: SignInWrite
+    ) async throws -> WriteOutcome {
+        let identity = write.credential.identity
+        let target: SQL = """
+            UPDATE accounts SET version = version + 1,
+                methods = array_append(array_remove(methods, \(identity.provider.rawValue)), \(identity.provider.rawValue)),
+                display_name = coalesce(display_name, \(identity.profile.displayName)),
+                photo_url = coalesce(photo_url, \(identity.profile.photoURL))
+            WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
+                AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
+                AND email = \(identity.email?.canonical) AND email_verified AND disabled IS NOT TRUE
+                AND (SELECT enabled FROM provider)
+            RETURNING account
+            """
+        var parts: [SQL] = []
+        if replaced != nil {
+            parts.append(releaseSubjects(of: account.id, write.scope, provider: identity.provider))
+            parts.append(claimSubject(write))
+            parts.append(try replaceLinked(write, account: account.id))
+        } else {
+            parts = try linkParts(account.id, write)
+        }
+        return try await apply(write, target: target, parts: parts)
+    }
+
+    /// Gives an account that never proved its address to the person who did: every way in that was there before goes,
+    /// with every session (S7; docs/threats.md, T-A1).
+    package func takeOver(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
+        let identity = write.credential.identity
+        let now = Int64(write.now.timeIntervalSince1970)
+        let target: SQL = """
+            UPDATE accounts SET version = version + 1, methods = \([identity.provider.rawValue]),
+                valid_since = \(now), email_verified = true, email_original = \(identity.email?.original),
+                password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
+                email_link = false, display_name = \(identity.profile.displayName),
+                photo_url = \(identity.profile.photoURL), screen_name = \(identity.profile.screenName),
+                language = \(identity.profile.language), time_zone = \(identity.profile.timeZone),
+                date_of_birth = \(identity.profile.dateOfBirth)
+            WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
+                AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
+                AND email = \(identity.email?.canonical) AND NOT email_verified AND disabled IS NOT TRUE
+                AND (SELECT enabled FROM provider)
+            RETURNING account
+            """
+        let scope = write.scope
+        var parts: [SQL] = [
+            releaseSubjects(of: account.id, scope, provider: nil),
+            """
+            DELETE FROM account_phones WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND phone_number = \(account.phoneNumber) AND account IN (SELECT account FROM target)
+            """,
+            """
+            DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue)
+                AND account IN (SELECT account FROM target) AND provider <> \(identity.provider.rawValue)
+            """,
+            revokeSessions(of: account.id, scope, except: nil, now: write.now),
+            claimSubject(write),
+        ]
+        let hadProvider = account.linked.contains { $0.provider == identity.provider }
+        parts.append(
+            hadProvider ? try replaceLinked(write, account: account.id) : try insertLinked(write, account: account.id)
+        )
+        return try await apply(write, target: target, parts: parts)
+    }
+
+    /// Links the identity to the signed-in account (K7).
+    package func link(to account: Account, effect: LinkDecision.EmailEffect, _ write: SignInWrite) async throws
+        -> WriteOutcome
+    {
+        let identity = write.credential.identity
+        let emailChange: SQL
+        var parts = try linkParts(account.id, write)
+        switch effect {
+        case .none: emailChange = ""
+        case .markVerified: emailChange = ", email_verified = true"
+        case .adopt(let email, let verified):
+            emailChange = """
+                , email = \(email.canonical), email_original = \(email.original), email_verified = \(verified)
+                """
+            parts.append(claimEmail(email, write.scope))
+        }
+        let target: SQL = """
+            UPDATE accounts SET version = version + 1,
+                methods = array_append(methods, \(identity.provider.rawValue)),
+                display_name = coalesce(display_name, \(identity.profile.displayName)),
+                photo_url = coalesce(photo_url, \(identity.profile.photoURL)) \(sql: emailChange)
+            WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
+                AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
+                AND disabled IS NOT TRUE AND (SELECT enabled FROM provider)
+            RETURNING account
+            """
+        return try await apply(write, target: target, parts: parts)
+    }
+}
+
+extension Account {
+    /// The names that the `methods` column holds.
+    var methodNames: [String] { methods.map(\.rawValue).sorted() }
+}

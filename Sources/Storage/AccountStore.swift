@@ -1,0 +1,151 @@
+package import Linking
+package import Postgres
+package import Projects
+package import Secrets
+package import Sessions
+
+/// Accounts, their claims and linked credentials.
+///
+/// Reads are one statement. Writes that a decision asked for are one statement that applies only while what was
+/// decided on still stands, or a transaction that locks the account first.
+package struct AccountStore: Sendable {
+    let database: PostgresClient
+    let keyRing: KeyRing
+
+    package init(database: PostgresClient, keyRing: KeyRing) {
+        self.database = database
+        self.keyRing = keyRing
+    }
+}
+
+/// The accounts that a sign-in could mean.
+package struct SignInCandidates: Sendable {
+    /// Has the identity linked.
+    package var owner: Account?
+    /// The issuer with which the identity was linked.
+    package var ownerIssuer: String?
+    /// Has the identity's address as its own.
+    package var emailOwner: Account?
+    /// The account of the caller's ID token, with its session.
+    package var signedIn: Account?
+    package var session: StoredSession?
+}
+
+extension AccountStore {
+    /// Reads, in one statement, everything that a federated sign-in or link is decided on.
+    ///
+    /// - Parameter caller: the account and session of the request's ID token.
+    package func candidates(
+        for identity: FederatedIdentity,
+        caller: (account: AccountID, session: SessionID)?,
+        in scope: Scope
+    ) async throws -> SignInCandidates {
+        struct Row {
+            var account: Account
+            var isOwner: Bool
+            var isEmailOwner: Bool
+            var issuer: String?
+            var session: StoredSession?
+        }
+        let email = identity.email?.canonical
+        let rows = try await database.query(
+            """
+            WITH owner AS MATERIALIZED (
+                SELECT account, issuer FROM credential_subjects
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND provider = \(identity.provider.rawValue) AND subject = \(identity.subject)
+            ), holder AS MATERIALIZED (
+                SELECT account FROM account_emails
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND email_key = \(email)
+            )
+            SELECT \(sql: AccountRow.columns), a.account IN (SELECT account FROM owner),
+                a.account IN (SELECT account FROM holder), (SELECT issuer FROM owner), \(sql: SessionRow.columns)
+            FROM accounts a \(sql: AccountRow.joins)
+            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account
+                AND s.account = \(caller?.account.rawValue) AND s.session = \(caller?.session.rawValue)
+            WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
+                AND a.account IN (
+                    SELECT account FROM owner UNION SELECT account FROM holder UNION SELECT \(caller?.account.rawValue)
+                )
+            """
+        ) { row in
+            Row(
+                account: try AccountRow.decode(&row),
+                isOwner: try row.next(),
+                isEmailOwner: try row.next(),
+                issuer: try row.next(),
+                session: try SessionRow.decode(&row)
+            )
+        }
+        var found = SignInCandidates()
+        found.owner = AccountRow.merge(rows.filter(\.isOwner).map(\.account)).first
+        found.ownerIssuer = rows.first(where: \.isOwner)?.issuer
+        found.emailOwner = AccountRow.merge(rows.filter(\.isEmailOwner).map(\.account)).first
+        if let caller {
+            found.signedIn = AccountRow.merge(rows.filter { $0.account.id == caller.account }.map(\.account)).first
+            found.session = rows.first { $0.account.id == caller.account }?.session
+        }
+        return found
+    }
+
+    /// An account and one of its sessions, nil when it does not exist: one statement.
+    package func find(
+        _ account: AccountID,
+        session: SessionID?,
+        in scope: Scope
+    ) async throws -> (account: Account, session: StoredSession?)? {
+        let rows = try await database.query(
+            """
+            SELECT \(sql: AccountRow.columns), \(sql: SessionRow.columns)
+            FROM accounts a \(sql: AccountRow.joins)
+            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account
+                AND s.session = \(session?.rawValue)
+            WHERE a.project = \(scope.project.rawValue) AND a.account = \(account.rawValue)
+                AND a.tenant = \(scope.tenant.rawValue)
+            """
+        ) { row in (try AccountRow.decode(&row), try SessionRow.decode(&row)) }
+        guard let account = AccountRow.merge(rows.map(\.0)).first else { return nil }
+        return (account, rows.first?.1)
+    }
+
+    /// The account that has an address as its own, with its password hash.
+    package func findForPassword(
+        email: EmailAddress,
+        in scope: Scope
+    ) async throws -> (account: Account, password: StoredPassword?)? {
+        let rows = try await database.query(
+            """
+            SELECT \(sql: AccountRow.columns), a.password_hash, a.password_salt, a.password_parameters
+            FROM account_emails e
+            JOIN accounts a ON a.project = e.project AND a.account = e.account AND a.tenant = e.tenant
+            \(sql: AccountRow.joins)
+            WHERE e.project = \(scope.project.rawValue) AND e.tenant = \(scope.tenant.rawValue)
+                AND e.email_key = \(email.canonical)
+            """
+        ) { row in (try AccountRow.decode(&row), try StoredPassword.decode(&row)) }
+        guard let account = AccountRow.merge(rows.map(\.0)).first else { return nil }
+        return (account, rows.first?.1)
+    }
+
+    /// The accounts that have an address as their own or from a linked provider.
+    package func find(anyEmail email: EmailAddress, in scope: Scope) async throws -> [Account] {
+        let rows = try await database.query(
+            """
+            SELECT \(sql: AccountRow.columns)
+            FROM accounts a \(sql: AccountRow.joins)
+            WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) AND a.account IN (
+                SELECT account FROM account_emails
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND email_key = \(email.canonical)
+                UNION
+                SELECT account FROM linked_credentials
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND email = \(email.canonical)
+            )
+            ORDER BY a.account
+            """,
+            AccountRow.decode
+        )
+        return AccountRow.merge(rows)
+    }
+}

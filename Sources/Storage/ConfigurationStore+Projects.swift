@@ -1,0 +1,163 @@
+package import Foundation
+import Postgres
+package import Projects
+import Secrets
+
+extension ConfigurationStore {
+    /// Makes a project with a random number and a password signer key of its own.
+    ///
+    /// - Throws: ``ConfigurationError/alreadyExists``.
+    @discardableResult
+    package func createProject(_ id: ProjectID, settings: ProjectSettings) async throws -> Project {
+        let number = ProjectNumber(
+            rawValue: Int64(random.text(1, of: "123456789") + random.text(11, of: "0123456789")) ?? 0
+        )
+        let signerKey = Secret(Data(random.bytes(64)).base64EncodedString())
+        let sealed = try keyRing.seal(signerKey, for: Self.signerKeyPlace(id))
+        let config = try Self.text(of: settings)
+        do {
+            _ = try await changing(
+                """
+                INSERT INTO projects (project, number, config, password_signer_key, created_at)
+                VALUES (\(id.rawValue), \(number.rawValue), \(config)::jsonb, \(sealed), \(now()))
+                RETURNING project
+                """
+            )
+        } catch let error as PostgresError where error.constraint == "projects_pkey" {
+            throw ConfigurationError.alreadyExists
+        }
+        return Project(id: id, number: number, settings: settings, passwordSignerKey: signerKey)
+    }
+
+    /// The project, made with `settings` when nobody made it yet.
+    package func ensureProject(_ id: ProjectID, settings: ProjectSettings) async throws -> Project {
+        if let project = snapshot.project(id) { return project }
+        do {
+            return try await createProject(id, settings: settings)
+        } catch ConfigurationError.alreadyExists {
+            try await load()
+            guard let project = snapshot.project(id) else { throw ConfigurationError.notFound }
+            return project
+        }
+    }
+
+    /// Changes a project's settings; two changes at once do not undo each other.
+    package func updateSettings(
+        of id: ProjectID,
+        _ change: @escaping @Sendable (inout ProjectSettings) throws -> Void
+    ) async throws -> Project {
+        try await database.transaction { transaction in
+            let texts = try await transaction.query(
+                "SELECT config::text FROM projects WHERE project = \(id.rawValue) FOR UPDATE"
+            ) { try $0.next(String.self) }
+            guard let text = texts.first else { throw ConfigurationError.notFound }
+            var settings = try Self.settings(from: text)
+            try change(&settings)
+            try await transaction.execute(
+                """
+                WITH version AS (UPDATE configuration SET version = version + 1)
+                UPDATE projects SET config = \(try Self.text(of: settings))::jsonb, version = version + 1
+                WHERE project = \(id.rawValue)
+                """
+            )
+        }
+        try await load()
+        guard let project = snapshot.project(id) else { throw ConfigurationError.notFound }
+        return project
+    }
+
+    /// Removes a project with everything that belongs to it.
+    package func deleteProject(_ id: ProjectID) async throws {
+        let tables: [SQL] = [
+            "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
+            "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
+            "provider_configurations", "admin_credentials",
+        ]
+        let found = try await database.transaction { transaction in
+            for table in tables {
+                try await transaction.execute("DELETE FROM \(sql: table) WHERE project = \(id.rawValue)")
+            }
+            try await transaction.execute("UPDATE configuration SET version = version + 1")
+            return try await transaction.execute("DELETE FROM projects WHERE project = \(id.rawValue)")
+        }
+        try await load()
+        guard found > 0 else { throw ConfigurationError.notFound }
+    }
+
+    /// Makes an API key: `AIza` and 35 random characters.
+    package func createAPIKey(for project: ProjectID, displayName: String?) async throws -> APIKey {
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+        let key = APIKey(rawValue: "AIza" + random.text(35, of: alphabet))
+        let made = try await changing(
+            """
+            INSERT INTO api_keys (key, project, display_name, created_at)
+            SELECT \(key.rawValue), project, \(displayName), \(now()) FROM projects
+            WHERE project = \(project.rawValue)
+            RETURNING key
+            """
+        )
+        guard made > 0 else { throw ConfigurationError.notFound }
+        return key
+    }
+
+    package struct ListedAPIKey: Sendable {
+        package var key: APIKey
+        package var displayName: String?
+        package var createdAt: Date
+        package var revokedAt: Date?
+    }
+
+    package func listAPIKeys(of project: ProjectID) async throws -> [ListedAPIKey] {
+        try await database.query(
+            """
+            SELECT key, display_name, created_at, revoked_at FROM api_keys
+            WHERE project = \(project.rawValue) ORDER BY created_at, key
+            """
+        ) { row in
+            ListedAPIKey(
+                key: APIKey(rawValue: try row.next()),
+                displayName: try row.next(),
+                createdAt: try row.next(),
+                revokedAt: try row.next()
+            )
+        }
+    }
+
+    package func revokeAPIKey(_ key: APIKey) async throws {
+        let revoked = try await changing(
+            """
+            UPDATE api_keys SET revoked_at = \(now()) WHERE key = \(key.rawValue) AND revoked_at IS NULL RETURNING key
+            """
+        )
+        guard revoked > 0 else { throw ConfigurationError.notFound }
+    }
+
+    func readProjects() async throws -> [Project] {
+        let rows = try await database.query(
+            "SELECT project, number, config::text, password_signer_key FROM projects"
+        ) { row in
+            (try row.next(String.self), try row.next(Int64.self), try row.next(String.self), try row.next([UInt8].self))
+        }
+        return try rows.compactMap { id, number, config, signerKey in
+            guard let id = ProjectID(rawValue: id) else { return nil }
+            return Project(
+                id: id,
+                number: ProjectNumber(rawValue: number),
+                settings: try Self.settings(from: config),
+                passwordSignerKey: try keyRing.openSecret(signerKey, for: Self.signerKeyPlace(id))
+            )
+        }
+    }
+
+    private static func signerKeyPlace(_ id: ProjectID) -> String { "projects/\(id)/password_signer_key" }
+
+    private static func text(of settings: ProjectSettings) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return String(decoding: try encoder.encode(settings), as: UTF8.self)
+    }
+
+    private static func settings(from text: String) throws -> ProjectSettings {
+        try JSONDecoder().decode(ProjectSettings.self, from: Data(text.utf8))
+    }
+}

@@ -1,0 +1,105 @@
+package import Linking
+import Postgres
+package import Projects
+import Secrets
+
+extension ConfigurationStore {
+    /// Adds a provider's configuration.
+    ///
+    /// - Throws: ``ConfigurationError/alreadyExists``.
+    package func createProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
+        let secret = try seal(configuration, scope)
+        do {
+            _ = try await changing(
+                """
+                INSERT INTO provider_configurations (project, tenant, provider, enabled, display_name, client_id,
+                    client_secret, audiences, issuer, overrides, created_at, updated_at)
+                VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(configuration.provider.rawValue),
+                    \(configuration.enabled), \(configuration.displayName), \(configuration.clientID), \(secret),
+                    \(configuration.audiences), \(configuration.issuer), \(configuration.overrides), \(now()), \(now()))
+                RETURNING provider
+                """
+            )
+        } catch let error as PostgresError where error.constraint == "provider_configurations_pkey" {
+            throw ConfigurationError.alreadyExists
+        }
+    }
+
+    /// Replaces a provider's configuration whole.
+    ///
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func replaceProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
+        let secret = try seal(configuration, scope)
+        let changed = try await changing(
+            """
+            UPDATE provider_configurations SET enabled = \(configuration.enabled),
+                display_name = \(configuration.displayName), client_id = \(configuration.clientID),
+                client_secret = \(secret), audiences = \(configuration.audiences), issuer = \(configuration.issuer),
+                overrides = \(configuration.overrides), updated_at = \(now())
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND provider = \(configuration.provider.rawValue)
+            RETURNING provider
+            """
+        )
+        guard changed > 0 else { throw ConfigurationError.notFound }
+    }
+
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func deleteProvider(_ provider: ProviderID, in scope: Scope) async throws {
+        let changed = try await changing(
+            """
+            DELETE FROM provider_configurations
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND provider = \(provider.rawValue)
+            RETURNING provider
+            """
+        )
+        guard changed > 0 else { throw ConfigurationError.notFound }
+    }
+
+    func readProviders() async throws -> [(ProjectID, TenantID, ProviderConfiguration)] {
+        let rows = try await database.query(
+            """
+            SELECT project, tenant, provider, enabled, display_name, client_id, client_secret, audiences, issuer,
+                overrides
+            FROM provider_configurations
+            """
+        ) { row in
+            let project: String = try row.next()
+            let tenant: String = try row.next()
+            var configuration = ProviderConfiguration(
+                provider: ProviderID(try row.next(String.self)),
+                enabled: try row.next(),
+                displayName: try row.next(),
+                clientID: try row.next()
+            )
+            let secret: [UInt8]? = try row.next()
+            configuration.audiences = try row.next()
+            configuration.issuer = try row.next()
+            configuration.overrides = try row.next()
+            return (project, TenantID(rawValue: tenant), configuration, secret)
+        }
+        return try rows.compactMap { project, tenant, configuration, secret in
+            guard let project = ProjectID(rawValue: project) else { return nil }
+            var configuration = configuration
+            if let secret {
+                let scope = Scope(project: project, tenant: tenant)
+                configuration.clientSecret = try keyRing.openSecret(
+                    secret,
+                    for: Self.secretPlace(configuration.provider, scope)
+                )
+            }
+            return (project, tenant, configuration)
+        }
+    }
+
+    private func seal(_ configuration: ProviderConfiguration, _ scope: Scope) throws -> [UInt8]? {
+        try configuration.clientSecret.map { secret in
+            try keyRing.seal(secret, for: Self.secretPlace(configuration.provider, scope))
+        }
+    }
+
+    private static func secretPlace(_ provider: ProviderID, _ scope: Scope) -> String {
+        "provider_configurations/\(scope.project)/\(scope.tenant)/\(provider)/client_secret"
+    }
+}

@@ -1,0 +1,113 @@
+import AsyncAlgorithms
+package import Logging
+package import Postgres
+package import Projects
+package import Secrets
+import ServiceLifecycle
+package import Sessions
+import Synchronization
+package import struct Foundation.Date
+
+/// The node's view of projects, keys, providers and signing keys, and the statements that change them.
+///
+/// Every change moves the one version row; each node looks at that row twice a second and reads all again when it
+/// moved, so that no view is older than that. What a decision depends on is checked again where it is written.
+package final class ConfigurationStore: Service, Sendable {
+    let database: PostgresClient
+    let keyRing: KeyRing
+    let random: RandomSource
+    let now: @Sendable () -> Date
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    private struct State {
+        var snapshot = ConfigurationSnapshot.empty
+        var signingKeys = SigningKeys([])
+    }
+
+    package init(
+        database: PostgresClient,
+        keyRing: KeyRing,
+        logger: Logger,
+        random: RandomSource = .system,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.database = database
+        self.keyRing = keyRing
+        self.logger = logger
+        self.random = random
+        self.now = now
+    }
+
+    package var snapshot: ConfigurationSnapshot { state.withLock { $0.snapshot } }
+    package var signingKeys: SigningKeys { state.withLock { $0.signingKeys } }
+
+    /// Looks for changes twice a second until told to stop.
+    package func run() async throws {
+        let ticks = AsyncTimerSequence(interval: .milliseconds(500), clock: .continuous).cancelOnGracefulShutdown()
+        for await _ in ticks {
+            do {
+                try await refresh()
+            } catch {
+                logger.warning("Configuration could not be read", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// Reads everything again if the version row moved.
+    package func refresh() async throws {
+        let version = try await database.query("SELECT version FROM configuration") { row in
+            try row.next(Int64.self)
+        }
+        guard let version = version.first, version != snapshot.version else { return }
+        try await load()
+    }
+
+    /// Reads everything. The version comes first: a change in between is seen by the next look.
+    package func load() async throws {
+        let version = try await database.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
+        let projects = try await readProjects()
+        let keys = try await database.query(
+            "SELECT key, project FROM api_keys WHERE revoked_at IS NULL"
+        ) { row in (try row.next(String.self), try row.next(String.self)) }
+        let snapshot = ConfigurationSnapshot(
+            version: version.first ?? 0,
+            projects: projects,
+            apiKeys: keys.compactMap { key, project in
+                ProjectID(rawValue: project).map { (APIKey(rawValue: key), $0) }
+            },
+            providers: try await readProviders()
+        )
+        let signingKeys = try await readSigningKeys()
+        state.withLock { state in
+            guard snapshot.version >= state.snapshot.version else { return }
+            state.snapshot = snapshot
+            state.signingKeys = signingKeys
+        }
+    }
+
+    /// Runs a statement and moves the version with it, then reads the new state here.
+    ///
+    /// - Parameter change: must return the rows that it changed.
+    /// - Returns: how many rows it changed.
+    func changing(_ change: SQL) async throws -> Int {
+        let changed = try await database.query(
+            """
+            WITH change AS (\(sql: change)), version AS (
+                UPDATE configuration SET version = version + 1 WHERE EXISTS (SELECT FROM change)
+            )
+            SELECT count(*) FROM change
+            """
+        ) { try $0.next(Int64.self) }
+        try await load()
+        return Int(changed.first ?? 0)
+    }
+}
+
+/// Why a change of configuration was refused.
+package enum ConfigurationError: Error, Sendable, Equatable {
+    case alreadyExists
+    case notFound
+    /// The row was made by a newer release or under another encryption key.
+    case unreadable(String)
+}

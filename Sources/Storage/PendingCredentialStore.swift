@@ -1,0 +1,103 @@
+package import Federation
+package import Foundation
+package import Linking
+package import Postgres
+package import Projects
+package import Secrets
+
+/// What a conflict leaves to resume: credentials whose identity was verified and that no account has yet.
+package struct PendingCredentialStore: Sendable {
+    let database: PostgresClient
+    let keyRing: KeyRing
+
+    package init(database: PostgresClient, keyRing: KeyRing) {
+        self.database = database
+        self.keyRing = keyRing
+    }
+
+    package struct Pending: Sendable {
+        package var handleHash: [UInt8]
+        package var credential: FederatedCredential
+        /// The account that redeemed it, and when.
+        package var redeemed: (by: AccountID, at: Date)?
+    }
+
+    /// How a client names a pending credential.
+    package enum Key: Sendable {
+        case handle(String)
+        /// The provider's own tokens that were handed out with it: Web SDKs resume with these.
+        case tokens(idToken: String?, accessToken: String?, provider: ProviderID)
+    }
+
+    /// - Parameter lifetime: seconds.
+    package func insert(
+        _ credential: FederatedCredential,
+        handle: Secret,
+        in scope: Scope,
+        now: Date,
+        lifetime: TimeInterval
+    ) async throws {
+        let handleHash = SecureHash.sha256(handle.reveal())
+        let payload = try keyRing.seal(
+            [UInt8](JSONEncoder().encode(credential)),
+            for: Self.place(scope.project, handleHash)
+        )
+        try await database.execute(
+            """
+            INSERT INTO pending_credentials (project, handle_hash, tenant, provider, subject, id_token_hash,
+                access_token_hash, payload, created_at, expires_at)
+            VALUES (\(scope.project.rawValue), \(handleHash), \(scope.tenant.rawValue),
+                \(credential.identity.provider.rawValue), \(credential.identity.subject),
+                \(credential.tokens.idToken.map { SecureHash.sha256($0) }),
+                \(credential.tokens.accessToken.map { SecureHash.sha256($0) }), \(payload), \(now),
+                \(now.addingTimeInterval(lifetime)))
+            """
+        )
+    }
+
+    /// Finds a pending credential; it stays until its first success, so that failed attempts cost nothing.
+    package func find(_ key: Key, in scope: Scope, now: Date) async throws -> Pending? {
+        let condition: SQL
+        switch key {
+        case .handle(let handle): condition = "handle_hash = \(SecureHash.sha256(handle))"
+        case .tokens(let idToken, let accessToken, let provider):
+            let token: SQL
+            if let idToken {
+                token = "id_token_hash = \(SecureHash.sha256(idToken))"
+            } else if let accessToken {
+                token = "access_token_hash = \(SecureHash.sha256(accessToken))"
+            } else {
+                return nil
+            }
+            condition = "\(sql: token) AND provider = \(provider.rawValue)"
+        }
+        let rows = try await database.query(
+            """
+            SELECT handle_hash, payload, provider, subject, redeemed_by, redeemed_at FROM pending_credentials
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND expires_at > \(now)
+                AND \(sql: condition)
+            ORDER BY created_at DESC LIMIT 1
+            """
+        ) { row in
+            (
+                handleHash: try row.next([UInt8].self), payload: try row.next([UInt8].self),
+                provider: try row.next(String.self), subject: try row.next(String.self),
+                redeemedBy: try row.next(String?.self), redeemedAt: try row.next(Date?.self)
+            )
+        }
+        guard let row = rows.first else { return nil }
+        let opened = try keyRing.open(row.payload, for: Self.place(scope.project, row.handleHash))
+        let credential = try JSONDecoder().decode(FederatedCredential.self, from: Data(opened))
+        // The row's own columns and the sealed credential must name the same identity (T-A8).
+        guard credential.identity.provider.rawValue == row.provider, credential.identity.subject == row.subject else {
+            return nil
+        }
+        var pending = Pending(handleHash: row.handleHash, credential: credential)
+        if let account = row.redeemedBy, let at = row.redeemedAt { pending.redeemed = (AccountID(account), at) }
+        return pending
+    }
+
+    private static func place(_ project: ProjectID, _ handleHash: [UInt8]) -> String {
+        "pending_credentials/\(project)/\(handleHash.lowercaseHex)"
+    }
+}

@@ -1,0 +1,29 @@
+import Linking
+import Postgres
+import Sessions
+
+/// The columns of a session that operations read.
+enum SessionRow {
+    static let columns: SQL = """
+        s.session, s.auth_time, s.sign_in_provider, s.claims, s.sign_in_attributes, s.revoked_at IS NOT NULL
+        """
+
+    /// Nil when the row has no session.
+    static func decode(_ row: inout PostgresRow) throws -> StoredSession? {
+        let id: String? = try row.next()
+        let authTime: Int64? = try row.next()
+        let provider: String? = try row.next()
+        let claims: String? = try row.next()
+        let attributes: String? = try row.next()
+        let revoked: Bool? = try row.next()
+        guard let id = id.flatMap(SessionID.init(rawValue:)), let authTime, let provider, let revoked else { return nil }
+        return StoredSession(
+            id: id,
+            authTime: authTime,
+            signInProvider: ProviderID(provider),
+            claims: claims,
+            signInAttributes: attributes,
+            revoked: revoked
+        )
+    }
+}

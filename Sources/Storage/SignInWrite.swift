@@ -1,0 +1,41 @@
+package import Federation
+package import Projects
+package import struct Foundation.Date
+
+/// What a federated sign-in or link writes beside the account itself.
+package struct SignInWrite: Sendable {
+    package var scope: Scope
+    package var credential: FederatedCredential
+    package var session: SessionEffect
+    package var now: Date
+    /// The provider may lack a configuration: in `identity dev` alone.
+    package var allowsUnconfiguredProvider: Bool
+    /// The hash of the pending credential's handle that this redeems.
+    package var redeems: [UInt8]?
+
+    package init(
+        scope: Scope,
+        credential: FederatedCredential,
+        session: SessionEffect,
+        now: Date,
+        allowsUnconfiguredProvider: Bool,
+        redeems: [UInt8]? = nil
+    ) {
+        self.scope = scope
+        self.credential = credential
+        self.session = session
+        self.now = now
+        self.allowsUnconfiguredProvider = allowsUnconfiguredProvider
+        self.redeems = redeems
+    }
+}
+
+/// What became of a write that was decided on what a statement before it read.
+package enum WriteOutcome: Sendable, Hashable {
+    case applied
+    /// Something that the decision rested on has changed: read again, decide again.
+    case stale
+    case providerDisabled
+    /// The one-time ID token was used before.
+    case duplicateToken
+}

@@ -1,0 +1,35 @@
+package import Logging
+package import Postgres
+package import Secrets
+package import struct Foundation.Date
+
+/// All stores over one database.
+package struct Stores: Sendable {
+    package let database: PostgresClient
+    package let configuration: ConfigurationStore
+    package let accounts: AccountStore
+    package let sessions: SessionStore
+    package let flows: FlowStore
+    package let pendingCredentials: PendingCredentialStore
+
+    package init(
+        database: PostgresClient,
+        keyRing: KeyRing,
+        logger: Logger,
+        random: RandomSource = .system,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.database = database
+        configuration = ConfigurationStore(
+            database: database,
+            keyRing: keyRing,
+            logger: logger,
+            random: random,
+            now: now
+        )
+        accounts = AccountStore(database: database, keyRing: keyRing)
+        sessions = SessionStore(database: database)
+        flows = FlowStore(database: database, keyRing: keyRing)
+        pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing)
+    }
+}
