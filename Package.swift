@@ -124,8 +124,8 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Federation", "Linking", "Passwords", "Projects", "Secrets", "Sessions", "Storage",
-                httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
+                "Accounts", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Secrets", "Sessions",
+                "Storage", httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
@@ -171,8 +171,8 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "Secrets",
-                "Sessions", "Storage", "SystemCrypto", "TestKit", "Development", crypto, cryptoExtras, jwtKit, logging,
-                nioCore, serviceLifecycle, x509, yams,
+                "Sessions", "Storage", "SystemCrypto", "TestKit", "Development", crypto, cryptoExtras, httpTypes, jwtKit,
+                logging, nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
             ],
             swiftSettings: strict
         ),

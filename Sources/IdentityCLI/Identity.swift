@@ -1,7 +1,61 @@
 import ArgumentParser
+import Foundation
 
+/// The command line: `identity dev`, `identity serve`, and what administers a deployment.
 @main
 struct Identity: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "identity")
-    mutating func run() async throws {}
+    static let configuration = CommandConfiguration(
+        commandName: "identity",
+        abstract: "A self-hosted identity federation service that speaks the Firebase Auth wire protocol.",
+        subcommands: [
+            Dev.self, Serve.self, Migrate.self, ProjectsCommand.self, APIKeysCommand.self, AdminKeysCommand.self,
+            UsersCommand.self,
+        ]
+    )
+
+    /// A mistake gets one line on standard error: 64 for the command line, 78 for the configuration.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as CommandFailure {
+            end(failure.code, failure.message)
+        } catch {
+            let code = exitCode(for: error)
+            guard code != .success, !(error is CleanExit) else { exit(withError: error) }
+            let message = message(for: error)
+            end(code, message.isEmpty ? "\(error)" : message)
+        }
+    }
+
+    private static func end(_ code: ExitCode, _ message: String) -> Never {
+        let line = message.split(separator: "\n").first.map { String($0) } ?? "failed"
+        FileHandle.standardError.write(Data("identity: \(line)\n".utf8))
+        Foundation.exit(code.rawValue)
+    }
+}
+
+/// Why a command ended, in one line for the person who typed it.
+struct CommandFailure: Error {
+    var message: String
+    var code: ExitCode
+
+    /// The command line is wrong (EX_USAGE).
+    static func usage(_ message: String) -> CommandFailure {
+        CommandFailure(message: message, code: ExitCode(64))
+    }
+
+    /// The configuration, or what it points at, is wrong (EX_CONFIG).
+    static func configuration(_ message: String) -> CommandFailure {
+        CommandFailure(message: message, code: ExitCode(78))
+    }
+
+    /// What was asked for cannot be done now.
+    static func failed(_ message: String) -> CommandFailure {
+        CommandFailure(message: message, code: ExitCode(1))
+    }
 }

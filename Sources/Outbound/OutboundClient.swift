@@ -56,7 +56,8 @@ package final class OutboundClient: Service {
     package func send(_ request: OutboundRequest) async throws(OutboundError) -> OutboundResponse {
         let target = try OutboundTarget(request.url)
         guard target.encrypted || policy.allowsLoopback else { throw .invalidURL }
-        return try await TimeLimit.run(limits.total) { () async throws(OutboundError) -> OutboundResponse in
+        let limit = min(request.timeLimit ?? limits.total, limits.total)
+        return try await TimeLimit.run(limit) { () async throws(OutboundError) -> OutboundResponse in
             let known = try await self.book.addresses(of: target.host)
             let addresses = known.filter { self.policy.allows($0, encrypted: target.encrypted) }.prefix(2)
             guard let last = addresses.last else { throw .refusedAddress }

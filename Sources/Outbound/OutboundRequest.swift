@@ -12,19 +12,23 @@ package struct OutboundRequest: Sendable {
     package var body: [UInt8]
     /// Bytes of the response body above which the request fails; nil for the client's limit, which it cannot exceed.
     package var maximumResponseSize: Int?
+    /// Time for the whole; nil for the client's limit, which it cannot exceed.
+    package var timeLimit: Duration?
 
     package init(
         method: HTTPRequest.Method = .get,
         url: String,
         headers: HTTPFields = [:],
         body: [UInt8] = [],
-        maximumResponseSize: Int? = nil
+        maximumResponseSize: Int? = nil,
+        timeLimit: Duration? = nil
     ) {
         self.method = method
         self.url = url
         self.headers = headers
         self.body = body
         self.maximumResponseSize = maximumResponseSize
+        self.timeLimit = timeLimit
     }
 }
 

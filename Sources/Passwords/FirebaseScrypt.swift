@@ -5,12 +5,16 @@ import CryptoExtras
 /// the project's signer key, encrypted in counter mode, is the hash.
 package enum FirebaseScrypt {
     /// Takes a core for 30 to 50 ms with ``ScryptParameters/standard``, and blocks its thread.
+    ///
+    /// - Parameter signerKey: 64 bytes; any other length is refused, for a hash is as long as its key, and two empty
+    ///   hashes are equal.
     package static func hash(
         _ password: [UInt8],
         salt: [UInt8],
         parameters: ScryptParameters,
         signerKey: [UInt8]
     ) throws(PasswordError) -> [UInt8] {
+        guard signerKey.count == 64 else { throw .hashingFailed }
         do {
             let key = try KDF.Scrypt.deriveKey(
                 from: password,

@@ -66,6 +66,9 @@ package final class PasswordHasher: Service {
         return isEqual && stored != nil
     }
 
+    /// How many hashes run or wait at this moment.
+    package var load: Int { admitted.withLock { $0 } }
+
     /// Lets what runs finish, refuses what waits, and ends the threads.
     package func shutdown() async {
         try? await pool.shutdownGracefully()  // throws for pools that can't be stopped, which this is not

@@ -1,5 +1,3 @@
-import CLibPQ
-
 /// A connection string taken apart by libpq, completed with what this client always asks for.
 struct Conninfo: Sendable {
     /// Keywords and values as `PQconnectdbParams` takes them.
@@ -7,18 +5,7 @@ struct Conninfo: Sendable {
 
     /// - Throws: ``PostgresError`` with the code `unavailable` for a string that libpq can't read.
     init(_ configuration: PostgresClient.Configuration) throws(PostgresError) {
-        guard !configuration.conninfo.utf8.contains(0) else { throw Self.unreadable }
-        // libpq's message would quote the string.
-        guard let options = PQconninfoParse(configuration.conninfo, nil) else { throw Self.unreadable }
-        defer { PQconninfoFree(options) }
-        var given: [(keyword: String, value: String)] = []
-        var option = options
-        while let keyword = option.pointee.keyword {
-            if let value = option.pointee.val {
-                given.append((String(cString: keyword), String(cString: value)))
-            }
-            option += 1
-        }
+        var given = try ConnectionString.parse(configuration.conninfo)
         for (keyword, value) in Self.defaults(configuration) where !given.contains(where: { $0.keyword == keyword }) {
             given.append((keyword, value))
         }
@@ -29,8 +16,6 @@ struct Conninfo: Sendable {
         given.append(("client_encoding", "UTF8"))
         pairs = given
     }
-
-    private static let unreadable = PostgresError(.unavailable, reason: "the connection string is malformed")
 
     private static func defaults(_ configuration: PostgresClient.Configuration) -> [(String, String)] {
         [

@@ -6,7 +6,7 @@ extension PostgresClient {
         package var connections: Int
         /// Off for a PgBouncer that pools by transaction: statements are then parsed each time.
         package var prepares: Bool
-        /// Nil for no limit. The server ends the statement; a server that is silent for some seconds more is left.
+        /// The server's limit for one statement, nil for none; a server that is silent for longer still is left.
         package var statementTimeout: Duration?
         package var lockTimeout: Duration?
         /// How long one host may take to let us in; libpq counts whole seconds, two at least.

@@ -14,6 +14,9 @@ package final class PostgresClient: PostgresExecutor, Service {
         pool.start()
     }
 
+    /// How many connections there can be at a time.
+    package var connections: Int { pool.configuration.connections }
+
     deinit { pool.close() }
 
     /// Waits for the end of the service, finishes what is queued and closes the connections.

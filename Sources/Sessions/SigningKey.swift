@@ -5,8 +5,8 @@ import SystemCrypto
 
 /// A key that signs ID tokens, with the certificate under which Admin SDKs know it.
 ///
-/// RS256 goes through libcrypto, which signs in half the time; ES256 through swift-crypto. It prints nothing of itself.
-package struct SigningKey: Sendable {
+/// RS256 goes through libcrypto, which signs in half the time; ES256 through swift-crypto. It prints its id alone.
+package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// 40 lower-case hexadecimal digits of the SHA-256 of the public key: no two keys share one.
     package let kid: String
     package let algorithm: SigningAlgorithm
@@ -128,6 +128,10 @@ package struct SigningKey: Sendable {
         case .p256(let key): return Array(key.derRepresentation)
         }
     }
+
+    package var description: String { "SigningKey(\(kid))" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 
     func sign(_ message: [UInt8]) throws -> [UInt8] {
         switch material {

@@ -32,4 +32,7 @@ package struct Stores: Sendable {
         flows = FlowStore(database: database, keyRing: keyRing)
         pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing)
     }
+
+    /// Whether the database answers.
+    package func isReachable() async -> Bool { (try? await database.ping()) != nil }
 }

@@ -1,5 +1,3 @@
-package import Linking
-
 extension ProviderDefinition {
     /// Absolute URLs; nil where the provider has none or discovery tells.
     package struct Endpoints: Sendable, Hashable, Codable {
@@ -45,7 +43,7 @@ extension ProviderDefinition {
 
     /// How the token endpoint speaks.
     package struct TokenEndpoint: Sendable, Hashable, Codable {
-        package enum Body: String, Sendable, Hashable, Codable {
+        package enum Body: String, Sendable, Hashable, Codable, CaseIterable {
             case json, form
             /// JSON when the body begins with `{`, else a form.
             case auto
@@ -64,9 +62,9 @@ extension ProviderDefinition {
 
     /// How an ID token is judged.
     package struct IDTokenRules: Sendable, Hashable, Codable {
-        package enum NonceForm: String, Sendable, Hashable, Codable { case sha256, exact, either }
-        /// Empty for none: the provider issues no ID tokens.
-        package var algorithms: Set<SignatureAlgorithm> = [.rs256]
+        package enum NonceForm: String, Sendable, Hashable, Codable, CaseIterable { case sha256, exact, either }
+        /// Empty for none: the provider issues no ID tokens. Nil for those that discovery lists, RS256 if it lists none.
+        package var algorithms: Set<SignatureAlgorithm>?
         /// How the claim and the raw nonce of a client-supplied token compare.
         package var clientNonce = NonceForm.sha256
         /// Seconds; an older `iat` is stale. Nil for no limit but `exp`.
@@ -116,21 +114,6 @@ extension ProviderDefinition {
         package var dateOfBirth: [String] = ["birthdate"]
 
         package init() {}
-    }
-
-    /// ``Linking/EmailTrust`` as an admin writes it.
-    package enum EmailTrustRule: Sendable, Hashable, Codable {
-        case always, never, claim
-        case domains(Set<String>, orAuthority: Bool)
-
-        package var value: EmailTrust {
-            switch self {
-            case .always: .always
-            case .never: .never
-            case .claim: .claim
-            case .domains(let domains, let orAuthority): .domains(domains, orAuthority: orAuthority)
-            }
-        }
     }
 
     /// What an app may hand in by itself.

@@ -19,6 +19,8 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var discovery: Discovery
     /// Nil for `{issuer}/.well-known/openid-configuration`.
     package var discoveryURL: String?
+    /// Hosts besides the issuer's own, and those below it, on which discovery may place endpoints.
+    package var endpointHosts: [String]
     package var variables: [String: String]
     package var scopes: Scopes
     package var responseMode: ResponseMode
@@ -37,18 +39,17 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var profile: [ProfileCall]
     package var claims: ClaimMap
     package var rawUserInfo: RawUserInfo
-    package var emailTrust: EmailTrustRule
-    /// What ``emailTrust`` becomes under the project setting `strictEmailTrust`.
-    package var strictEmailTrust: EmailTrustRule
+    /// Nil for the table of ``EmailTrustRule/standard(for:strict:)``.
+    package var emailTrust: EmailTrustRule?
     package var directSignIn: DirectSignIn
     /// `federatedId` is this and the subject.
     package var federatedIDPrefix: String
     /// What data cannot say.
     package var quirks: Set<Quirk>
 
-    package enum ProtocolKind: String, Sendable, Hashable, Codable { case oidc, oauth2 }
+    package enum ProtocolKind: String, Sendable, Hashable, Codable, CaseIterable { case oidc, oauth2 }
 
-    package enum Discovery: String, Sendable, Hashable, Codable {
+    package enum Discovery: String, Sendable, Hashable, Codable, CaseIterable {
         case never
         /// Read and cached; ``fallbackEndpoints`` step in when it cannot be read.
         case cached
@@ -56,35 +57,36 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
         case required
     }
 
-    package enum ResponseMode: String, Sendable, Hashable, Codable {
+    package enum ResponseMode: String, Sendable, Hashable, Codable, CaseIterable {
         /// Not named in the request.
         case automatic
         case query, fragment
         case formPost = "form_post"
     }
 
-    package enum PKCE: String, Sendable, Hashable, Codable {
+    package enum PKCE: String, Sendable, Hashable, Codable, CaseIterable {
         case none
-        /// S256 unless discovery is read and does not list it.
+        /// S256; where discovery is read, only when it lists it.
         case optional
         /// S256 always.
         case required
     }
 
-    package enum ClientAuthentication: String, Sendable, Hashable, Codable {
-        /// `basic` unless discovery lists `client_secret_post` without `client_secret_basic`; `none` without a secret.
+    package enum ClientAuthentication: String, Sendable, Hashable, Codable, CaseIterable {
+        /// `none` without a secret; else what discovery lists, `basic` before `post`; else `basic` for OpenID Connect
+        /// and `post` for plain OAuth 2.0.
         case automatic
         case basic, post, none
     }
 
-    package enum Redirect: String, Sendable, Hashable, Codable {
+    package enum Redirect: String, Sendable, Hashable, Codable, CaseIterable {
         /// `redirect_uri` is sent, byte for byte, in both requests.
         case exact
         /// It is left out of both; the provider uses the registered one.
         case omit
     }
 
-    package enum RawUserInfo: String, Sendable, Hashable, Codable {
+    package enum RawUserInfo: String, Sendable, Hashable, Codable, CaseIterable {
         /// The ID token's.
         case claims
         /// The first profile call's answer.

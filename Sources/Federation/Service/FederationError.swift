@@ -11,8 +11,8 @@ package enum FederationError: Error, Sendable, Hashable {
     case providerNotFound
     /// `OPERATION_NOT_ALLOWED : The identity provider configuration is disabled.`
     case providerDisabled
-    /// The admin API shows the reason as `INVALID_CONFIG : …`; clients see `INTERNAL_ERROR`-free
-    /// `INVALID_IDP_RESPONSE : Error connecting to the given credential's issuer.`
+    /// For admins `INVALID_CONFIG : <reason>`; in a sign-in
+    /// `INVALID_IDP_RESPONSE : The identity provider configuration is not usable.`, with the reason in the log.
     case misconfigured(InvalidDefinition)
 
     // The request that starts a flow

@@ -1,4 +1,5 @@
-package import Foundation
+package import struct Foundation.Date
+package import struct Foundation.TimeInterval
 package import Outbound
 package import Secrets
 
@@ -10,19 +11,35 @@ package final class FederationService: Sendable {
     let now: @Sendable () -> Date
     let random: RandomSource
     let verifiers: [any CredentialVerifier]
+    let documents: FetchCache<JSONObject>
+    let keySets: FetchCache<ProviderKeySet>
 
     /// - Parameters:
-    ///   - allowsLoopback: lets providers have http URLs on loopback; the client must allow it as well.
+    ///   - http: decides whether providers may be on this machine.
     ///   - verifiers: asked before the definitions; empty in production.
+    ///   - refetchInterval: seconds between two loads of a provider's keys that an unknown key id asks for, and between
+    ///     two tries while a provider is down.
     package init(
         http: OutboundClient,
         now: @escaping @Sendable () -> Date,
         random: RandomSource = .system,
-        verifiers: [any CredentialVerifier] = []
+        verifiers: [any CredentialVerifier] = [],
+        refetchInterval: TimeInterval = 60
     ) {
         self.http = http
         self.now = now
         self.random = random
         self.verifiers = verifiers
+        var documentSettings = FetchCache<JSONObject>.Settings()
+        documentSettings.minimumInterval = refetchInterval
+        documents = FetchCache(settings: documentSettings, now: now)
+        var keySettings = FetchCache<ProviderKeySet>.Settings()
+        keySettings.minimumInterval = refetchInterval
+        keySets = FetchCache(settings: keySettings, now: now)
     }
+
+    var allowsLoopback: Bool { http.allowsLoopback }
+
+    /// Seconds since 1970.
+    var seconds: Int64 { Int64(now().timeIntervalSince1970) }
 }

@@ -1,0 +1,41 @@
+import Federation
+package import IdentityService
+import Linking
+package import Projects
+package import Storage
+
+/// What sets `identity dev` apart from `identity serve`.
+package enum DevelopmentMode {
+    /// Any API key means `project`, `Bearer owner` is an admin, a project in an admin path is made on first use.
+    package static func options(configuration: ConfigurationStore, project: ProjectID) -> ServiceAssembly.Options {
+        var options = ServiceAssembly.Options()
+        options.development = true
+        options.projectForKey = { _ in configuration.snapshot.project(project) }
+        options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
+        options.admins = { OwnerAuthenticator(next: $0) }
+        options.additionalRoutes = [DemoPage.route]
+        return options
+    }
+
+    /// Makes keys, the project, and the demo providers; the database is marked as one for development.
+    package static func prepare(
+        _ configuration: ConfigurationStore,
+        project: ProjectID,
+        provider: TestProvider?
+    ) async throws {
+        try await configuration.load()
+        try await configuration.markAsDevelopment()
+        try await configuration.ensureSigningKeys()
+        _ = try await configuration.ensureProject(project, settings: .development)
+        guard let provider else { return }
+        let scope = Scope(project: project)
+        for made in try await DemoProviders.install(in: provider) {
+            // Their ports change from start to start.
+            if configuration.snapshot.provider(made.provider, project: project) == nil {
+                try await configuration.createProvider(made, in: scope)
+            } else if configuration.snapshot.provider(made.provider, project: project) != made {
+                try await configuration.replaceProvider(made, in: scope)
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package import Federation
+import Foundation
+package import Linking
+package import Projects
+import Secrets
+
+/// Takes the Firebase emulator's fake credentials: an `id_token` that is plain JSON, or a JWT with `alg` none.
+///
+/// Whoever can reach the service can be anybody with it: `identity dev` wires it, nothing else imports this module.
+package struct FakeCredentialVerifier: CredentialVerifier {
+    package init() {}
+
+    package func verify(
+        _ credential: DirectCredential,
+        provider: ProviderConfiguration?,
+        id: ProviderID
+    ) async throws(FederationError) -> FederatedCredential? {
+        guard let token = credential.idToken?.reveal(), let claims = Self.claims(of: token) else { return nil }
+        guard let object = (try? JSONSerialization.jsonObject(with: Data(claims.utf8))) as? [String: Any] else {
+            throw .unparsableIDToken
+        }
+        func text(_ names: String...) -> String? { names.lazy.compactMap { object[$0] as? String }.first }
+        guard let subject = text("sub"), !subject.isEmpty, subject.utf8.count <= 255, !subject.utf8.contains(0) else {
+            throw .missingSubject(claims: "{}")
+        }
+        let identity = FederatedIdentity(
+            provider: id,
+            subject: subject,
+            issuer: "fake:\(id)",
+            email: text("email").flatMap(EmailAddress.init),
+            emailVerifiedClaim: object["email_verified"] as? Bool ?? false,
+            profile: Profile(
+                displayName: text("name", "display_name"),
+                firstName: text("given_name"),
+                lastName: text("family_name"),
+                screenName: text("screen_name", "login"),
+                photoURL: text("picture", "photo_url"),
+                language: text("locale")
+            )
+        )
+        return FederatedCredential(
+            identity: identity,
+            tokens: ProviderTokens(
+                idToken: token,
+                accessToken: credential.accessToken?.reveal(),
+                tokenSecret: credential.tokenSecret?.reveal()
+            ),
+            rawUserInfo: claims,
+            federatedID: id == .google ? "https://accounts.google.com/\(subject)" : id.isOIDC ? "\(id)/\(subject)" : subject,
+            nonce: credential.nonce?.reveal(),
+            believesEmailClaim: true
+        )
+    }
+
+    /// The JSON of a fake; nil for a token that is signed, which is somebody else's to judge.
+    private static func claims(of token: String) -> String? {
+        if token.hasPrefix("{") { return token }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2].isEmpty, let header = Base64URL.decode(parts[0]),
+            let fields = (try? JSONSerialization.jsonObject(with: Data(header))) as? [String: Any],
+            fields["alg"] as? String == "none", let claims = Base64URL.decode(parts[1])
+        else { return nil }
+        return String(validating: claims, as: UTF8.self)
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// The user that the server runs as: we ourselves, or `postgres` when we are root, whom the server refuses.
+enum ServerUser {
+    static var isOther: Bool { getuid() == 0 }
+
+    private static let become = ["--reuid=postgres", "--regid=postgres", "--init-groups"]
+
+    /// The command line that runs a program as that user.
+    static func commandLine(_ program: String, _ arguments: [String]) -> (program: String, arguments: [String]) {
+        guard isOther else { return (program, arguments) }
+        return ("/usr/bin/env", ["setpriv"] + become + ["--", program] + arguments)
+    }
+
+    /// The same for a program that the kernel interrupts when the thread that started it ends, however that happens.
+    static func dependentCommandLine(
+        _ program: String,
+        _ arguments: [String]
+    ) -> (program: String, arguments: [String]) {
+        #if os(Linux)
+        let options = ["--pdeathsig", "INT"] + (isOther ? become : [])
+        return ("/usr/bin/env", ["setpriv"] + options + ["--", program] + arguments)
+        #else
+        return commandLine(program, arguments)
+        #endif
+    }
+
+    static func canEnter(_ folder: String) throws -> Bool {
+        let (program, arguments) = commandLine("/usr/bin/env", ["test", "-w", folder, "-a", "-x", folder])
+        return try Command.run(program, arguments).succeeded
+    }
+
+    /// Makes a folder that only that user, and root, can enter.
+    static func makeFolder(_ path: String) throws {
+        let answer = try Command.run(
+            "/usr/bin/env",
+            ["install", "-d", "-m", "700", "-o", "postgres", "-g", "postgres", path]
+        )
+        guard answer.succeeded else {
+            throw PrivateClusterError.unusableFolder(
+                path,
+                reason: answer.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            )
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// What a tenant of the test provider serves.
+package enum ProviderEndpoint: String, Sendable, Hashable, CaseIterable {
+    case discovery
+    case authorization
+    case token
+    /// The OIDC userinfo endpoint, or the profile of an OAuth2 provider (GitHub's `/user`).
+    case userinfo
+    /// GitHub's `/user/emails`.
+    case emails
+    case keys
+    case revocation
+}

@@ -1,0 +1,71 @@
+/// A way for an endpoint to misbehave.
+package enum ProviderFault: Sendable {
+    /// Another answer; the request isn't looked at (a code stays good).
+    case answer(ProviderAnswer)
+    /// A status with a short text; the request isn't looked at.
+    case status(Int, headers: [(name: String, value: String)] = [])
+    case redirect(to: String, status: Int = 302)
+    /// Cuts the connection before the first byte; the request isn't looked at.
+    case reset
+    /// Does its work, then cuts the connection in the middle of the body.
+    case resetInBody
+    /// Waits at the gate before it looks at the request.
+    case held(TestGate)
+    /// Sends the headers and half of the body, and waits at the gate with the rest.
+    case heldInBody(TestGate)
+    /// Sends white space without end, until the client leaves.
+    case endless
+    /// Does its work and answers with other bytes.
+    case body([UInt8], contentType: String? = nil)
+    case contentType(String)
+    case headers([(name: String, value: String)])
+    /// Does its work and changes members of the JSON (or form) answer.
+    case members(set: [String: TestJSON] = [:], remove: Set<String> = [])
+    case rewrite(@Sendable (ProviderAnswer) -> ProviderAnswer)
+}
+
+extension ProviderFault {
+    /// The answer that takes the place of the endpoint's work; nil when it works.
+    var substitute: ProviderAnswer? {
+        switch self {
+        case .answer(let answer): answer
+        case .status(let status, let headers): ProviderAnswer(status, headers: headers, .text("status \(status)"))
+        case .redirect(let location, let status):
+            ProviderAnswer(status, headers: [("Location", location)], .empty)
+        case .reset, .endless: ProviderAnswer(.empty)
+        case .resetInBody, .held, .heldInBody, .body, .contentType, .headers, .members, .rewrite: nil
+        }
+    }
+
+    func change(_ answer: inout ProviderAnswer) {
+        switch self {
+        case .body(let bytes, let contentType):
+            if let type = contentType ?? answer.completeHeaders.first(where: { $0.name == "Content-Type" })?.value {
+                answer.setHeader("Content-Type", type)
+            }
+            answer.body = .bytes(bytes)
+        case .contentType(let type): answer.setHeader("Content-Type", type)
+        case .headers(let headers): answer.headers += headers
+        case .members(let set, let remove):
+            switch answer.body {
+            case .json(var value):
+                value.change(set: set, remove: remove)
+                answer.body = .json(value)
+            case .form(let members):
+                var value = TestJSON.object(members)
+                value.change(set: set, remove: remove)
+                answer.body = .form(value.members)
+            case .html, .text, .bytes, .empty: break
+            }
+        case .rewrite(let rewrite): answer = rewrite(answer)
+        case .answer, .status, .redirect, .reset, .resetInBody, .held, .heldInBody, .endless: break
+        }
+    }
+}
+
+extension TestJSON {
+    mutating func change(set: [String: TestJSON], remove: Set<String>) {
+        for name in remove { self.remove(name) }
+        for (name, value) in set.sorted(by: { $0.key < $1.key }) { self.set(name, value) }
+    }
+}

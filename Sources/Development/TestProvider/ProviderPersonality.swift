@@ -1,0 +1,91 @@
+/// How a tenant behaves: what a provider does differently from the others, as data and a few hooks.
+///
+/// Start from one of the given values and change members for a variant.
+package struct ProviderPersonality: Sendable {
+    package var name: String
+    /// Path of each endpoint below the tenant's base URL, without a slash at the start; absent when it isn't offered.
+    package var paths: [ProviderEndpoint: String]
+    /// Issues ID tokens, and wants `openid` and a nonce.
+    package var isOpenID = false
+    package var signing: TestSigningKey.Kind = .rs256
+    package var pkce: ProofKey = .optional
+    package var refreshTokens: RefreshTokens = .never
+    /// `expires_in`, seconds; nil when access tokens don't end.
+    package var accessTokenLifetime: Int64? = 3600
+    /// Seconds.
+    package var codeLifetime: Int64 = 600
+    package var clientAuthentication: TestClient.Authentication = .post
+    /// Answers the token request as a form unless `Accept` asks for JSON.
+    package var answersForms = false
+    /// Reports errors of the token endpoint with status 200.
+    package var reportsErrorsAsOK = false
+    package var grantedScopeSeparator = " "
+    /// Grants what was granted before when a request names no scope.
+    package var remembersScopes = false
+    /// Takes a request without `redirect_uri` to mean the registered one.
+    package var allowsOmittedRedirect = false
+    /// Refuses API calls without `User-Agent`.
+    package var requiresUserAgent = false
+    /// Schemes that the profile endpoints take, lower case.
+    package var accessTokenSchemes: Set<String> = ["bearer"]
+    /// Puts `auth_time` into every ID token, not only when `max_age` was sent.
+    package var alwaysSendsAuthenticationTime = true
+    /// Sends `iss` with the callback (RFC 9207) and says so in discovery.
+    package var sendsIssuerInCallback = false
+    package var errorName: @Sendable (TokenFailure) -> String = { $0.rawValue }
+    /// Claims about the person for these scopes, without `sub`.
+    package var claims: @Sendable (TestUser, Set<String>) -> [TestJSON.Member] = { user, scopes in
+        ProviderPersonality.standardClaims(user, scopes)
+    }
+    /// What the profile endpoint answers.
+    package var profile: @Sendable (TestUser, Set<String>) -> TestJSON = { user, scopes in
+        .object([.init("sub", .string(user.subject))] + ProviderPersonality.standardClaims(user, scopes))
+    }
+    /// Further members of the discovery document.
+    package var discovery: [TestJSON.Member] = []
+
+    package enum ProofKey: Sendable, Hashable {
+        case optional
+        case required
+        /// Refuses `code_challenge` with `unauthorized_client`, and doesn't advertise it.
+        case refused
+    }
+
+    package enum RefreshTokens: Sendable, Hashable {
+        case never
+        case always
+        /// When the scope `offline_access` was asked for.
+        case withOfflineScope
+        /// Google: with `access_type=offline`, at the first consent or with `prompt=consent`.
+        case withOfflineAccess
+    }
+
+    /// The names of RFC 6749 §5.2, and one for GitHub's separate complaint about the redirect URI.
+    package enum TokenFailure: String, Sendable, Hashable {
+        case invalidRequest = "invalid_request"
+        case invalidClient = "invalid_client"
+        case invalidGrant = "invalid_grant"
+        case redirectMismatch = "redirect_uri_mismatch"
+        case unsupportedGrantType = "unsupported_grant_type"
+    }
+}
+
+extension ProviderPersonality {
+    /// Claims of the scopes `profile` and `email` (OIDC Core §5.4), then the person's further claims.
+    package static func standardClaims(_ user: TestUser, _ scopes: Set<String>) -> [TestJSON.Member] {
+        var claims = TestJSON.object([])
+        if scopes.contains("profile") {
+            claims.set("name", ifPresent: user.name)
+            claims.set("given_name", ifPresent: user.givenName)
+            claims.set("family_name", ifPresent: user.familyName)
+            claims.set("picture", ifPresent: user.picture)
+            claims.set("locale", ifPresent: user.locale)
+        }
+        if scopes.contains("email"), let email = user.email {
+            claims.set("email", .string(email))
+            claims.set("email_verified", .bool(user.emailVerified))
+        }
+        claims.change(set: user.claims, remove: [])
+        return claims.members
+    }
+}

@@ -1,0 +1,25 @@
+package import struct Foundation.Date
+
+/// A request that a tenant received, and the status of the answer.
+package struct RecordedRequest: Sendable {
+    package var endpoint: ProviderEndpoint
+    package var method: String
+    package var path: String
+    /// As sent, without the question mark; empty when there is none.
+    package var query: String
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+    package var time: Date
+    /// Nil while the answer is held, and when the connection was cut instead.
+    package var status: Int?
+
+    /// The first header of that name, in any letter case.
+    package func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// The form body of a POST, else the query.
+    package var fields: FormFields {
+        FormFields(method == "POST" ? String(decoding: body, as: UTF8.self) : query)
+    }
+}

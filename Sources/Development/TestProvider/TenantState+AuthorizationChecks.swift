@@ -1,0 +1,63 @@
+extension TenantState {
+    mutating func checkEncoding(_ fields: FormFields) -> ProviderAnswer? {
+        if fields.usesPlusForSpace {
+            violate(.encoding, .authorization, "a plus sign for a space")
+            return refusal(400, "The request is not encoded as it should be.")
+        }
+        if fields.isMalformed {
+            violate(.encoding, .authorization, "a broken escape")
+            return refusal(400, "The request is not encoded as it should be.")
+        }
+        if let name = fields.repeatedNames.first {
+            violate(.repeatedParameter, .authorization, name)
+            return refusal(400, "A parameter is repeated.")
+        }
+        return nil
+    }
+
+    /// What is wrong with the request, as the error to send back; nil when nothing is.
+    mutating func checkParameters(_ fields: FormFields) -> (error: String, description: String)? {
+        func isAbsent(_ name: String) -> Bool { fields[name]?.isEmpty ?? true }
+
+        if fields["client_secret"] != nil || fields["code_verifier"] != nil {
+            violate(.clientAuthentication, .authorization, "a secret in the authorization request")
+            return ("invalid_request", "a secret was sent through the browser")
+        }
+        if isAbsent("state") { violate(.state, .authorization, "no state") }
+        // GitHub's documentation has no response_type.
+        if personality.isOpenID || fields["response_type"] != nil, fields["response_type"] != "code" {
+            violate(.responseType, .authorization, fields["response_type"] ?? "none")
+            return ("unsupported_response_type", "only the code flow is offered")
+        }
+        if personality.isOpenID {
+            if !fields.words("scope").contains("openid") {
+                violate(.scope, .authorization, fields["scope"] ?? "none")
+                return ("invalid_scope", "openid is missing")
+            }
+            if isAbsent("nonce") { violate(.nonce, .authorization, "no nonce") }
+        }
+        return checkProofKey(fields)
+    }
+
+    private mutating func checkProofKey(_ fields: FormFields) -> (error: String, description: String)? {
+        let challenge = fields["code_challenge"]
+        switch personality.pkce {
+        case .refused:
+            guard challenge == nil, fields["code_challenge_method"] == nil else {
+                violate(.pkce, .authorization, "PKCE is not offered")
+                return ("unauthorized_client", "")
+            }
+            return nil
+        case .required where challenge == nil:
+            violate(.pkce, .authorization, "no code_challenge")
+            return ("invalid_request", "code_challenge is required")
+        case .required, .optional:
+            guard let challenge else { return nil }
+            guard fields["code_challenge_method"] == "S256", challenge.utf8.count == 43 else {
+                violate(.pkce, .authorization, "method \(fields["code_challenge_method"] ?? "plain")")
+                return ("invalid_request", "S256 is the only method")
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,71 @@
+extension TenantState {
+    /// Where the browser goes back to.
+    struct Callback {
+        var uri: String
+        var state: String?
+        /// `response_mode`; nil for the query.
+        var mode: String?
+    }
+
+    /// The answer that sends the browser back with these parameters and the state.
+    func callback(
+        _ back: Callback,
+        _ parameters: [(String, String)],
+        _ changes: ScriptedLogin.CallbackChanges = .none
+    ) -> ProviderAnswer {
+        var pairs = parameters.filter { !$0.1.isEmpty }
+        if let state = back.state { pairs.append(("state", state)) }
+        if personality.sendsIssuerInCallback { pairs.append(("iss", issuer)) }
+        pairs.removeAll { changes.remove.contains($0.0) }
+        for (name, value) in changes.set.sorted(by: { $0.key < $1.key }) {
+            pairs.removeAll { $0.0 == name }
+            pairs.append((name, value))
+        }
+        pairs += changes.append
+        guard back.mode != "form_post" else { return formPost(to: back.uri, pairs) }
+        let query = FormFields(pairs: pairs).text
+        let mark = query.isEmpty ? "" : back.uri.contains("?") ? "&" : "?"
+        return ProviderAnswer(
+            303,
+            headers: [("Location", back.uri + mark + query), ("Cache-Control", "no-store")],
+            .empty
+        )
+    }
+
+    /// OAuth 2.0 Form Post Response Mode §2: a page that submits itself.
+    private func formPost(to uri: String, _ pairs: [(String, String)]) -> ProviderAnswer {
+        let inputs = pairs.map { name, value in
+            #"<input type="hidden" name="\#(HTML.escape(name))" value="\#(HTML.escape(value))">"#
+        }
+        let page = """
+            <!doctype html><html><head><title>Back to the app</title></head>
+            <body onload="document.forms[0].submit()">
+            <form method="post" action="\(HTML.escape(uri))">\(inputs.joined())<noscript><button>Continue</button></noscript>
+            </form></body></html>
+            """
+        return ProviderAnswer(headers: [("Cache-Control", "no-store")], .html(page))
+    }
+
+    /// An error that stays at the provider, because the app can't be trusted with it.
+    func refusal(_ status: Int, _ message: String) -> ProviderAnswer {
+        ProviderAnswer(status, .html("<!doctype html><title>Error</title><h1>Error</h1><p>\(HTML.escape(message))</p>"))
+    }
+}
+
+enum HTML {
+    /// For text and for attribute values in double quotes.
+    static func escape(_ text: String) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Secrets
+
+extension TenantState {
+    func tokenAnswer(access: String, scopes: [String]) -> TestJSON {
+        var answer: TestJSON = [
+            "access_token": .string(access), "token_type": personality.answersForms ? "bearer" : "Bearer",
+        ]
+        if let lifetime = personality.accessTokenLifetime { answer.set("expires_in", .integer(lifetime)) }
+        answer.set("scope", .string(scopes.joined(separator: personality.grantedScopeSeparator)))
+        return answer
+    }
+
+    func reply(_ answer: TestJSON, status: Int = 200, _ request: RecordedRequest) -> ProviderAnswer {
+        let wantsJSON = request.header("accept")?.lowercased().contains("json") ?? false
+        let body: ProviderAnswer.Body =
+            personality.answersForms && !wantsJSON ? .form(answer.members) : .json(answer)
+        return ProviderAnswer(status, headers: [("Cache-Control", "no-store")], body)
+    }
+
+    func failure(_ failure: ProviderPersonality.TokenFailure, _ request: RecordedRequest) -> ProviderAnswer {
+        let name = personality.errorName(failure)
+        let answer: TestJSON = ["error": .string(name), "error_description": .string("refused: \(name)")]
+        guard !personality.reportsErrorsAsOK else { return reply(answer, request) }
+        var reply = reply(answer, status: failure == .invalidClient ? 401 : 400, request)
+        if failure == .invalidClient { reply.headers.append(("WWW-Authenticate", #"Basic realm="token""#)) }
+        return reply
+    }
+
+    /// The client, when it proves itself in the way it is registered for, and in no other.
+    mutating func authenticate(_ request: RecordedRequest, _ fields: FormFields) -> TestClient? {
+        let basic = basicCredentials(request)
+        let posted = fields["client_secret"]
+        guard let id = basic?.id ?? fields["client_id"], let client = clients[id] else {
+            violate(.unknownClient, request.endpoint, basic?.id ?? fields["client_id"] ?? "no client")
+            return nil
+        }
+        let isRightKind =
+            switch client.authentication {
+            case .basic: basic != nil && posted == nil
+            case .post: basic == nil && posted != nil && request.header("authorization") == nil
+            case .basicOrPost: (basic == nil) != (posted == nil)
+            case .none: basic == nil && posted == nil
+            }
+        guard isRightKind, fields["client_id"] == nil || fields["client_id"] == id else {
+            violate(.clientAuthentication, request.endpoint, "not by \(client.authentication)")
+            return nil
+        }
+        guard let secret = basic?.secret ?? posted else { return client }
+        guard client.secrets.contains(secret) else {
+            violate(.clientAuthentication, request.endpoint, "the wrong secret")
+            return nil
+        }
+        return client
+    }
+
+    /// RFC 6749 §2.3.1: id and secret are form-encoded before they become Basic credentials.
+    private func basicCredentials(_ request: RecordedRequest) -> (id: String, secret: String)? {
+        guard let header = request.header("authorization"), header.lowercased().hasPrefix("basic "),
+            let data = Data(base64Encoded: String(header.dropFirst(6))),
+            let text = String(validating: data, as: UTF8.self), let colon = text.firstIndex(of: ":"),
+            let id = FormFields.decode(text[..<colon]),
+            let secret = FormFields.decode(text[text.index(after: colon)...])
+        else { return nil }
+        return (id, secret)
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Secrets
+
+/// Everything that a tenant knows; its endpoints are the extensions of this type.
+struct TenantState {
+    let name: String
+    /// What people read on the page.
+    let title: String
+    /// Base URL without a slash at the end.
+    let base: String
+    /// The base URL, unless it is to stay the same wherever the server runs.
+    let issuer: String
+    let personality: ProviderPersonality
+    let now: @Sendable () -> Date
+    let random: RandomSource
+
+    var clients: [String: TestClient] = [:]
+    var users: [String: TestUser] = [:]
+    /// In the order in which they were added, for the page.
+    var userOrder: [String] = []
+    var nextLogins: [ScriptedLogin] = []
+    var everyLogin: ScriptedLogin?
+    var keys: KeySet
+    var faults = FaultPlan()
+    var log: [RecordedRequest] = []
+    var violations: [Violation] = []
+
+    var codes: [String: CodeGrant] = [:]
+    var accessTokens: [String: TokenGrant] = [:]
+    var refreshTokens: [String: TokenGrant] = [:]
+    /// Scopes that a person granted to an app, ever.
+    var consents: [Consent: Set<String>] = [:]
+
+    struct Consent: Hashable {
+        var subject: String
+        var client: String
+    }
+
+    /// What a code stands for.
+    struct CodeGrant {
+        var client: String
+        var user: TestUser
+        /// As sent to the authorization endpoint; nil when it was left out there.
+        var redirectURI: String?
+        var scopes: [String]
+        var nonce: String?
+        var challenge: String?
+        var authenticatedAt: Date
+        var sendsAuthenticationTime: Bool
+        var issuesRefreshToken: Bool
+        var idToken: IDTokenChanges
+        var expiresAt: Date
+        var isUsed = false
+        /// Tokens that it was exchanged for, which die when it is used again (RFC 6749 §4.1.2).
+        var tokens: [String] = []
+    }
+
+    struct TokenGrant {
+        var client: String
+        var user: TestUser
+        var scopes: [String]
+        /// Nil for no end.
+        var expiresAt: Date?
+    }
+
+    init(
+        name: String,
+        title: String,
+        base: String,
+        issuer: String,
+        personality: ProviderPersonality,
+        now: @escaping @Sendable () -> Date,
+        random: RandomSource
+    ) {
+        self.name = name
+        self.title = title
+        self.base = base
+        self.issuer = issuer
+        self.personality = personality
+        self.now = now
+        self.random = random
+        self.keys = KeySet(prefix: name, kind: personality.signing)
+    }
+
+    func url(_ endpoint: ProviderEndpoint) -> String? {
+        personality.paths[endpoint].map { base + "/" + $0 }
+    }
+
+    mutating func addUser(_ user: TestUser) {
+        if users.updateValue(user, forKey: user.subject) == nil { userOrder.append(user.subject) }
+    }
+
+    mutating func violate(_ rule: Violation.Rule, _ endpoint: ProviderEndpoint, _ detail: String) {
+        violations.append(Violation(endpoint: endpoint, rule: rule, detail: detail))
+    }
+
+    /// What an endpoint answers to a request, when no fault takes its place.
+    mutating func answer(_ request: RecordedRequest) throws -> ProviderAnswer {
+        switch request.endpoint {
+        case .discovery: ProviderAnswer(.json(discoveryDocument()))
+        case .keys: ProviderAnswer(headers: [("Cache-Control", "public, max-age=3600")], .json(try keys.document()))
+        case .authorization: authorize(request)
+        case .token: try token(request)
+        case .userinfo: userinfo(request)
+        case .emails: emails(request)
+        case .revocation: revoke(request)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// An app registered at a tenant of the test provider.
+package struct TestClient: Sendable, Hashable {
+    package var id: String
+    /// Secrets valid at the same time: none for a public client, two during a rotation.
+    package var secrets: [String]
+    package var redirects: RedirectRule
+    package var authentication: Authentication
+
+    /// How the token endpoint wants the client to prove itself (RFC 6749 §2.3.1).
+    package enum Authentication: Sendable, Hashable {
+        case basic
+        case post
+        case basicOrPost
+        /// A public client: `client_id` alone.
+        case none
+    }
+
+    package enum RedirectRule: Sendable, Hashable {
+        /// One of these, byte for byte; the first is meant when a request names none and the personality allows that.
+        case exact([String])
+        /// GitHub's: host and port of the registered URL, its path or one below it, any port on loopback.
+        case below(String)
+        /// Any loopback URL or custom scheme: for `identity dev`, where apps come and go.
+        case anyLocal
+    }
+
+    package init(
+        id: String,
+        secrets: [String],
+        redirects: RedirectRule,
+        authentication: Authentication
+    ) {
+        self.id = id
+        self.secrets = secrets
+        self.redirects = redirects
+        self.authentication = authentication
+    }
+}
+
+extension TestClient.RedirectRule {
+    /// What is meant by a request without `redirect_uri`.
+    var standard: String? {
+        switch self {
+        case .exact(let uris): uris.first
+        case .below(let uri): uri
+        case .anyLocal: nil
+        }
+    }
+
+    func accepts(_ uri: String) -> Bool {
+        guard !uri.contains("#") else { return false }
+        switch self {
+        case .exact(let uris): return uris.contains(uri)
+        case .below(let registered):
+            guard let ours = SplitURL(registered), let theirs = SplitURL(uri), ours.scheme == theirs.scheme,
+                ours.host == theirs.host, ours.port == theirs.port || ours.isLoopback
+            else { return false }
+            let folder = ours.path.hasSuffix("/") ? ours.path : ours.path + "/"
+            return theirs.path == ours.path || theirs.path.hasPrefix(folder) && !theirs.path.contains("..")
+        case .anyLocal:
+            guard let parts = SplitURL(uri) else { return false }
+            return parts.scheme == "http" || parts.scheme == "https"
+                ? parts.isLoopback : !["javascript", "data", "file", "blob", "about"].contains(parts.scheme)
+        }
+    }
+}

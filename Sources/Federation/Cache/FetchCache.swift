@@ -1,0 +1,166 @@
+import Foundation
+import Synchronization
+
+/// Documents of other services, kept for as long as they say, within bounds.
+///
+/// For each key one load runs at a time, and those who ask meanwhile share its outcome. While the other side is down the
+/// old document serves, up to a limit, and a failed load is not repeated at once.
+final class FetchCache<Value: Sendable>: Sendable {
+    struct Settings: Sendable {
+        /// Seconds, bounds for what the other side asks.
+        var lifetimes: ClosedRange<TimeInterval> = 60...86_400
+        /// Seconds, when the other side asks for nothing.
+        var standardLifetime: TimeInterval = 3_600
+        /// Seconds after its end for which a document still serves while no newer one can be had.
+        var maximumStale: TimeInterval = 86_400
+        /// Seconds between two tries while an old document serves, and between two forced loads.
+        var minimumInterval: TimeInterval = 60
+        /// Documents kept.
+        var capacity = 1_024
+    }
+
+    /// A document as loaded; the lifetime in seconds as asked by the other side.
+    struct Loaded: Sendable {
+        var value: Value
+        var lifetime: TimeInterval?
+    }
+
+    private struct Slot {
+        var value: Value?
+        var expires = Date.distantPast
+        var retryAfter = Date.distantPast
+        var failure: FederationError?
+        var lastForced = Date.distantPast
+        var loading = false
+        var waiting: [CheckedContinuation<Result<Value, FederationError>?, Never>] = []
+    }
+
+    private enum Step {
+        case use(Value)
+        case fail(FederationError)
+        case load
+        case wait
+    }
+
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let slots = Mutex<[String: Slot]>([:])
+
+    init(settings: Settings = Settings(), now: @escaping @Sendable () -> Date) {
+        self.settings = settings
+        self.now = now
+    }
+
+    /// The document for `key`, loaded when there is none or it is too old.
+    ///
+    /// - Parameters:
+    ///   - isEnough: false asks for a newer document although this one is fresh, which is granted once in
+    ///     ``Settings/minimumInterval``; otherwise the document at hand is returned all the same.
+    ///   - rememberingFailure: whether a failed first load is not repeated within the interval either.
+    func value(
+        for key: String,
+        isEnough: @Sendable (Value) -> Bool = { _ in true },
+        rememberingFailure: Bool = false,
+        load: @Sendable () async throws(FederationError) -> Loaded
+    ) async throws(FederationError) -> Value {
+        while true {
+            switch next(key, isEnough) {
+            case .use(let value): return value
+            case .fail(let error): throw error
+            case .load: return try await lead(key, isEnough, rememberingFailure, load)
+            case .wait:
+                let outcome = await withCheckedContinuation { continuation in
+                    let over = slots.withLock { slots in
+                        guard slots[key]?.loading == true else { return true }
+                        slots[key]?.waiting.append(continuation)
+                        return false
+                    }
+                    if over { continuation.resume(returning: nil) }
+                }
+                if let outcome { return try outcome.get() }
+            }
+        }
+    }
+
+    private func next(_ key: String, _ isEnough: (Value) -> Bool) -> Step {
+        let now = now()
+        return slots.withLock { slots in
+            makeRoom(for: key, in: &slots, now: now)
+            var slot = slots[key] ?? Slot()
+            defer { slots[key] = slot }
+            if let value = slot.value {
+                if slot.expires > now {
+                    if isEnough(value) { return .use(value) }
+                    guard now.timeIntervalSince(slot.lastForced) >= settings.minimumInterval else { return .use(value) }
+                    if slot.loading { return .wait }
+                    slot.lastForced = now
+                    slot.loading = true
+                    return .load
+                }
+                if slot.retryAfter > now, isServable(slot, now) { return .use(value) }
+            }
+            if let failure = slot.failure, slot.retryAfter > now { return .fail(failure) }
+            if slot.loading { return .wait }
+            slot.loading = true
+            return .load
+        }
+    }
+
+    private func lead(
+        _ key: String,
+        _ isEnough: (Value) -> Bool,
+        _ rememberingFailure: Bool,
+        _ load: @Sendable () async throws(FederationError) -> Loaded
+    ) async throws(FederationError) -> Value {
+        let outcome: Result<Loaded, FederationError>
+        do throws(FederationError) {
+            outcome = .success(try await load())
+        } catch {
+            outcome = .failure(error)
+        }
+        let now = now()
+        let (result, waiting) = slots.withLock { slots in
+            var slot = slots[key] ?? Slot()
+            let result: Result<Value, FederationError>
+            switch outcome {
+            case .success(let loaded):
+                let lifetime = loaded.lifetime ?? settings.standardLifetime
+                let bounded = min(max(lifetime, settings.lifetimes.lowerBound), settings.lifetimes.upperBound)
+                slot.value = loaded.value
+                slot.failure = nil
+                slot.expires = now.addingTimeInterval(bounded)
+                // What this load did not bring, the next one within the interval would not bring either.
+                if !isEnough(loaded.value) { slot.lastForced = now }
+                result = .success(loaded.value)
+            case .failure(let error):
+                if let value = slot.value, slot.expires > now || isServable(slot, now) {
+                    slot.retryAfter = now.addingTimeInterval(settings.minimumInterval)
+                    result = .success(value)
+                } else {
+                    result = .failure(error)
+                    slot.failure = rememberingFailure && !Task.isCancelled ? error : nil
+                    slot.retryAfter = now.addingTimeInterval(settings.minimumInterval)
+                }
+            }
+            slot.loading = false
+            let waiting = slot.waiting
+            slot.waiting = []
+            slots[key] = slot
+            return (result, waiting)
+        }
+        // A cancelled leader says nothing about the other side: those who waited try by themselves.
+        let shared: Result<Value, FederationError>? = Task.isCancelled ? nil : result
+        for continuation in waiting { continuation.resume(returning: shared) }
+        return try result.get()
+    }
+
+    private func isServable(_ slot: Slot, _ now: Date) -> Bool {
+        now < slot.expires.addingTimeInterval(settings.maximumStale)
+    }
+
+    private func makeRoom(for key: String, in slots: inout [String: Slot], now: Date) {
+        guard slots[key] == nil, slots.count >= settings.capacity else { return }
+        let oldest = slots.filter { !$0.value.loading }.min { $0.value.expires < $1.value.expires }
+        if let oldest { slots.removeValue(forKey: oldest.key) }
+    }
+}

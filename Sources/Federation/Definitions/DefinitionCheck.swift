@@ -1,0 +1,113 @@
+import HTTPTypes
+import Projects
+import Secrets
+
+/// The rules that a complete definition and its configuration must meet.
+struct DefinitionCheck {
+    let definition: ProviderDefinition
+    let allowsLoopback: Bool
+
+    func run(_ configuration: ProviderConfiguration) throws(InvalidDefinition) {
+        guard (1...1024).contains(configuration.clientID.utf8.count), isVisible(configuration.clientID) else {
+            throw InvalidDefinition(member: "clientId", problem: "must be 1 to 1024 visible characters")
+        }
+        let method = definition.clientAuthentication
+        guard (method != .basic && method != .post) || configuration.clientSecret?.isEmpty == false else {
+            throw InvalidDefinition(
+                member: "clientSecret", problem: "is needed by the client authentication \"\(method.rawValue)\"")
+        }
+        try checkIssuers()
+        try checkEndpoints()
+        try checkParameters()
+        for (index, call) in definition.profile.enumerated() { try check(call, "profile[\(index)]") }
+        guard definition.protocolKind == .oidc || !definition.claims.subject.isEmpty else {
+            throw invalid("claims.subject", "must name where the provider's user id is")
+        }
+        for (index, uri) in definition.redirectURIs.enumerated() {
+            guard RedirectURI.isAcceptable(uri) else {
+                throw invalid("redirectURIs[\(index)]", "must be an absolute URI without fragment and credentials")
+            }
+        }
+    }
+
+    private func checkIssuers() throws(InvalidDefinition) {
+        guard let canonical = definition.issuers.first else {
+            throw InvalidDefinition(member: "issuer", problem: "is missing")
+        }
+        guard definition.issuers.allSatisfy({ (1...1024).contains($0.utf8.count) && isVisible($0) }) else {
+            throw invalid("issuers", "must be URLs")
+        }
+        if definition.protocolKind == .oidc {
+            guard isCallable(canonical), URLParts(canonical)?.query == nil else {
+                throw InvalidDefinition(member: "issuer", problem: "must be an https URL without query")
+            }
+        }
+    }
+
+    private func checkEndpoints() throws(InvalidDefinition) {
+        let endpoints = definition.endpoints
+        let named: [(String, String?)] = [
+            ("endpoints.authorization", endpoints.authorization), ("endpoints.token", endpoints.token),
+            ("endpoints.userInfo", endpoints.userInfo), ("endpoints.keys", endpoints.keys),
+            ("endpoints.revocation", endpoints.revocation), ("discoveryURL", definition.discoveryURL),
+        ]
+        for (name, url) in named {
+            if let url, !isCallable(url) { throw invalid(name, "must be an https URL without credentials and fragment") }
+        }
+        guard definition.discovery == .never else { return }
+        guard endpoints.authorization != nil else { throw invalid("endpoints.authorization", "is missing") }
+        guard endpoints.token != nil else { throw invalid("endpoints.token", "is missing") }
+        if definition.protocolKind == .oidc, endpoints.keys == nil { throw invalid("endpoints.keys", "is missing") }
+        if definition.protocolKind == .oauth2 {
+            guard definition.profile.contains(where: { !$0.optional && ($0.url ?? endpoints.userInfo) != nil }) else {
+                throw invalid("profile", "needs a call that tells who the person is")
+            }
+        }
+    }
+
+    private func checkParameters() throws(InvalidDefinition) {
+        for name in definition.extraAuthorizationParameters.keys where ReservedParameters.contains(name) {
+            throw invalid("extraAuthorizationParameters.\(name)", "is set by the service")
+        }
+        let query = definition.endpoints.authorization.flatMap { URLParts($0)?.query } ?? ""
+        for pair in FormText.pairs(query) {
+            let name = FormText.decode(pair.name, plusIsSpace: true)
+            if ReservedParameters.contains(name) { throw invalid("endpoints.authorization", "must not set \(name)") }
+        }
+        let reserved: Set<String> = ["client_id", "client_secret", "code", "grant_type", "redirect_uri", "code_verifier"]
+        for name in definition.token.extraParameters.keys where reserved.contains(name.lowercased()) {
+            throw invalid("token.extraParameters.\(name)", "is set by the service")
+        }
+        for (index, scope) in (definition.scopes.default + definition.scopes.whenSupported).enumerated() {
+            guard Scope.isAcceptable(scope) else { throw invalid("scopes[\(index)]", "is not a scope") }
+        }
+        guard (1...4).contains(definition.scopes.separator.utf8.count) else {
+            throw invalid("scopes.separator", "must be 1 to 4 characters")
+        }
+    }
+
+    private func check(_ call: ProviderDefinition.ProfileCall, _ name: String) throws(InvalidDefinition) {
+        if let url = call.url, !isCallable(url) { throw invalid(name + ".url", "must be an https URL") }
+        guard !call.scheme.isEmpty, HTTPField.Name(call.scheme) != nil else {
+            throw invalid(name + ".scheme", "must be one word such as Bearer")
+        }
+        for (header, value) in call.headers {
+            guard HTTPField.Name(header) != nil, HTTPField.isValidValue(value) else {
+                throw invalid(name + ".headers", "holds an invalid header")
+            }
+            guard !["authorization", "host", "user-agent", "content-length"].contains(header.lowercased()) else {
+                throw invalid(name + ".headers.\(header)", "is set by the service")
+            }
+        }
+    }
+
+    private func invalid(_ member: String, _ problem: String) -> InvalidDefinition {
+        InvalidDefinition(member: "definition." + member, problem: problem)
+    }
+
+    private func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 32 && $0 < 127 } }
+
+    private func isCallable(_ url: String) -> Bool {
+        ProviderURL.isAcceptable(url, allowsLoopback: allowsLoopback)
+    }
+}

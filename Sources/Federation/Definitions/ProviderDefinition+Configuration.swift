@@ -1,0 +1,73 @@
+package import Linking
+package import Projects
+
+extension ProviderDefinition {
+    /// Checks what an admin entered, without any call to the provider.
+    ///
+    /// - Parameter allowsLoopback: whether http URLs on loopback are fine.
+    /// - Throws: ``InvalidDefinition``, whose text is meant for the admin.
+    package static func validate(
+        _ configuration: ProviderConfiguration,
+        allowsLoopback: Bool
+    ) throws(InvalidDefinition) {
+        _ = try make(for: configuration, allowsLoopback: allowsLoopback)
+    }
+
+    /// Whether an id may be configured: built in, or `oidc.` or `oauth.` and 1 to 64 of `[A-Za-z0-9_-]`.
+    package static func isKnown(_ id: ProviderID) -> Bool { template(for: id) != nil }
+
+    /// The definition that a configuration amounts to, with its variables filled in.
+    static func make(
+        for configuration: ProviderConfiguration,
+        allowsLoopback: Bool
+    ) throws(InvalidDefinition) -> ProviderDefinition {
+        guard var definition = template(for: configuration.provider) else {
+            throw InvalidDefinition(member: "providerId", problem: "is not a provider that can be configured")
+        }
+        if let issuer = configuration.issuer { definition.issuers = [issuer] }
+        if let text = configuration.overrides {
+            let overrides: JSONValue
+            do throws(JSONError) {
+                overrides = try JSONValue(text)
+            } catch {
+                throw InvalidDefinition(member: "definition", problem: "is not valid JSON: \(error)")
+            }
+            guard let object = overrides.object else {
+                throw InvalidDefinition(member: "definition", problem: "must be an object")
+            }
+            try definition.apply(object)
+        }
+        try definition.fillVariables()
+        if definition.protocolKind == .oauth2, definition.issuers.isEmpty,
+            let origin = definition.endpoints.authorization.flatMap({ URLParts($0)?.origin })
+        {
+            definition.issuers = [origin]
+        }
+        try DefinitionCheck(definition: definition, allowsLoopback: allowsLoopback).run(configuration)
+        return definition
+    }
+
+    /// Replaces `{name}` by its variable.
+    private mutating func fillVariables() throws(InvalidDefinition) {
+        func fill(_ text: String, _ member: String) throws(InvalidDefinition) -> String {
+            var filled = text
+            for (name, value) in variables { filled = filled.replacing("{\(name)}", with: value) }
+            guard !filled.contains("{"), !filled.contains("}") else {
+                throw InvalidDefinition(member: "definition." + member, problem: "names an unknown variable")
+            }
+            return filled
+        }
+        let paths: [(String, WritableKeyPath<Self, String?>)] = [
+            ("endpoints.authorization", \.endpoints.authorization), ("endpoints.token", \.endpoints.token),
+            ("endpoints.userInfo", \.endpoints.userInfo), ("endpoints.keys", \.endpoints.keys),
+            ("endpoints.revocation", \.endpoints.revocation), ("discoveryURL", \.discoveryURL),
+        ]
+        for (name, path) in paths {
+            if let text = self[keyPath: path] { self[keyPath: path] = try fill(text, name) }
+        }
+        for index in issuers.indices { issuers[index] = try fill(issuers[index], "issuers[\(index)]") }
+        for index in profile.indices {
+            if let url = profile[index].url { profile[index].url = try fill(url, "profile[\(index)].url") }
+        }
+    }
+}

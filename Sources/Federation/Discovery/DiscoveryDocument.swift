@@ -1,0 +1,54 @@
+/// What a provider says about itself (OpenID Connect Discovery §3), as far as it was checked.
+struct DiscoveryDocument: Sendable, Hashable {
+    var endpoints: ProviderDefinition.Endpoints
+    /// Nil when the provider does not say.
+    var scopes: [String]?
+    var challengeMethods: [String]
+    var authenticationMethods: [String]?
+    var algorithms: Set<SignatureAlgorithm>?
+    /// RFC 9207 §3.
+    var sendsIssuerParameter: Bool
+
+    /// - Throws: ``InvalidDefinition`` when the issuer is another one, or an endpoint may not be used.
+    init(
+        _ document: JSONObject,
+        definition: ProviderDefinition,
+        issuer: String,
+        allowsLoopback: Bool
+    ) throws(InvalidDefinition) {
+        guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
+            throw InvalidDefinition(member: "issuer", problem: "is not the one that the provider's discovery names")
+        }
+        func endpoint(_ name: String, _ member: String, replaced: Bool) throws(InvalidDefinition) -> String? {
+            guard !replaced, let url = document[name]?.string, !url.isEmpty else { return nil }
+            guard ProviderURL.isAcceptable(url, allowsLoopback: allowsLoopback) else {
+                throw InvalidDefinition(
+                    member: "definition.endpoints." + member, problem: "must be stated: discovery names no https URL")
+            }
+            guard ProviderURL.isOwned(url, by: issuer, alsoBy: definition.endpointHosts) else {
+                let host = SafeText.short(URLParts(url)?.host ?? "")
+                throw InvalidDefinition(
+                    member: "definition.endpointHosts", problem: "must list \(host), on which discovery places \(member)")
+            }
+            return url
+        }
+        let own = definition.endpoints
+        endpoints = ProviderDefinition.Endpoints(
+            authorization: try endpoint(
+                "authorization_endpoint", "authorization", replaced: own.authorization != nil),
+            token: try endpoint("token_endpoint", "token", replaced: own.token != nil),
+            // Sign-in works without them; a foreign host just never sees the access token.
+            userInfo: try? endpoint("userinfo_endpoint", "userInfo", replaced: own.userInfo != nil),
+            keys: try endpoint("jwks_uri", "keys", replaced: own.keys != nil),
+            revocation: try? endpoint("revocation_endpoint", "revocation", replaced: own.revocation != nil)
+        )
+        func list(_ name: String) -> [String]? { document[name]?.array?.compactMap(\.string) }
+        scopes = list("scopes_supported")
+        challengeMethods = list("code_challenge_methods_supported") ?? []
+        authenticationMethods = list("token_endpoint_auth_methods_supported")
+        algorithms = list("id_token_signing_alg_values_supported").map {
+            Set($0.compactMap(SignatureAlgorithm.init(rawValue:)))
+        }
+        sendsIssuerParameter = document["authorization_response_iss_parameter_supported"] == .bool(true)
+    }
+}

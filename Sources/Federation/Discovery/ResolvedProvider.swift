@@ -1,0 +1,59 @@
+import Linking
+import Projects
+
+/// A provider ready for use: its definition, and what discovery adds.
+struct ResolvedProvider: Sendable {
+    let definition: ProviderDefinition
+    /// Nil when the definition does without, or when the fallback endpoints step in.
+    let discovery: DiscoveryDocument?
+
+    var issuer: String { definition.issuers.first ?? "" }
+
+    /// The definition's own endpoint, else discovery's, else the fallback.
+    func endpoint(_ path: KeyPath<ProviderDefinition.Endpoints, String?>) -> String? {
+        definition.endpoints[keyPath: path] ?? discovery?.endpoints[keyPath: path]
+            ?? (discovery == nil ? definition.fallbackEndpoints[keyPath: path] : nil)
+    }
+
+    func required(
+        _ path: KeyPath<ProviderDefinition.Endpoints, String?>,
+        _ name: String
+    ) throws(FederationError) -> String {
+        guard let url = endpoint(path) else {
+            throw .misconfigured(
+                InvalidDefinition(member: "definition.endpoints." + name, problem: "is missing in discovery"))
+        }
+        return url
+    }
+
+    var sendsChallenge: Bool {
+        switch definition.pkce {
+        case .none: false
+        case .required: true
+        case .optional: discovery.map { $0.challengeMethods.contains("S256") } ?? true
+        }
+    }
+
+    var algorithms: Set<SignatureAlgorithm> {
+        if let algorithms = definition.idToken.algorithms { return algorithms }
+        return discovery?.algorithms ?? [.rs256]
+    }
+
+    func clientAuthentication(hasSecret: Bool) -> ProviderDefinition.ClientAuthentication {
+        guard definition.clientAuthentication == .automatic else { return definition.clientAuthentication }
+        guard hasSecret else { return .none }
+        if let methods = discovery?.authenticationMethods {
+            if methods.contains("client_secret_basic") { return .basic }
+            if methods.contains("client_secret_post") { return .post }
+        }
+        return definition.protocolKind == .oidc ? .basic : .post
+    }
+
+    /// The definition's scopes and what was asked for, each once.
+    func scopes(asked: [String]) -> [String] {
+        let optional = definition.scopes.whenSupported.filter { discovery?.scopes?.contains($0) ?? true }
+        var scopes: [String] = []
+        for scope in definition.scopes.default + optional + asked where !scopes.contains(scope) { scopes.append(scope) }
+        return scopes
+    }
+}

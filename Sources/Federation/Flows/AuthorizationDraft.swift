@@ -1,0 +1,105 @@
+import Secrets
+
+/// The authorization request (RFC 6749 §4.1.1, OIDC Core §3.1.2.1) while it is put together.
+struct AuthorizationDraft {
+    private let options: AuthorizationOptions
+    /// Seconds; an app may ask for it as an option or as a custom parameter.
+    let maxAge: Int?
+
+    /// Refuses what no definition can allow (T-B8, R-27).
+    init(_ options: AuthorizationOptions) throws(FederationError) {
+        var seen: Set<String> = []
+        var maxAge = options.maxAge
+        for (name, value) in options.customParameters.sorted(by: { $0.key < $1.key }) {
+            let refusal = FederationError.customParameterNotAllowed(name: SafeText.short(name))
+            guard Self.isName(name), !ReservedParameters.contains(name), seen.insert(name.lowercased()).inserted,
+                value.utf8.count <= 2_048, !value.utf8.contains(where: { $0 < 32 || $0 == 127 })
+            else { throw refusal }
+            if name.lowercased() == "max_age" {
+                guard options.maxAge == nil, let seconds = Int(value), (0...31_536_000).contains(seconds) else {
+                    throw refusal
+                }
+                maxAge = seconds
+            }
+        }
+        guard options.scopes.count <= 64, options.scopes.allSatisfy(Scope.isAcceptable) else {
+            throw .customParameterNotAllowed(name: "scope")
+        }
+        guard RedirectURI.isAcceptable(options.redirectURI) else { throw .invalidRedirectURI }
+        let query = URLParts(options.redirectURI)?.query ?? ""
+        let answers: Set<String> = ["code", "state", "error", "id_token", "access_token", "iss"]
+        guard !FormText.pairs(query).contains(where: { answers.contains(FormText.decode($0.name, plusIsSpace: true)) })
+        else { throw .invalidRedirectURI }
+        self.options = options
+        self.maxAge = maxAge
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                    || [45, 46, 58, 95].contains(byte)
+            }
+    }
+
+    /// Refuses what this definition does not allow.
+    func check(against definition: ProviderDefinition) throws(FederationError) {
+        let redirects = definition.redirectURIs
+        guard redirects.isEmpty || SafeText.isOne(options.redirectURI, of: redirects) else { throw .invalidRedirectURI }
+        let fixed = Set(definition.extraAuthorizationParameters.keys.map { $0.lowercased() })
+        for name in options.customParameters.keys.sorted() {
+            let allowed =
+                switch definition.customParameters {
+                case .anyExceptReserved: true
+                case .only(let names): names.contains(name)
+                }
+            guard allowed, !fixed.contains(name.lowercased()) || definition.extraAuthorizationParameters[name] != nil
+            else { throw .customParameterNotAllowed(name: SafeText.short(name)) }
+        }
+    }
+
+    /// The URL: the endpoint's own query first, then ours, no name twice.
+    func url(
+        _ endpoint: String,
+        definition: ProviderDefinition,
+        flow: AuthorizationFlow,
+        state: String
+    ) -> String {
+        var parameters: [(name: String, value: String)] = [
+            ("response_type", "code"), ("client_id", flow.clientID),
+        ]
+        if let redirectURI = flow.redirectURI { parameters.append(("redirect_uri", redirectURI)) }
+        if !flow.scopes.isEmpty {
+            parameters.append(("scope", flow.scopes.joined(separator: definition.scopes.separator)))
+        }
+        parameters.append(("state", state))
+        if let nonce = flow.nonce { parameters.append(("nonce", nonce)) }
+        if let verifier = flow.pkceVerifier {
+            parameters.append(("code_challenge", Base64URL.encode(SecureHash.sha256(verifier))))
+            parameters.append(("code_challenge_method", "S256"))
+        }
+        if definition.responseMode != .automatic {
+            parameters.append(("response_mode", definition.responseMode.rawValue))
+        }
+        if let maxAge = options.maxAge { parameters.append(("max_age", String(maxAge))) }
+        if let hint = options.loginHint, options.customParameters["login_hint"] == nil {
+            parameters.append(("login_hint", hint))
+        }
+        let extra = definition.extraAuthorizationParameters.merging(options.customParameters) { $1 }
+        parameters += extra.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        return endpoint.adding(parameters)
+    }
+}
+
+extension String {
+    /// Adds parameters to a URL's query; those that stand there already keep the URL's value, except where ours must win.
+    fileprivate func adding(_ parameters: [(name: String, value: String)]) -> String {
+        let mark = firstIndex(of: "?") ?? endIndex
+        let ours = Set(parameters.map { $0.name.lowercased() })
+        let kept = FormText.pairs(String(self[mark...].dropFirst())).filter { pair in
+            !ours.contains(FormText.decode(pair.name, plusIsSpace: true).lowercased())
+        }
+        let query = kept.map { $0.value.isEmpty ? String($0.name) : "\($0.name)=\($0.value)" }
+        return self[..<mark] + "?" + (query + [FormText.encode(parameters)]).joined(separator: "&")
+    }
+}

@@ -1,0 +1,18 @@
+/// The usable keys of a JWK set (RFC 7517 §5); one bad key doesn't spoil the others.
+struct ProviderKeySet: Sendable {
+    let keys: [ProviderKey]
+
+    /// Nil when the document is no key set at all.
+    init?(_ document: JSONValue) {
+        guard let entries = document.object?["keys"]?.array else { return nil }
+        keys = entries.prefix(1_000).compactMap(\.object).compactMap(ProviderKey.init)
+    }
+
+    /// The keys that may have made a signature: those of the header's `kid`, more than one only where the provider
+    /// publishes the id twice; without a `kid` the one key that fits, if it is the only one.
+    func candidates(id: String?, algorithm: SignatureAlgorithm) -> [ProviderKey] {
+        let fitting = keys.filter { $0.algorithms.contains(algorithm) }
+        guard let id else { return fitting.count == 1 ? fitting : [] }
+        return Array(fitting.filter { $0.id.map { $0.utf8.elementsEqual(id.utf8) } ?? false }.prefix(4))
+    }
+}

@@ -1,0 +1,97 @@
+import Linking
+
+extension ProviderDefinition {
+    /// Any OpenID Connect provider: the issuer says the rest.
+    static func genericOIDC(_ id: ProviderID) -> ProviderDefinition {
+        var definition = ProviderDefinition(id: id, displayName: id.rawValue, protocolKind: .oidc)
+        definition.discovery = .required
+        definition.scopes = Scopes(["openid"])
+        definition.scopes.whenSupported = ["email", "profile"]
+        definition.profile = [ProfileCall(optional: true)]
+        definition.rawUserInfo = .merged
+        definition.directSignIn = DirectSignIn(idToken: true)
+        definition.federatedIDPrefix = id.rawValue + "/"
+        return definition
+    }
+
+    /// Any plain OAuth 2.0 provider: the configuration names the endpoints, the profile call, and where the subject is.
+    static func genericOAuth2(_ id: ProviderID) -> ProviderDefinition {
+        var definition = ProviderDefinition(id: id, displayName: id.rawValue, protocolKind: .oauth2)
+        definition.profile = [ProfileCall()]
+        definition.claims.subject = ["id"]
+        return definition
+    }
+
+    /// What is built in: a definition, and nothing else, makes a plain provider.
+    static let builtIn: [ProviderID: ProviderDefinition] = Dictionary(
+        uniqueKeysWithValues: [google, github].map { ($0.id, $0) }
+    )
+
+    /// The definition before the configuration has its say; nil for an id that cannot be configured.
+    static func template(for id: ProviderID) -> ProviderDefinition? {
+        if let definition = builtIn[id] { return definition }
+        let name = id.rawValue.drop { $0 != "." }.dropFirst()
+        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isNameByte) else { return nil }
+        if id.isOIDC { return genericOIDC(id) }
+        if id.isOAuth2 { return genericOAuth2(id) }
+        return nil
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
+    }
+
+    /// The defaults from which every definition starts.
+    init(id: ProviderID, displayName: String, protocolKind: ProtocolKind) {
+        self.init(
+            id: id,
+            displayName: displayName,
+            protocolKind: protocolKind,
+            endpoints: Endpoints(),
+            fallbackEndpoints: Endpoints(),
+            issuers: [],
+            discovery: .never,
+            discoveryURL: nil,
+            endpointHosts: [],
+            variables: [:],
+            scopes: Scopes(),
+            responseMode: .automatic,
+            pkce: .optional,
+            sendNonce: protocolKind == .oidc,
+            clientAuthentication: .automatic,
+            extraAuthorizationParameters: [:],
+            customParameters: .anyExceptReserved,
+            redirect: .exact,
+            redirectURIs: [],
+            token: TokenEndpoint(),
+            idToken: protocolKind == .oidc ? IDTokenRules() : IDTokenRules(algorithms: []),
+            profile: [],
+            claims: ClaimMap(),
+            rawUserInfo: protocolKind == .oidc ? .claims : .profile,
+            emailTrust: nil,
+            directSignIn: DirectSignIn(),
+            federatedIDPrefix: "",
+            quirks: []
+        )
+    }
+}
+
+extension ProviderDefinition.ClaimMap {
+    /// Nothing is where OpenID Connect would have it.
+    static let none: Self = {
+        var map = Self()
+        for member in Self.members { map[keyPath: member.path] = [] }
+        return map
+    }()
+
+    /// Every member by its name in a configuration.
+    static var members: [(name: String, path: WritableKeyPath<Self, [String]>)] {
+        [
+            ("subject", \.subject), ("email", \.email), ("emailVerified", \.emailVerified),
+            ("emailAuthority", \.emailAuthority), ("displayName", \.displayName), ("firstName", \.firstName),
+            ("lastName", \.lastName), ("nickName", \.nickName), ("screenName", \.screenName),
+            ("photoURL", \.photoURL), ("language", \.language), ("timeZone", \.timeZone),
+            ("dateOfBirth", \.dateOfBirth),
+        ]
+    }
+}

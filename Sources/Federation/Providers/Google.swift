@@ -1,0 +1,44 @@
+import Linking
+
+extension ProviderDefinition {
+    /// Google, for web flows and for the ID tokens of its own SDKs.
+    static let google: ProviderDefinition = {
+        var definition = ProviderDefinition(id: .google, displayName: "Google", protocolKind: .oidc)
+        definition.variables = ["base": "https://accounts.google.com"]
+        definition.issuers = ["{base}", "accounts.google.com"]
+        definition.discovery = .cached
+        definition.endpointHosts = ["oauth2.googleapis.com", "openidconnect.googleapis.com", "www.googleapis.com"]
+        definition.fallbackEndpoints = Endpoints(
+            authorization: "https://accounts.google.com/o/oauth2/v2/auth",
+            token: "https://oauth2.googleapis.com/token",
+            userInfo: "https://openidconnect.googleapis.com/v1/userinfo",
+            keys: "https://www.googleapis.com/oauth2/v3/certs",
+            revocation: "https://oauth2.googleapis.com/revoke"
+        )
+        definition.scopes = Scopes(["openid", "email", "profile"])
+        definition.clientAuthentication = .automatic
+        definition.pkce = .required
+        definition.idToken = IDTokenRules(algorithms: [.rs256])
+        definition.claims.emailAuthority = ["hd"]
+        definition.profile = []
+        definition.rawUserInfo = .claims
+        definition.directSignIn = DirectSignIn(idToken: true)
+        definition.federatedIDPrefix = "https://accounts.google.com/"
+        definition.quirks = [.googleLegacyProfileNames]
+        return definition
+    }()
+}
+
+/// `rawUserInfo` of Google as Firebase's clients know it, from before OpenID Connect named the claims.
+enum GoogleProfile {
+    private static let kept = ["name", "given_name", "family_name", "email", "picture", "locale", "hd"]
+
+    static func legacy(_ claims: JSONObject, scopes: [String]) -> JSONObject {
+        var profile = JSONObject()
+        profile["id"] = claims["sub"]
+        for name in kept { profile[name] = claims[name] }
+        profile["verified_email"] = claims["email_verified"]
+        if !scopes.isEmpty { profile["granted_scopes"] = .string(scopes.joined(separator: " ")) }
+        return profile
+    }
+}

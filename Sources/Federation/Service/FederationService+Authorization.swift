@@ -1,0 +1,38 @@
+package import Projects
+import Secrets
+
+extension FederationService {
+    /// Starts a sign-in at the provider: the caller stores the flow and sends the browser to the URL.
+    ///
+    /// - Throws: ``FederationError/customParameterNotAllowed(name:)``, ``FederationError/invalidRedirectURI``,
+    ///   ``FederationError/providerDisabled``, ``FederationError/misconfigured(_:)``,
+    ///   ``FederationError/issuerUnreachable``.
+    package func authorizationRequest(
+        for configuration: ProviderConfiguration,
+        _ options: AuthorizationOptions
+    ) async throws(FederationError) -> AuthorizationRequest {
+        let draft = try AuthorizationDraft(options)
+        let provider = try await resolve(configuration)
+        let definition = provider.definition
+        try draft.check(against: definition)
+        let endpoint = try provider.required(\.authorization, "authorization")
+        let state = random.handle()
+        let flow = AuthorizationFlow(
+            provider: configuration.provider,
+            clientID: configuration.clientID,
+            issuer: provider.issuer,
+            tokenEndpoint: try provider.required(\.token, "token"),
+            clientAuthentication: provider.clientAuthentication(
+                hasSecret: configuration.clientSecret?.isEmpty == false),
+            callbackURI: options.redirectURI,
+            redirectURI: definition.redirect == .omit ? nil : options.redirectURI,
+            nonce: definition.sendNonce ? random.handle() : nil,
+            pkceVerifier: provider.sendsChallenge ? random.handle() : nil,
+            scopes: provider.scopes(asked: options.scopes),
+            maxAge: draft.maxAge,
+            requiresIssuerParameter: provider.discovery?.sendsIssuerParameter ?? false
+        )
+        let url = draft.url(endpoint, definition: definition, flow: flow, state: state)
+        return AuthorizationRequest(url: url, state: Secret(state), flow: flow)
+    }
+}

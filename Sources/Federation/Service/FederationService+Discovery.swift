@@ -1,0 +1,93 @@
+import HTTPTypes
+import Logging
+import Outbound
+import Projects
+
+extension FederationService {
+    /// The definition of a configuration, with discovery where it has any.
+    ///
+    /// - Throws: ``FederationError/providerDisabled``, ``FederationError/misconfigured(_:)``,
+    ///   ``FederationError/issuerUnreachable``.
+    func resolve(_ configuration: ProviderConfiguration) async throws(FederationError) -> ResolvedProvider {
+        guard configuration.enabled else { throw .providerDisabled }
+        let definition: ProviderDefinition
+        do throws(InvalidDefinition) {
+            definition = try ProviderDefinition.make(for: configuration, allowsLoopback: allowsLoopback)
+        } catch {
+            throw .misconfigured(error)
+        }
+        guard definition.discovery != .never, let issuer = definition.issuers.first else {
+            return ResolvedProvider(definition: definition, discovery: nil)
+        }
+        do throws(FederationError) {
+            let discovery = try await discover(definition, issuer: issuer)
+            return ResolvedProvider(definition: definition, discovery: discovery)
+        } catch .issuerUnreachable where definition.discovery == .cached && definition.fallbackEndpoints.keys != nil {
+            Logger.current.warning(
+                "Discovery is unreachable, built-in endpoints are used",
+                metadata: ["provider.id": "\(configuration.provider)"])
+            return ResolvedProvider(definition: definition, discovery: nil)
+        }
+    }
+
+    private func discover(
+        _ definition: ProviderDefinition,
+        issuer: String
+    ) async throws(FederationError) -> DiscoveryDocument {
+        let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
+        let url = definition.discoveryURL ?? base + "/.well-known/openid-configuration"
+        let document = try await documents.value(
+            for: url,
+            rememberingFailure: definition.fallbackEndpoints.keys != nil
+        ) { () async throws(FederationError) in
+            let response = try await self.fetchDocument(url)
+            guard let object = (try? JSONValue(response.body))?.object else { throw FederationError.issuerUnreachable }
+            return FetchCache<JSONObject>.Loaded(value: object, lifetime: CacheControl.lifetime(response.headers))
+        }
+        do throws(InvalidDefinition) {
+            return try DiscoveryDocument(
+                document, definition: definition, issuer: issuer, allowsLoopback: allowsLoopback)
+        } catch {
+            throw .misconfigured(error)
+        }
+    }
+
+    /// The provider's keys; loaded anew, at most once in an interval, when none of them fits.
+    func keys(
+        at url: String,
+        for token: CompactJWT,
+        _ algorithm: SignatureAlgorithm
+    ) async throws(FederationError) -> [ProviderKey] {
+        let set = try await keySets.value(
+            for: url,
+            isEnough: { !$0.candidates(id: token.keyID, algorithm: algorithm).isEmpty }
+        ) { () async throws(FederationError) in
+            let response = try await self.fetchDocument(url)
+            guard let document = try? JSONValue(response.body), let set = ProviderKeySet(document) else {
+                throw FederationError.issuerUnreachable
+            }
+            return FetchCache<ProviderKeySet>.Loaded(value: set, lifetime: CacheControl.lifetime(response.headers))
+        }
+        return set.candidates(id: token.keyID, algorithm: algorithm)
+    }
+
+    private func fetchDocument(_ url: String) async throws(FederationError) -> OutboundResponse {
+        let request = OutboundRequest(
+            url: url, headers: [.accept: "application/json"], maximumResponseSize: 512 * 1024)
+        do throws(OutboundError) {
+            let response = try await http.send(request)
+            guard response.status == 200 else {
+                logUnreachable("status \(response.status)")
+                throw OutboundError.unreachable
+            }
+            return response
+        } catch {
+            logUnreachable("\(error)")
+            throw .issuerUnreachable
+        }
+    }
+
+    private func logUnreachable(_ reason: String) {
+        Logger.current.warning("A provider's document cannot be read", metadata: ["error.type": "\(reason)"])
+    }
+}

@@ -1,0 +1,32 @@
+package import Linking
+package import Projects
+
+extension FederationService {
+    /// When an address that the provider asserts counts as proven.
+    ///
+    /// A rule that the configuration states wins over both tables; a configuration that cannot be read trusts nothing.
+    /// - Parameter strict: the project setting ``Projects/ProjectSettings/strictEmailTrust``.
+    package func emailTrust(
+        for id: ProviderID,
+        configuration: ProviderConfiguration?,
+        strict: Bool
+    ) -> EmailTrust {
+        guard let configuration else { return EmailTrustRule.standard(for: id, strict: strict).value }
+        do throws(InvalidDefinition) {
+            let definition = try ProviderDefinition.make(for: configuration, allowsLoopback: allowsLoopback)
+            return (definition.emailTrust ?? .standard(for: id, strict: strict)).value
+        } catch {
+            return .never
+        }
+    }
+
+    /// The trust for one credential: as above, or the provider's claim when the credential says so.
+    package func emailTrust(
+        for credential: FederatedCredential,
+        configuration: ProviderConfiguration?,
+        strict: Bool
+    ) -> EmailTrust {
+        if credential.believesEmailClaim { return .claim }
+        return emailTrust(for: credential.identity.provider, configuration: configuration, strict: strict)
+    }
+}

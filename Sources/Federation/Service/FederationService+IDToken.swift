@@ -1,0 +1,32 @@
+import Linking
+import Secrets
+
+/// An ID token that passed every check.
+struct VerifiedIDToken: Sendable {
+    let subject: String
+    let claims: JSONObject
+}
+
+extension FederationService {
+    /// Verifies an ID token against the provider's keys and what is expected of it.
+    func verifyIDToken(
+        _ text: String,
+        of provider: ResolvedProvider,
+        _ expectation: IDTokenExpectation
+    ) async throws(FederationError) -> VerifiedIDToken {
+        let token = try CompactJWT(text)
+        guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), provider.algorithms.contains(algorithm)
+        else { throw .signatureInvalid(.algorithm) }
+        try expectation.checkIssuer(token.claims)
+        let url = try provider.required(\.keys, "keys")
+        let candidates = try await keys(at: url, for: token, algorithm)
+        guard !candidates.isEmpty else { throw .signatureInvalid(.unknownKey) }
+        var genuine = false
+        for key in candidates where !genuine {
+            genuine = await key.verifies(token.signature, over: token.signedBytes, by: algorithm)
+        }
+        guard genuine else { throw .signatureInvalid(.signature) }
+        let subject = try expectation.check(token.claims, algorithm: algorithm, now: seconds)
+        return VerifiedIDToken(subject: subject, claims: token.claims)
+    }
+}

@@ -1,0 +1,83 @@
+import HTTPTypes
+import Outbound
+
+/// What the profile calls brought.
+struct ProviderProfile: Sendable {
+    /// The first call's answer without a name.
+    var document = JSONObject()
+    /// The answers of named calls.
+    var named = JSONObject()
+}
+
+extension FederationService {
+    /// Makes the definition's profile calls with a fresh access token.
+    ///
+    /// - Parameter subject: the ID token's; a user info answer about anybody else ends the sign-in (T-C12).
+    func profile(
+        of provider: ResolvedProvider,
+        accessToken: String,
+        subject: String?
+    ) async throws(FederationError) -> ProviderProfile {
+        var profile = ProviderProfile()
+        for call in provider.definition.profile {
+            guard let url = call.url ?? provider.endpoint(\.userInfo) else { continue }
+            let answer: JSONValue
+            do throws(FederationError) {
+                answer = try await fetch(call, url: url, accessToken: accessToken)
+            } catch {
+                if call.optional { continue }
+                throw error
+            }
+            if let name = call.name {
+                profile.named[name] = answer
+                continue
+            }
+            guard let document = answer.object else {
+                if call.optional { continue }
+                throw .invalidAnswer(.notUnderstood)
+            }
+            if let subject, call.url == nil || document["sub"] != nil {
+                guard let other = document["sub"]?.string, other.utf8.elementsEqual(subject.utf8) else {
+                    throw .subjectMismatch
+                }
+            }
+            profile.document.add(document)
+        }
+        return profile
+    }
+
+    private func fetch(
+        _ call: ProviderDefinition.ProfileCall,
+        url: String,
+        accessToken: String
+    ) async throws(FederationError) -> JSONValue {
+        var headers: HTTPFields = [.accept: "application/json"]
+        for (name, value) in call.headers {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        headers[.authorization] = call.scheme + " " + accessToken
+        // What sign-in can do without must not use up the patience of the person who waits.
+        let request = OutboundRequest(
+            url: url, headers: headers, maximumResponseSize: 128 * 1024, timeLimit: call.optional ? .seconds(5) : nil)
+        let response: OutboundResponse
+        do throws(OutboundError) {
+            response = try await http.send(request)
+        } catch {
+            throw .unavailable(.init(error))
+        }
+        if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
+        guard response.status == 200 else { throw .accessTokenRejected }
+        guard let answer = try? JSONValue(response.body) else { throw .invalidAnswer(.notUnderstood) }
+        return answer
+    }
+}
+
+extension JSONObject {
+    /// Adds the members of another object whose names are not here yet.
+    mutating func add(_ other: JSONObject) {
+        var names = Set(members.map { Array($0.name.utf8) })
+        for member in other.members where names.insert(Array(member.name.utf8)).inserted {
+            append(member.name, member.value)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Linking
+package import Projects
+import Secrets
+
+extension FederationService {
+    /// Finishes a sign-in: checks the callback against the flow, exchanges the code, verifies what comes back.
+    ///
+    /// The caller has found the flow by the callback's ``ProviderCallback/state``, has consumed it, and has compared the
+    /// client's `sessionId`. The code is sent to the provider once at most.
+    package func redeem(
+        _ callback: ProviderCallback,
+        flow: AuthorizationFlow,
+        with configuration: ProviderConfiguration
+    ) async throws(FederationError) -> FederatedCredential {
+        guard configuration.provider == flow.provider else { throw .issuerParameterMismatch }
+        let provider = try await resolve(configuration)
+        let code = try check(callback, flow, provider)
+        let answer = try await exchange(
+            code, flow: flow, definition: provider.definition, secret: configuration.clientSecret)
+        var mapping = IdentityMapping(definition: provider.definition)
+        mapping.scopes = answer.scopes ?? flow.scopes
+        var subject: String?
+        if provider.definition.protocolKind == .oidc {
+            guard let idToken = answer.idToken else { throw .invalidAnswer(.missingIDToken) }
+            let expectation = IDTokenExpectation(
+                issuers: provider.definition.issuers,
+                audiences: [flow.clientID],
+                authorizedParties: [flow.clientID, configuration.clientID] + configuration.audiences,
+                nonce: .sent(flow.nonce),
+                accessToken: answer.accessToken,
+                code: code,
+                maximumAge: provider.definition.idToken.maximumAge,
+                maximumAuthenticationAge: flow.maxAge
+            )
+            let token = try await verifyIDToken(idToken, of: provider, expectation)
+            mapping.claims = token.claims
+            subject = token.subject
+        }
+        mapping.profile = try await profile(of: provider, accessToken: answer.accessToken, subject: subject)
+        let identity = try mapping.identity(subject: subject)
+        return FederatedCredential(
+            identity: identity,
+            tokens: ProviderTokens(
+                idToken: subject == nil ? nil : answer.idToken,
+                accessToken: answer.accessToken,
+                refreshToken: answer.refreshToken,
+                expiresIn: answer.expiresIn,
+                scopes: mapping.scopes
+            ),
+            rawUserInfo: mapping.rawUserInfo,
+            federatedID: provider.definition.federatedID(for: identity.subject)
+        )
+    }
+
+    /// - Returns: the code.
+    private func check(
+        _ callback: ProviderCallback,
+        _ flow: AuthorizationFlow,
+        _ provider: ResolvedProvider
+    ) throws(FederationError) -> String {
+        guard provider.issuer.utf8.elementsEqual(flow.issuer.utf8) else { throw .issuerParameterMismatch }
+        guard callback.came(to: flow.callbackURI) else { throw .callbackMismatch }
+        let issuer = callback["iss"]
+        if let issuer, !SafeText.isOne(issuer, of: provider.definition.issuers) { throw .issuerParameterMismatch }
+        if let error = callback["error"] {
+            throw ProviderFault(code: error, description: callback["error_description"]).callbackError
+        }
+        guard callback["denied"] == nil, let code = callback["code"] else { throw .cancelled }
+        guard issuer != nil || !flow.requiresIssuerParameter else { throw .issuerParameterMismatch }
+        guard code.utf8.count <= 8_192, !code.utf8.contains(where: { $0 < 32 || $0 == 127 }) else {
+            throw .codeRejected(error: "malformed")
+        }
+        return code
+    }
+}

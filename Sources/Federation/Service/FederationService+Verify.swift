@@ -1,0 +1,55 @@
+package import Linking
+package import Projects
+import Secrets
+
+extension FederationService {
+    /// Verifies tokens that an app got from the provider by itself.
+    ///
+    /// An access token alone is refused before anything is sent anywhere: nothing says for which app it was made (T-C3).
+    /// - Parameter configuration: nil when the project has none for `id`: then only a verifier of the list can answer,
+    ///   else ``FederationError/providerNotFound``.
+    package func verify(
+        _ credential: DirectCredential,
+        id: ProviderID,
+        with configuration: ProviderConfiguration?
+    ) async throws(FederationError) -> FederatedCredential {
+        if configuration?.enabled == false { throw .providerDisabled }
+        for verifier in verifiers {
+            if let verified = try await verifier.verify(credential, provider: configuration, id: id) { return verified }
+        }
+        guard let configuration else { throw .providerNotFound }
+        guard let idToken = credential.idToken?.reveal() else {
+            guard credential.accessToken != nil else { throw .missingCredential }
+            throw .accessTokenNotAccepted(id)
+        }
+        let token = try CompactJWT(idToken)
+        let provider = try await resolve(configuration)
+        guard provider.definition.directSignIn.idToken else { throw .signatureInvalid(.algorithm) }
+        let clients = [configuration.clientID] + configuration.audiences
+        let expectation = IDTokenExpectation(
+            issuers: provider.definition.issuers,
+            audiences: clients,
+            authorizedParties: clients,
+            nonce: .client(raw: credential.nonce?.reveal(), form: provider.definition.idToken.clientNonce),
+            accessToken: credential.accessToken?.reveal(),
+            code: nil,
+            maximumAge: provider.definition.idToken.maximumAge,
+            maximumAuthenticationAge: nil
+        )
+        let verified = try await verifyIDToken(idToken, of: provider, expectation)
+        let mapping = IdentityMapping(definition: provider.definition, claims: verified.claims)
+        let identity = try mapping.identity(subject: verified.subject)
+        var result = FederatedCredential(
+            identity: identity,
+            tokens: ProviderTokens(idToken: idToken, accessToken: credential.accessToken?.reveal()),
+            rawUserInfo: mapping.rawUserInfo,
+            federatedID: provider.definition.federatedID(for: identity.subject)
+        )
+        if token.claims["nonce"] != nil {
+            result.nonce = credential.nonce?.reveal()
+            let expires = (token.claims["exp"]?.integerPart ?? seconds) + IDTokenExpectation.skew
+            result.oneTimeToken = .init(hash: SecureHash.sha256(idToken), expiresAt: expires)
+        }
+        return result
+    }
+}

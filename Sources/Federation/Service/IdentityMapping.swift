@@ -1,0 +1,88 @@
+import Linking
+
+/// Turns what a provider sent into an identity, by the definition's claim paths.
+struct IdentityMapping {
+    let definition: ProviderDefinition
+    /// The verified ID token's; empty for plain OAuth 2.0.
+    var claims = JSONObject()
+    var profile = ProviderProfile()
+    var scopes: [String] = []
+
+    /// Claims first, then the profile, then named answers.
+    private var source: JSONValue {
+        var source = claims
+        source.add(profile.document)
+        source.add(profile.named)
+        return .object(source)
+    }
+
+    /// - Parameter subject: the verified ID token's; nil to read it from the profile.
+    func identity(subject: String?) throws(FederationError) -> FederatedIdentity {
+        let source = source
+        let map = definition.claims
+        let found = subject ?? map.subject.lazy.compactMap { source[path: $0]?.scalarText }.first
+        guard let found, (1...255).contains(found.utf8.count), !found.utf8.contains(0) else {
+            throw .invalidAnswer(.missingSubject)
+        }
+        var identity = FederatedIdentity(
+            provider: definition.id, subject: found, issuer: definition.issuers.first ?? "")
+        identity.email = map.email.lazy.compactMap { source[path: $0]?.string.flatMap(EmailAddress.init) }.first
+        identity.emailVerifiedClaim = map.emailVerified.contains { isTrue(source[path: $0]) }
+        identity.emailAuthorityClaim = map.emailAuthority.contains { path in
+            guard let value = source[path: path] else { return false }
+            return isTrue(value) || (value.string.map { !$0.isEmpty && $0.lowercased() != "false" && $0 != "0" } ?? false)
+        }
+        if definition.quirks.contains(.githubEmails) {
+            identity.email = GitHubEmails.primary(profile.named["emails"]).flatMap(EmailAddress.init)
+            identity.emailVerifiedClaim = identity.email != nil
+        }
+        if identity.email == nil {
+            identity.emailVerifiedClaim = false
+            identity.emailAuthorityClaim = false
+        }
+        identity.profile = Profile(
+            displayName: text(map.displayName, source),
+            firstName: text(map.firstName, source),
+            lastName: text(map.lastName, source),
+            nickName: text(map.nickName, source),
+            screenName: text(map.screenName, source),
+            photoURL: text(map.photoURL, source, limit: 2_048),
+            language: text(map.language, source),
+            timeZone: text(map.timeZone, source),
+            dateOfBirth: text(map.dateOfBirth, source)
+        )
+        return identity
+    }
+
+    /// `rawUserInfo`.
+    var rawUserInfo: String {
+        let object: JSONObject
+        switch definition.rawUserInfo {
+        case .claims: object = claims
+        case .profile: object = profile.document
+        case .merged:
+            var merged = claims
+            merged.add(profile.document)
+            object = merged
+        }
+        let shown =
+            definition.quirks.contains(.googleLegacyProfileNames)
+            ? GoogleProfile.legacy(object, scopes: scopes) : object
+        return JSONValue.object(shown).text
+    }
+
+    private func isTrue(_ value: JSONValue?) -> Bool {
+        if value == .bool(true) { return true }
+        return definition.idToken.lenientBooleans
+            && [.string("true"), .string("1"), .number("1")].contains { $0 == value }
+    }
+
+    /// The first text that is fit to be kept: not empty, no NUL, at most `limit` UTF-16 units.
+    private func text(_ paths: [String], _ source: JSONValue, limit: Int = 256) -> String? {
+        for path in paths {
+            guard let text = source[path: path]?.string, !text.isEmpty, !text.utf8.contains(0) else { continue }
+            if text.utf16.count <= limit { return text }
+        }
+        return nil
+    }
+}

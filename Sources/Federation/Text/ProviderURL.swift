@@ -1,0 +1,43 @@
+/// URLs that the service calls or sends browsers to.
+enum ProviderURL {
+    /// https with a host, without credentials and fragment; http for this machine alone, where that is allowed.
+    static func isAcceptable(_ text: String, allowsLoopback: Bool) -> Bool {
+        guard let parts = URLParts(text), let host = parts.host, !host.isEmpty, !parts.hasUserInfo,
+            parts.fragment == nil
+        else { return false }
+        if parts.scheme == "https" { return true }
+        return parts.scheme == "http" && allowsLoopback && isLoopback(host)
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        host == "localhost" || host == "[::1]" || (host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) })
+    }
+
+    /// Whether a provider that owns `issuer` may be believed to own `url`: the same host, one below it, or a listed one.
+    static func isOwned(_ url: String, by issuer: String, alsoBy hosts: [String]) -> Bool {
+        guard let host = URLParts(url)?.host, let owner = URLParts(issuer)?.host else { return false }
+        return host == owner || host.hasSuffix("." + owner) || hosts.contains { $0.lowercased() == host }
+    }
+}
+
+/// Where a provider may send the browser back.
+enum RedirectURI {
+    private static let dangerous: Set<String> = ["javascript", "data", "vbscript", "file", "about", "blob", "filesystem"]
+
+    /// An absolute URI of visible ASCII without fragment and credentials; custom schemes may lack an authority.
+    static func isAcceptable(_ text: String) -> Bool {
+        guard let parts = URLParts(text), parts.fragment == nil, !parts.hasUserInfo, !dangerous.contains(parts.scheme),
+            !text.contains("\\")
+        else { return false }
+        if parts.scheme == "https" || parts.scheme == "http" { return parts.host?.isEmpty == false }
+        return true
+    }
+}
+
+/// One scope (RFC 6749 §3.3): visible ASCII but `"` and `\`; URLs are fine.
+enum Scope {
+    static func isAcceptable(_ text: String) -> Bool {
+        (1...256).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+}

@@ -1,0 +1,31 @@
+/// Text from outside, made fit for a message or a log line.
+enum SafeText {
+    /// Compares byte by byte: to `String`, `K` and the Kelvin sign are equal.
+    static func isOne(_ text: String, of known: [String]) -> Bool {
+        known.contains { $0.utf8.elementsEqual(text.utf8) }
+    }
+
+    /// At most 200 characters; control and line-breaking characters become spaces.
+    static func short(_ text: String) -> String {
+        let scalars = text.unicodeScalars.prefix(200).map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: " "
+            default: scalar
+            }
+        }
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        return String(view)
+    }
+
+    /// An error code of a provider: RFC 6749 allows visible ASCII; anything else becomes `_`, 64 characters at most.
+    static func code(_ text: String) -> String {
+        let bytes = text.utf8.prefix(64).map { byte -> UInt8 in
+            switch byte {
+            case 48...57, 65...90, 97...122, 45, 46, 95: byte
+            default: UInt8(ascii: "_")
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

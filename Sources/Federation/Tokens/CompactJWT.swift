@@ -1,0 +1,46 @@
+import Secrets
+
+/// A signed JWT (RFC 7515 §7.1) taken apart strictly; nothing of it is believed yet.
+struct CompactJWT: Sendable {
+    /// The header's `alg`, as text.
+    let algorithm: String
+    let keyID: String?
+    let claims: JSONObject
+    let signedBytes: [UInt8]
+    let signature: [UInt8]
+
+    /// Up to 128 KiB: three parts of canonical base64url, two of them JSON objects without duplicate members. The
+    /// header's `jku`, `jwk`, `x5u` and `x5c` are not looked at; `crit`, `zip` and unencoded payloads are refused, and so
+    /// is a `typ` that names another kind of token.
+    init(_ text: String) throws(FederationError) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard text.utf8.count <= 131_072, parts.count == 3, let header = Self.object(parts[0]),
+            let claims = Self.object(parts[1]), let signature = Base64URL.decode(String(decoding: parts[2], as: UTF8.self))
+        else { throw .unparsableIDToken }
+        guard header["crit"] == nil, header["zip"] == nil, header["b64"] == nil || header["b64"] == .bool(true),
+            Self.isIDTokenType(header["typ"])
+        else { throw .signatureInvalid(.header) }
+        guard let algorithm = header["alg"]?.string else { throw .signatureInvalid(.algorithm) }
+        switch header["kid"] {
+        case nil: keyID = nil
+        case .string(let id) where (1...256).contains(id.utf8.count): keyID = id
+        default: throw .signatureInvalid(.unknownKey)
+        }
+        self.algorithm = algorithm
+        self.claims = claims
+        self.signature = signature
+        self.signedBytes = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])
+    }
+
+    private static func object(_ part: Substring.UTF8View) -> JSONObject? {
+        guard let bytes = Base64URL.decode(String(decoding: part, as: UTF8.self)) else { return nil }
+        return (try? JSONValue(bytes))?.object
+    }
+
+    /// `at+jwt`, `logout+jwt` and `secevent+jwt` are no ID tokens (T-C10).
+    private static func isIDTokenType(_ type: JSONValue?) -> Bool {
+        guard let type else { return true }
+        guard let name = type.string?.lowercased() else { return false }
+        return !name.hasSuffix("+jwt")
+    }
+}

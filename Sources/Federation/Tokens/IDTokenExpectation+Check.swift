@@ -1,0 +1,116 @@
+import Crypto
+import Secrets
+
+extension IDTokenExpectation {
+    /// Refuses another issuer; done before keys are looked for, so that a foreign token causes no request.
+    func checkIssuer(_ claims: JSONObject) throws(FederationError) {
+        let got = claims["iss"]?.string
+        guard let got, SafeText.isOne(got, of: issuers) else {
+            throw .issuerMismatch(
+                got: SafeText.short(got ?? claims["iss"]?.text ?? ""), want: issuers.first ?? "")
+        }
+    }
+
+    /// Judges the claims of a token whose signature is good.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: the subject.
+    func check(_ claims: JSONObject, algorithm: SignatureAlgorithm, now: Int64) throws(FederationError) -> String {
+        try checkIssuer(claims)
+        // Only logout tokens and security events have it (T-C10).
+        guard claims["events"] == nil else { throw .signatureInvalid(.header) }
+        try checkAudience(claims)
+        try checkTimes(claims, now: now)
+        guard case .string(let subject) = claims["sub"], (1...255).contains(subject.utf8.count),
+            !subject.utf8.contains(0)
+        else { throw .missingSubject(claims: SafeText.short(JSONValue.object(claims).text)) }
+        try checkNonce(claims["nonce"])
+        try checkHash(claims["at_hash"], of: accessToken, algorithm)
+        try checkHash(claims["c_hash"], of: code, algorithm)
+        return subject
+    }
+
+    private func checkAudience(_ claims: JSONObject) throws(FederationError) {
+        let got: [String]
+        let wellFormed: Bool
+        switch claims["aud"] {
+        case .string(let text): (got, wellFormed) = ([text], true)
+        case .array(let values):
+            got = values.map { $0.string ?? $0.text }
+            wellFormed = values.allSatisfy { $0.string != nil }
+        case .some(let other): (got, wellFormed) = ([other.text], false)
+        case nil: (got, wellFormed) = ([], false)
+        }
+        let mismatch = FederationError.audienceMismatch(
+            got: got.prefix(8).map(SafeText.short), want: audiences.first ?? "")
+        guard wellFormed, got.contains(where: { SafeText.isOne($0, of: audiences) }) else { throw mismatch }
+        switch claims["azp"] {
+        case nil: guard got.count == 1 else { throw mismatch }
+        case .string(let party): guard SafeText.isOne(party, of: authorizedParties) else { throw mismatch }
+        default: throw mismatch
+        }
+    }
+
+    private func checkTimes(_ claims: JSONObject, now: Int64) throws(FederationError) {
+        let stale = FederationError.staleIDToken(issuedAt: SafeText.short(claims["iat"]?.text ?? ""))
+        guard let issued = claims["iat"]?.integerPart, let expires = claims["exp"]?.integerPart else { throw stale }
+        guard now < expires + Self.skew, issued <= now + Self.skew else { throw stale }
+        if let maximumAge, now - issued > Int64(maximumAge) + Self.skew { throw stale }
+        if let maximumAuthenticationAge {
+            guard let time = claims["auth_time"]?.integerPart,
+                now - time <= Int64(maximumAuthenticationAge) + Self.skew, time <= now + Self.skew
+            else { throw .authenticationTooOld }
+        }
+    }
+
+    private func checkNonce(_ claim: JSONValue?) throws(FederationError) {
+        switch nonce {
+        case .sent(nil):
+            guard claim == nil else { throw .nonceMismatch }
+        case .sent(let sent?):
+            guard let got = claim?.string, ConstantTime.equal(got, sent) else { throw .nonceMismatch }
+        case .client(let raw, let form):
+            guard let claim else { return }
+            guard let raw else { throw .nonceMissingInRequest }
+            guard let got = claim.string else { throw .nonceMismatch }
+            let exact = ConstantTime.equal(got, raw)
+            let hashed = ConstantTime.equal(got, SecureHash.sha256Hex(raw))
+            let matches =
+                switch form {
+                case .sha256: hashed
+                case .exact: exact
+                case .either: exact || hashed
+                }
+            guard matches else { throw .nonceMismatch }
+        }
+    }
+
+    /// OIDC Core §3.1.3.6, §3.3.2.11: the left half of the hash that belongs to the signature's algorithm.
+    private func checkHash(
+        _ claim: JSONValue?,
+        of text: String?,
+        _ algorithm: SignatureAlgorithm
+    ) throws(FederationError) {
+        guard let claim, let text else { return }
+        let bytes = Array(text.utf8)
+        let hash: [UInt8] =
+            switch algorithm {
+            case .rs256, .ps256, .es256: Array(SHA256.hash(data: bytes))
+            case .rs384, .ps384, .es384: Array(SHA384.hash(data: bytes))
+            case .rs512, .ps512, .es512, .edDSA: Array(SHA512.hash(data: bytes))
+            }
+        guard let got = claim.string, ConstantTime.equal(got, Base64URL.encode(hash.prefix(hash.count / 2))) else {
+            throw .hashMismatch
+        }
+    }
+}
+
+extension JSONValue {
+    /// A NumericDate (RFC 7519 §2) in whole seconds, between the years 1970 and 9999; nil for text.
+    var integerPart: Int64? {
+        guard case .number(let text) = self, let value = Double(text), value >= 0, value < 253_402_300_800 else {
+            return nil
+        }
+        return Int64(value)
+    }
+}

@@ -1,0 +1,104 @@
+import HTTPTypes
+import Outbound
+
+/// The token endpoint's good answer (RFC 6749 §5.1), read as the definition says.
+struct TokenAnswer: Sendable {
+    let accessToken: String
+    let idToken: String?
+    let refreshToken: String?
+    /// Seconds.
+    let expiresIn: Int?
+    /// Nil when the provider does not say, which means: as asked for.
+    let scopes: [String]?
+
+    /// - Throws: ``FederationError/codeRejected(error:)``, ``FederationError/clientRejected(error:)``,
+    ///   ``FederationError/scopeRefused(error:description:)``, ``FederationError/unavailable(_:)``,
+    ///   ``FederationError/invalidAnswer(_:)``.
+    init(_ response: OutboundResponse, definition: ProviderDefinition) throws(FederationError) {
+        if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
+        let answer = Self.object(response, definition.token)
+        if let error = ProviderFault(answer, rules: definition.token)?.federationError { throw error }
+        guard response.isSuccess else {
+            throw response.status == 401 ? .clientRejected(error: "http_401") : .invalidAnswer(.refused)
+        }
+        guard let answer else { throw .invalidAnswer(.notUnderstood) }
+        guard let accessToken = Self.token(answer["access_token"]) else { throw .invalidAnswer(.missingAccessToken) }
+        let types = Set(["bearer"] + definition.profile.map { $0.scheme.lowercased() })
+        switch answer["token_type"] {
+        case nil: break
+        case .string(let type): guard types.contains(type.lowercased()) else { throw .invalidAnswer(.tokenType) }
+        default: throw .invalidAnswer(.tokenType)
+        }
+        self.accessToken = accessToken
+        self.idToken = answer["id_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        self.refreshToken = Self.token(answer["refresh_token"])
+        let seconds = answer["expires_in"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
+        self.expiresIn = seconds.flatMap { (0...315_360_000).contains($0) ? Int($0) : nil }
+        self.scopes = Self.scopes(answer["scope"], separator: definition.scopes.answerSeparator)
+    }
+
+    /// A token that may stand in a header: visible ASCII, 16 KiB at most.
+    private static func token(_ value: JSONValue?) -> String? {
+        guard let text = value?.string, (1...16_384).contains(text.utf8.count),
+            text.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
+        else { return nil }
+        return text
+    }
+
+    private static func scopes(_ value: JSONValue?, separator: String) -> [String]? {
+        let parts: [String]
+        switch value {
+        case .string(let text):
+            parts = text.replacing(separator, with: " ").split(whereSeparator: \.isWhitespace).map { String($0) }
+        case .array(let values): parts = values.compactMap(\.string)
+        default: return nil
+        }
+        return Array(parts.filter(Scope.isAcceptable).prefix(256))
+    }
+
+    private static func object(_ response: OutboundResponse, _ rules: ProviderDefinition.TokenEndpoint) -> JSONObject? {
+        let first = response.body.first { ![9, 10, 13, 32].contains($0) }
+        let isJSON = first == UInt8(ascii: "{")
+        switch rules.body {
+        case .json: return isJSON ? (try? JSONValue(response.body))?.object : nil
+        case .form: return form(response.body)
+        case .auto: return isJSON ? (try? JSONValue(response.body))?.object : form(response.body)
+        }
+    }
+
+    /// A form as an object of strings; nil for what is no form, or names something twice.
+    private static func form(_ body: [UInt8]) -> JSONObject? {
+        guard body.allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "<") }) else { return nil }
+        var object = JSONObject()
+        for pair in FormText.pairs(String(decoding: body, as: UTF8.self)) {
+            let name = FormText.decode(pair.name, plusIsSpace: true)
+            guard object[name] == nil else { return nil }
+            object[name] = .string(FormText.decode(pair.value, plusIsSpace: true))
+        }
+        return object.members.isEmpty ? nil : object
+    }
+}
+
+extension FederationError.Unavailable {
+    /// The answers that say nothing about the request: redirects, 429 and 5xx.
+    init?(status: Int) {
+        switch status {
+        case 300..<400: self = .redirect
+        case 429: self = .throttled
+        case 500...: self = .serverError
+        default: return nil
+        }
+    }
+
+    init(_ error: OutboundError) {
+        switch error {
+        case .unreachable: self = .unreachable
+        case .timedOut: self = .timedOut
+        case .tooLarge: self = .tooLarge
+        case .refusedAddress, .invalidURL: self = .refusedAddress
+        case .busy: self = .busy
+        case .malformedResponse: self = .malformed
+        case .cancelled: self = .cancelled
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import Linking
+import Logging
+import Postgres
+import Projects
+import Secrets
+import Storage
+
+/// Which database a command works on: that of the configuration, or with `--data` that of an `identity dev`.
+struct DatabaseOptions: ParsableArguments {
+    @Option(help: "A YAML file with the configuration.")
+    var config: String?
+
+    @Option(help: "The data folder of an `identity dev` that runs.")
+    var data: String?
+
+    /// Opens the database, runs `body`, closes it.
+    func withStores<R>(_ body: (Stores) async throws -> R) async throws -> R {
+        let (conninfo, keyRing) = try await target()
+        var logger = Logger(label: "identity") { _ in ReadableLogHandler() }
+        logger.logLevel = .critical  // what goes wrong comes back as an error
+        let client = PostgresClient(
+            PostgresClient.Configuration(conninfo: conninfo, connections: 1),
+            logger: logger
+        )
+        let stores = Stores(database: client, keyRing: keyRing, logger: logger, now: { Date() })
+        do {
+            try await stores.configuration.load()
+            let result = try await body(stores)
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw readable(error)
+        }
+    }
+
+    private func target() async throws -> (conninfo: String, keyRing: KeyRing) {
+        if let data {
+            let folder = DataFolder(path: data)
+            guard let conninfo = folder.conninfo else {
+                throw CommandFailure.configuration("no identity dev has run on \(data)")
+            }
+            return (conninfo, try folder.keyRing())
+        }
+        let configuration = try await ServiceConfiguration.load(file: config)
+        return (configuration.databaseURL.reveal(), try configuration.keyRing())
+    }
+}
+
+/// An error of the lower rooms in words for a person.
+func readable(_ error: any Error) -> any Error {
+    switch error {
+    case let error as PostgresError:
+        if error.sqlState == "42P01" {
+            return CommandFailure.configuration("the database has no schema yet: run `identity migrate`")
+        }
+        if error.code == .unavailable || error.code == .connectionLost {
+            return CommandFailure.configuration("the database cannot be reached")
+        }
+        return CommandFailure.failed("\(error)")
+    case is KeyRingError:
+        return CommandFailure.configuration("encryption.keys do not fit this database")
+    default: return error
+    }
+}
+
+extension Stores {
+    /// The project that a command names.
+    func project(_ text: String) throws -> Project {
+        guard let id = ProjectID(rawValue: text) else {
+            throw CommandFailure.usage("'\(text)' is no project id: 6 to 30 of a-z, 0-9 and -, a letter first")
+        }
+        guard let project = configuration.snapshot.project(id) else {
+            throw CommandFailure.failed("there is no project '\(text)'")
+        }
+        return project
+    }
+}

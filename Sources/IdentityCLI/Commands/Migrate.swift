@@ -1,0 +1,42 @@
+import ArgumentParser
+import Logging
+import Migrations
+import Postgres
+import Secrets
+
+struct Migrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring the database's schema up to date.",
+        discussion: "Safe when several start at once; a step that fails leaves nothing behind."
+    )
+
+    @Option(help: "A YAML file with the configuration.")
+    var config: String?
+
+    @Flag(help: "Print the steps that would be applied, and change nothing.")
+    var dryRun = false
+
+    func run() async throws {
+        let configuration = try await ServiceConfiguration.load(file: config)
+        var logger = Logger(label: "identity") { _ in ReadableLogHandler() }
+        logger.logLevel = .error
+        let client = PostgresClient(.migrating(configuration.migrationURL.reveal()), logger: logger)
+        do {
+            let migrator = Migrator(client)
+            if dryRun {
+                let steps = try await migrator.plan()
+                print(steps.isEmpty ? "the schema is up to date" : steps.map { "would apply \($0.name)" }.joined(separator: "\n"))
+            } else {
+                let applied = try await migrator.migrate()
+                print(applied.isEmpty ? "the schema is up to date" : applied.map { "applied \($0)" }.joined(separator: "\n"))
+            }
+            await client.close()
+        } catch let error as MigrationError {
+            await client.close()
+            throw CommandFailure.configuration("\(error)")
+        } catch {
+            await client.close()
+            throw readable(error)
+        }
+    }
+}

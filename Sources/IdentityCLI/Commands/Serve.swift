@@ -1,0 +1,98 @@
+import ArgumentParser
+import Federation
+import Foundation
+import Hummingbird
+import IdentityService
+import Logging
+import Migrations
+import Outbound
+import Passwords
+import Postgres
+import Secrets
+import ServiceLifecycle
+import Storage
+import UnixSignals
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the service.",
+        discussion: """
+            Reads the configuration from --config and the environment (IDENTITY_DATABASE_URL, IDENTITY_ENCRYPTION_KEYS, \
+            …; see docs/configuration.md). Expects a database that `identity migrate` brought up to date.
+            """
+    )
+
+    @Option(help: "A YAML file with the configuration.")
+    var config: String?
+
+    func run() async throws {
+        let configuration = try await ServiceConfiguration.load(file: config)
+        try configuration.checkForServing()
+        guard let proxies = TrustedProxies(configuration.trustedProxies) else {
+            throw CommandFailure.configuration("http.trustedProxies must hold addresses or networks")
+        }
+        let keyRing = try configuration.keyRing()
+        let logger = configuration.makeLogger()
+        let database = PostgresClient(
+            PostgresClient.Configuration(
+                conninfo: configuration.databaseURL.reveal(),
+                connections: configuration.connections,
+                prepares: configuration.prepares
+            ),
+            logger: logger
+        )
+        let stores = Stores(database: database, keyRing: keyRing, logger: logger, now: { Date() })
+        do {
+            try await prepare(stores)
+        } catch {
+            await database.close()
+            throw readable(error)
+        }
+        let outbound = OutboundClient(allowsLoopback: false)
+        let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
+        var options = ServiceAssembly.Options()
+        options.limits.proxies = proxies
+        options.migrationsAreCurrent = { (try? await Migrator(database).plan().isEmpty) ?? false }
+        let assembly = ServiceAssembly(
+            stores: stores,
+            federation: FederationService(http: outbound, now: { Date() }),
+            passwords: passwords,
+            options: options,
+            now: { Date() }
+        )
+        let application = ServiceApplication.make(
+            responder: assembly.responder,
+            address: ServiceApplication.Address(host: configuration.host, port: configuration.port),
+            logger: logger,
+            onRunning: { port in logger.notice("Serving", metadata: ["http.port": "\(port)"]) }
+        )
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [database, outbound, passwords, stores.configuration, application],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        try await group.run()
+        logger.notice("Stopped")
+    }
+
+    /// Refuses a database that is not this release's, or that `identity dev` made.
+    private func prepare(_ stores: Stores) async throws {
+        do {
+            guard try await Migrator(stores.database).plan().isEmpty else {
+                throw CommandFailure.configuration("the database's schema is older than this release: run `identity migrate`")
+            }
+        } catch let error as MigrationError {
+            throw CommandFailure.configuration("\(error)")
+        }
+        guard try await stores.configuration.mode() == .serve else {
+            throw CommandFailure.configuration("the database was made by `identity dev`")
+        }
+        try await stores.configuration.ensureSigningKeys()
+    }
+}
+
+enum System {
+    static var coreCount: Int { max(1, ProcessInfo.processInfo.activeProcessorCount) }
+}

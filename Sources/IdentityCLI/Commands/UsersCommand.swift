@@ -1,0 +1,160 @@
+import ArgumentParser
+import Foundation
+import Linking
+import Projects
+import Storage
+
+struct UsersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "users",
+        abstract: "Look accounts and their linked providers up.",
+        subcommands: [List.self, Show.self, Find.self]
+    )
+
+    struct Options: ParsableArguments {
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The project; may be left out when there is one.") var project: String?
+        @Flag(help: "Print JSON.") var json = false
+
+        func withProject(_ body: (Stores, Scope) async throws -> [Account]) async throws {
+            try await database.withStores { stores in
+                let found: Project
+                if let project {
+                    found = try stores.project(project)
+                } else {
+                    let all = stores.configuration.snapshot.allProjects
+                    guard all.count == 1, let only = all.first else {
+                        throw CommandFailure.usage("name the project with --project")
+                    }
+                    found = only
+                }
+                print(AccountTable(try await body(stores, Scope(project: found.id))).text(json: json))
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List accounts, ordered by id.")
+        @OptionGroup var options: Options
+        @Option(help: "How many, 1 to 1000.") var limit = 100
+        @Option(help: "Begin after this id.") var after: String?
+
+        func run() async throws {
+            guard (1...1000).contains(limit) else { throw CommandFailure.usage("--limit must be between 1 and 1000") }
+            try await options.withProject { stores, scope in
+                try await stores.accounts.list(after: after.map { AccountID($0) }, limit: limit, in: scope)
+                    .map(\.account)
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show one account.")
+        @OptionGroup var options: Options
+        @Argument(help: "The account's id.") var id: String
+
+        func run() async throws {
+            try await options.withProject { stores, scope in
+                guard let found = try await stores.accounts.find(AccountID(id), session: nil, in: scope) else {
+                    throw CommandFailure.failed("there is no account '\(id)'")
+                }
+                return [found.account]
+            }
+        }
+    }
+
+    struct Find: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Find accounts by email, or by a provider's own id of the person.",
+            usage: """
+                identity users find --email ADDRESS
+                identity users find --provider github.com --subject 583231
+                """
+        )
+        @OptionGroup var options: Options
+        @Option(help: "The account's address.") var email: String?
+        @Option(help: "An identity provider, together with --subject.") var provider: String?
+        @Option(help: "The provider's id of the person.") var subject: String?
+
+        func run() async throws {
+            var selectors = AccountSelectors()
+            switch (email, provider, subject) {
+            case (let email?, nil, nil):
+                guard let address = EmailAddress(email) else { throw CommandFailure.usage("that is no email address") }
+                selectors.emails = [address]
+            case (nil, let provider?, let subject?): selectors.federated = [(ProviderID(provider), subject)]
+            default: throw CommandFailure.usage("give either --email, or --provider and --subject")
+            }
+            let wanted = selectors
+            try await options.withProject { stores, scope in try await stores.accounts.find(wanted, in: scope) }
+        }
+    }
+}
+
+/// Accounts with their linked providers.
+struct AccountTable {
+    let accounts: [Account]
+
+    init(_ accounts: [Account]) { self.accounts = accounts }
+
+    func text(json: Bool) -> String {
+        guard json else {
+            return Table(
+                ["ID", "EMAIL", "VERIFIED", "NAME", "PROVIDERS", "CREATED", "STATE"],
+                accounts.map { account in
+                    [
+                        account.id.rawValue, account.email?.canonical ?? "", account.emailVerified ? "yes" : "no",
+                        account.displayName ?? "", providers(account), account.createdAt.ISO8601Format(),
+                        account.isDisabled ? "disabled" : "active",
+                    ]
+                }
+            )
+            .description
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        let data = try? encoder.encode(accounts.map(AccountJSON.init))
+        return data.map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+    }
+
+    private func providers(_ account: Account) -> String {
+        let own = account.ownMethods.map(\.rawValue).sorted()
+        return (account.linked.map { "\($0.provider):\($0.subject)" } + own).joined(separator: " ")
+    }
+}
+
+/// The members that programs read; the names are the protocol's.
+private struct AccountJSON: Encodable {
+    struct Provider: Encodable {
+        var providerId: String
+        var rawId: String
+        var email: String?
+        var displayName: String?
+    }
+
+    var localId: String
+    var email: String?
+    var emailVerified: Bool
+    var displayName: String?
+    var phoneNumber: String?
+    var disabled: Bool
+    var hasPassword: Bool
+    var createdAt: String
+    var lastLoginAt: String?
+    var providerUserInfo: [Provider]
+
+    init(_ account: Account) {
+        localId = account.id.rawValue
+        email = account.email?.canonical
+        emailVerified = account.emailVerified
+        displayName = account.displayName
+        phoneNumber = account.phoneNumber
+        disabled = account.isDisabled
+        hasPassword = account.hasPassword
+        createdAt = account.createdAt.ISO8601Format()
+        lastLoginAt = account.lastSignInAt?.ISO8601Format()
+        providerUserInfo = account.linked.map {
+            Provider(providerId: $0.provider.rawValue, rawId: $0.subject, email: $0.email, displayName: $0.displayName)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Logging
+
+/// One JSON object a line on standard output: `time`, `level`, `message`, and the metadata under its keys.
+struct JSONLogHandler: LogHandler {
+    var logLevel: Logger.Level = .info
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var object = self.metadata.merging(event.metadata ?? [:]) { _, new in new }.mapValues { "\($0)" }
+        if let error = event.error { object["error"] = "\(error)" }
+        object["time"] = Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))
+        object["level"] = event.level.rawValue
+        object["message"] = event.message.description
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let line = try? encoder.encode(object) else { return }
+        FileHandle.standardOutput.write(line + Data("\n".utf8))
+    }
+}
+
+/// A line for people on standard error.
+struct ReadableLogHandler: LogHandler {
+    var logLevel: Logger.Level = .info
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let time = Date().formatted(.iso8601.time(includingFractionalSeconds: false))
+        var values = self.metadata.merging(event.metadata ?? [:]) { _, new in new }
+        if let error = event.error { values["error"] = "\(error)" }
+        let details = values.sorted { $0.key < $1.key }
+            .map { " \($0.key)=\($0.value)" }.joined()
+        let level = event.level < .warning ? "" : " \(event.level.rawValue.uppercased())"
+        FileHandle.standardError.write(Data("\(time)\(level) \(event.message)\(details)\n".utf8))
+    }
+}
+
+extension ServiceConfiguration {
+    func makeLogger() -> Logger {
+        var logger = Logger(label: "identity") { _ in
+            logsJSON ? JSONLogHandler() : ReadableLogHandler() as any LogHandler
+        }
+        logger.logLevel = logLevel
+        return logger
+    }
+}

@@ -1,0 +1,156 @@
+import Configuration
+import Foundation
+import Logging
+import Secrets
+import SystemPackage
+
+/// What a node needs to start; everything else is a project's setting.
+///
+/// Read from `--config` (YAML) and from the environment, which wins: `IDENTITY_` and the key in capitals, so
+/// `database.url` is `IDENTITY_DATABASE_URL` and `http.publicURL` is `IDENTITY_HTTP_PUBLIC_URL`.
+struct ServiceConfiguration: Sendable {
+    /// `database.url` (required, secret): a libpq connection string or URI, several hosts included.
+    var databaseURL: Secret
+    /// `database.migrationURL` (secret): the one that `identity migrate` uses; default `database.url`.
+    var migrationURL: Secret
+    /// `database.connections` (1…256, default 8).
+    var connections: Int
+    /// `database.prepares` (default true): off for poolers that do not follow prepared statements.
+    var prepares: Bool
+    /// `http.bind` (default `127.0.0.1:9099`): address and port to listen on.
+    var host: String
+    var port: Int
+    /// `http.publicURL`: where browsers reach the service; https, or http on loopback.
+    var publicURL: String?
+    /// `http.trustedProxies` (default none): addresses or networks whose `X-Forwarded-For` is believed.
+    var trustedProxies: [String]
+    /// `encryption.keys` (required by `serve`, secret): `id:base64 of 32 bytes`, the first one encrypts.
+    var encryptionKeys: [Secret]
+    /// `log.level` (default `info`).
+    var logLevel: Logger.Level
+    /// `log.format` (`json` or `text`, default `json`).
+    var logsJSON: Bool
+
+    static func load(file: String?) async throws -> ServiceConfiguration {
+        var providers: [any ConfigProvider] = [
+            EnvironmentVariablesProvider(secretsSpecifier: .all).prefixKeys(with: "identity")
+        ]
+        if let file {
+            do {
+                providers.append(
+                    try await FileProvider<YAMLSnapshot>(
+                        parsingOptions: .init(secretsSpecifier: .all),
+                        filePath: FilePath(file)
+                    )
+                )
+            } catch {
+                throw CommandFailure.configuration("\(file) cannot be read as YAML")
+            }
+        }
+        return try ServiceConfiguration(ConfigReader(providers: providers))
+    }
+
+    init(_ reader: ConfigReader) throws {
+        guard let url = reader.string(forKey: "database.url", isSecret: true), !url.isEmpty else {
+            throw CommandFailure.configuration("database.url is missing (IDENTITY_DATABASE_URL)")
+        }
+        databaseURL = Secret(url)
+        migrationURL = Secret(reader.string(forKey: "database.migrationURL", isSecret: true) ?? url)
+        connections = try Self.integer("database.connections", in: 1...256, default: 8, reader)
+        prepares = try Self.flag("database.prepares", default: true, reader)
+        (host, port) = try Self.address(reader.string(forKey: "http.bind") ?? "127.0.0.1:9099")
+        publicURL = reader.string(forKey: "http.publicURL")
+        trustedProxies = Self.list("http.trustedProxies", reader)
+        encryptionKeys = Self.list("encryption.keys", reader).map { Secret($0) }
+        let level = reader.string(forKey: "log.level") ?? "info"
+        guard let logLevel = Logger.Level(rawValue: level) else {
+            throw CommandFailure.configuration("log.level must be trace, debug, info, notice, warning, error or critical")
+        }
+        self.logLevel = logLevel
+        let format = reader.string(forKey: "log.format") ?? "json"
+        guard ["json", "text"].contains(format) else {
+            throw CommandFailure.configuration("log.format must be json or text")
+        }
+        logsJSON = format == "json"
+    }
+
+    /// The keys of `encryption.keys`.
+    func keyRing() throws -> KeyRing {
+        guard !encryptionKeys.isEmpty else {
+            throw CommandFailure.configuration(
+                "encryption.keys is missing (IDENTITY_ENCRYPTION_KEYS): make one with `echo k1:$(openssl rand -base64 32)`"
+            )
+        }
+        do {
+            return try KeyRing(
+                keys: encryptionKeys.map { secret in
+                    let parts = secret.reveal().split(separator: ":", maxSplits: 1).map { String($0) }
+                    guard parts.count == 2, let bytes = Data(base64Encoded: parts[1]) else {
+                        throw KeyRingError.invalidKey("each key is written id:base64 of 32 bytes")
+                    }
+                    return try KeyRing.Key(id: parts[0], bytes: [UInt8](bytes))
+                }
+            )
+        } catch KeyRingError.invalidKey(let reason) {
+            throw CommandFailure.configuration("encryption.keys: \(reason)")
+        }
+    }
+
+    /// Refuses what would be unsafe on a network: a public URL without TLS, a remote database without TLS.
+    func checkForServing() throws {
+        if let publicURL {
+            guard let url = URLComponents(string: publicURL), let scheme = url.scheme, let host = url.host, !host.isEmpty
+            else { throw CommandFailure.configuration("http.publicURL is not an absolute URL") }
+            guard scheme == "https" || (scheme == "http" && ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host))
+            else { throw CommandFailure.configuration("http.publicURL must be https") }
+        }
+        if let host = RemoteDatabase.hostWithoutTLS(in: databaseURL) {
+            throw CommandFailure.configuration(
+                "database.url reaches \(host) without TLS: add sslmode=require, or better verify-full"
+            )
+        }
+    }
+
+    private static func address(_ text: String) throws -> (String, Int) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (0...65_535).contains(port), colon > text.startIndex
+        else { throw CommandFailure.configuration("http.bind must be an address and a port, such as 0.0.0.0:9099") }
+        let host = text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        return (host, port)
+    }
+
+    private static func integer(
+        _ key: String,
+        in range: ClosedRange<Int>,
+        default value: Int,
+        _ reader: ConfigReader
+    ) throws -> Int {
+        guard let text = reader.string(forKey: ConfigKey(key)) else {
+            guard let number = reader.int(forKey: ConfigKey(key)) else { return value }
+            return try checked(number, key, range)
+        }
+        guard let number = Int(text) else { throw CommandFailure.configuration("\(key) must be a number") }
+        return try checked(number, key, range)
+    }
+
+    private static func checked(_ number: Int, _ key: String, _ range: ClosedRange<Int>) throws -> Int {
+        guard range.contains(number) else {
+            throw CommandFailure.configuration("\(key) must be between \(range.lowerBound) and \(range.upperBound)")
+        }
+        return number
+    }
+
+    private static func flag(_ key: String, default value: Bool, _ reader: ConfigReader) throws -> Bool {
+        if let flag = reader.bool(forKey: ConfigKey(key)) { return flag }
+        guard let text = reader.string(forKey: ConfigKey(key)) else { return value }
+        throw CommandFailure.configuration("\(key) must be true or false, not \(text.prefix(20))")
+    }
+
+    private static func list(_ key: String, _ reader: ConfigReader) -> [String] {
+        let listed =
+            reader.stringArray(forKey: ConfigKey(key), isSecret: true)
+            ?? reader.string(forKey: ConfigKey(key), isSecret: true).map { [$0] } ?? []
+        return listed.flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// Rows with a header, as aligned columns for people or as JSON for programs.
+struct Table: CustomStringConvertible {
+    let header: [String]
+    let rows: [[String]]
+
+    init(_ header: [String], _ rows: [[String]]) {
+        self.header = header
+        self.rows = rows
+    }
+
+    var description: String {
+        let all = ([header] + rows).map { $0.map(Self.printable) }
+        let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+        return all.map { row in
+            row.enumerated().map { column, text in
+                column == row.count - 1 ? text : text.padding(toLength: widths[column], withPad: " ", startingAt: 0)
+            }
+            .joined(separator: "  ")
+        }
+        .joined(separator: "\n")
+    }
+
+    /// Text from outside without what a terminal would act on.
+    private static func printable(_ text: String) -> String {
+        String(text.unicodeScalars.map { $0.value < 32 || (127...159).contains($0.value) ? "?" : Character($0) })
+    }
+
+    /// An array of objects; the keys are the header in camel case.
+    private var json: String {
+        let keys = header.map { title in
+            let words = title.lowercased().split(separator: " ")
+            return words.enumerated().map { $0.offset == 0 ? String($0.element) : $0.element.capitalized }.joined()
+        }
+        let objects = rows.map { Dictionary(zip(keys, $0)) { first, _ in first } }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return (try? encoder.encode(objects)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+    }
+
+    func text(json wantsJSON: Bool) -> String { wantsJSON ? json : description }
+}

@@ -1,0 +1,50 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// The log line of a request: what was called and what came of it; never a query, a header, a body or a name from them.
+struct AccessEntry {
+    private let method: HTTPRequest.Method
+    /// The route's path; for an unknown one what came, cut.
+    private let path: String
+    private let envelope: ErrorEnvelope
+    var duration: Duration = .zero
+    private var code: String?
+    private var cause: String?
+
+    init(request: Request, match: RouteTable.Match) {
+        method = request.method
+        if case .route(let route, _) = match {
+            path = route.path
+            envelope = route.envelope
+        } else {
+            path = String(WireError.line(request.uri.path).prefix(128))
+            envelope = .status
+        }
+    }
+
+    /// Makes the answer of an error, and keeps its code for the line.
+    mutating func refuse(_ error: any Error, logger: Logger) -> Response {
+        let wire = WireError(mapping: error)
+        code = wire.code ?? wire.statusName
+        cause = wire.cause
+        if wire.status.kind == .serverError, wire.status != .notImplemented {
+            logger.error(
+                "Request failed",
+                metadata: ["error.type": "\(type(of: error))", "error.cause": "\(wire.cause ?? "unknown")"]
+            )
+        }
+        return wire.response(in: envelope)
+    }
+
+    func log(_ status: HTTPResponse.Status, to logger: Logger) {
+        var metadata: Logger.Metadata = [
+            "http.method": "\(method.rawValue)", "http.path": "\(path)", "http.status": "\(status.code)",
+            "duration.us":
+                "\(duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000)",
+        ]
+        if let code { metadata["error.code"] = "\(code)" }
+        if let cause { metadata["error.cause"] = "\(cause)" }
+        logger.info("Request", metadata: metadata)
+    }
+}

@@ -1,0 +1,76 @@
+package import HTTPTypes
+package import Logging
+package import NIOCore
+
+/// One request, read whole, before anything in it is believed.
+package struct Call: Sendable {
+    package var method: HTTPRequest.Method
+    /// The captures of the route's path, decoded.
+    package var parameters: [String: String]
+    package var query: QueryItems
+    package var headers: HTTPFields
+    /// At most ``Call/maximumBody`` bytes.
+    package var body: ByteBuffer
+    package var device: Device
+    package var logger: Logger
+
+    /// 1 MiB.
+    package static let maximumBody = 1 << 20
+
+    /// Who seems to call, for the list of sessions.
+    package struct Device: Sendable {
+        /// At most 256 characters, without control characters.
+        package var userAgent: String?
+        /// /24 of IPv4, /64 of IPv6.
+        package var addressPrefix: String?
+
+        package init(userAgent: String? = nil, addressPrefix: String? = nil) {
+            self.userAgent = userAgent
+            self.addressPrefix = addressPrefix
+        }
+    }
+
+    package init(
+        method: HTTPRequest.Method,
+        parameters: [String: String] = [:],
+        query: QueryItems = .none,
+        headers: HTTPFields = [:],
+        body: ByteBuffer = ByteBuffer(),
+        device: Device = Device(),
+        logger: Logger
+    ) {
+        self.method = method
+        self.parameters = parameters
+        self.query = query
+        self.headers = headers
+        self.body = body
+        self.device = device
+        self.logger = logger
+    }
+
+    /// A capture that the route's path names.
+    package func parameter(_ name: String) -> String { parameters[name] ?? "" }
+
+    /// The body as JSON, whatever content type it claims; an empty body is an empty object.
+    package func json() throws(WireError) -> WireObject {
+        guard body.readableBytes > 0 else { return WireObject() }
+        let value: WireValue
+        do { value = try JSONReader.read(body) } catch {
+            throw .invalidRequest(error.description, field: nil)
+        }
+        return try WireObject(value)
+    }
+
+    /// The body as a form or as JSON, by its content type; without one, by its first character.
+    package func formOrJSON() throws(WireError) -> WireObject {
+        let type = headers[.contentType]?.lowercased() ?? ""
+        let isForm =
+            type.hasPrefix("application/x-www-form-urlencoded")
+            || (type.isEmpty && body.readableBytesView.first != UInt8(ascii: "{"))
+        guard isForm else { return try json() }
+        guard let form = QueryItems(String(buffer: body)) else {
+            throw .invalidRequest("Invalid form payload received.", field: nil)
+        }
+        return try form.object()
+    }
+}

@@ -1,0 +1,107 @@
+package import Foundation
+import HTTPTypes
+package import Projects
+import Secrets
+
+/// Checks the credential that stands on a request, before its body is read.
+package struct Gate: Sendable {
+    private let projectForKey: @Sendable (APIKey) -> Project?
+    private let projectNamed: @Sendable (String) async throws -> Project?
+    private let admins: any AdminAuthenticator
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - projectForKey: in `identity dev`, every key means its project.
+    ///   - projectNamed: by id or number, once the caller may know; in `identity dev`, makes the project on first use.
+    package init(
+        projectForKey: @escaping @Sendable (APIKey) -> Project?,
+        projectNamed: @escaping @Sendable (String) async throws -> Project?,
+        admins: any AdminAuthenticator,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.projectForKey = projectForKey
+        self.projectNamed = projectNamed
+        self.admins = admins
+        self.now = now
+    }
+
+    // MARK: API keys
+
+    /// The project of an API key, `key=` or `x-goog-api-key`.
+    /// - Throws: 403 without a key; 400 for one that names no project.
+    func project(query: QueryItems, headers: HTTPFields, host: Route.Host) throws -> Project {
+        guard let key = try key(query, headers) else { throw WireError.missingAPIKey(host) }
+        guard let project = projectForKey(APIKey(rawValue: key)) else { throw WireError.invalidAPIKey(host) }
+        return project
+    }
+
+    func key(_ query: QueryItems, _ headers: HTTPFields) throws -> String? {
+        let key = try query.value("key") ?? headers[.apiKey]
+        return key.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    // MARK: Admins
+
+    /// The admin credential of a bearer header.
+    /// - Throws: 401 without one, with one that stands for nothing, or with anything that is no bearer token.
+    func admin(_ headers: HTTPFields, hasKey: Bool) async throws -> AdminCredential {
+        guard let header = headers[.authorization] else {
+            throw hasKey ? WireError.keyInsteadOfCredential : WireError.missingCredential
+        }
+        guard let token = Self.bearerToken(header), let admin = try await admins.credential(for: token) else {
+            throw WireError.invalidCredential
+        }
+        let expired = admin.expiresAt.map { Double($0) <= now().timeIntervalSince1970 } ?? false
+        guard !admin.disabled, !expired else { throw WireError.invalidCredential }
+        return admin
+    }
+
+    /// The project of an admin's request.
+    /// - Parameter name: id or number, as the path or the body has it.
+    /// - Throws: 403 where the credential does not reach, whether or not such a project exists; then 404.
+    func project(named name: String, for admin: AdminCredential, scope: AdminScope) async throws -> Project {
+        guard admin.scopes.contains(scope) else { throw WireError.forbidden }
+        if let own = admin.project, own.rawValue != name, Int64(name) == nil { throw WireError.forbidden }
+        let project = try await projectNamed(name)
+        guard let project else { throw admin.project == nil ? WireError.projectNotFound : WireError.forbidden }
+        let seconds = Int64(now().timeIntervalSince1970)
+        guard admin.allows(scope, in: project.id, now: seconds) else { throw WireError.forbidden }
+        return project
+    }
+
+    /// The project of an admin's request that has none in its path: that of the API key, or `targetProjectId` of the body.
+    /// - Throws: `INSUFFICIENT_PERMISSION` when it names none.
+    func project(of call: Call, for admin: AdminCredential, scope: AdminScope) async throws -> Project {
+        if let key = try key(call.query, call.headers) {
+            guard let project = projectForKey(APIKey(rawValue: key)) else {
+                throw WireError.invalidAPIKey(.identityToolkit)
+            }
+            return try await self.project(named: project.id.rawValue, for: admin, scope: scope)
+        }
+        guard let name = try call.json().string("targetProjectId") else { throw WireError("INSUFFICIENT_PERMISSION") }
+        return try await project(named: name, for: admin, scope: scope)
+    }
+
+    static func hasBearer(_ headers: HTTPFields) -> Bool {
+        headers[.authorization].flatMap(bearerToken) != nil
+    }
+
+    /// The token of `Bearer <token>` (RFC 6750 §2.1); nil for any other text, also for two headers joined by a comma.
+    static func bearerToken(_ header: String) -> Secret? {
+        let parts = header.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, header.utf8.count <= 8192, String(parts[0])?.lowercased() == "bearer" else {
+            return nil
+        }
+        let token = parts[1].drop { $0 == UInt8(ascii: " ") }
+        guard !token.isEmpty, token.allSatisfy(isTokenCharacter) else { return nil }
+        return String(token).map { Secret($0) }
+    }
+
+    /// `b64token` of RFC 6750.
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: "-._~+/=".utf8.contains(byte)
+        }
+    }
+}

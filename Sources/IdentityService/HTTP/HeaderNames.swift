@@ -1,0 +1,13 @@
+import HTTPTypes
+
+extension HTTPField.Name {
+    static let apiKey = named("x-goog-api-key")
+    static let requestID = named("x-request-id")
+    static let forwardedFor = named("x-forwarded-for")
+    static let referrerPolicy = named("referrer-policy")
+    static let requestPrivateNetwork = named("access-control-request-private-network")
+    static let allowPrivateNetwork = named("access-control-allow-private-network")
+
+    /// - Parameter text: a token of RFC 9110 §5.6.2, which all of the above are.
+    private static func named(_ text: String) -> HTTPField.Name { HTTPField.Name(text) ?? .xContentTypeOptions }
+}

@@ -1,0 +1,72 @@
+package import HTTPTypes
+
+/// All routes, under every path that they answer to.
+package struct RouteTable: Sendable {
+    /// In the order of their declaration; of two with the same method and path the first one counts.
+    package let routes: [Route]
+    /// By path, for paths without captures: all that apps call.
+    private var fixed: [String: [Route]] = [:]
+    /// By the number of segments, for paths with captures.
+    private var patterns: [Int: [(pattern: RoutePattern, route: Route)]] = [:]
+
+    package enum Match: Sendable {
+        case route(Route, parameters: [String: String])
+        case otherMethods([HTTPRequest.Method])
+        case none
+    }
+
+    package init(_ routes: [Route]) {
+        self.routes = routes
+        for route in routes {
+            for path in Self.paths(of: route) {
+                let pattern = RoutePattern(path)
+                if pattern.isFixed {
+                    fixed[path, default: []].append(route)
+                } else {
+                    patterns[pattern.count, default: []].append((pattern, route))
+                }
+            }
+        }
+    }
+
+    /// The paths of a route: its own, the one for a tenant, that of v3, and each behind the name of its host.
+    package static func paths(of route: Route) -> [String] {
+        var paths = [route.path]
+        if let tenantPath = route.tenantPath { paths.append(tenantPath) }
+        if route.host != .service { paths += paths.map { "/\(route.host.rawValue)\($0)" } }
+        if let legacyPath = route.legacyPath {
+            paths += [legacyPath, "/\(Route.Host.googleAPIs.rawValue)\(legacyPath)"]
+        }
+        return paths
+    }
+
+    /// - Parameter path: as it came; percent-encoding is undone once, so that `:` may come as `%3A`.
+    package func match(_ method: HTTPRequest.Method, _ path: String) -> Match {
+        let method = method == .head ? .get : method
+        if let route = fixed[path]?.first(where: { $0.method == method }) { return .route(route, parameters: [:]) }
+        guard let segments = RoutePattern.segments(of: path) else { return .none }
+        var found = (fixed["/" + segments.joined(separator: "/")] ?? []).map {
+            (route: $0, captures: [String: String]())
+        }
+        if found.isEmpty {
+            found = (patterns[segments.count] ?? []).compactMap { entry in
+                entry.pattern.match(segments).map { (entry.route, $0) }
+            }
+        }
+        if let match = found.first(where: { $0.route.method == method }) {
+            return .route(match.route, parameters: match.captures)
+        }
+        return found.isEmpty ? .none : .otherMethods(found.map(\.route.method))
+    }
+}
+
+extension Route {
+    /// The path of the same operation in a tenant; nil for operations outside of projects.
+    package var tenantPath: String? {
+        let ofProject = "/projects/{project}/"
+        guard path.contains(ofProject), !path.contains("/tenants") else { return nil }
+        return path.replacing(ofProject, with: ofProject + "tenants/{tenant}/")
+    }
+
+    package var legacyPath: String? { legacy.map { "/identitytoolkit/v3/relyingparty/\($0)" } }
+}

@@ -1,0 +1,125 @@
+import Accounts
+import Foundation
+import Linking
+import Secrets
+import Sessions
+
+/// Who reads an account's members.
+enum AccountView {
+    /// The account's own user.
+    case client
+    case admin
+    /// An admin's export, with the password's hash: base64 of the bytes.
+    case export(passwordHash: [UInt8]?, salt: [UInt8]?)
+}
+
+extension JSONWriter {
+    /// The members of a user object (`users[]`).
+    mutating func account(_ account: Account, for view: AccountView) {
+        member("localId", account.id.rawValue)
+        member("email", account.email?.canonical)
+        member("displayName", account.displayName)
+        member("photoUrl", account.photoURL)
+        if account.email != nil { member("emailVerified", account.emailVerified) }
+        password(of: account, for: view)
+        member("passwordUpdatedAt", number: account.passwordUpdatedAt?.milliseconds)
+        providers(of: account)
+        member("validSince", int64: account.validSince > 0 ? account.validSince : nil)
+        member("disabled", account.disabled)
+        member("createdAt", int64: account.createdAt.milliseconds)
+        member("lastLoginAt", int64: account.lastSignInAt?.milliseconds)
+        member("lastRefreshAt", account.lastRefreshAt?.wireText)
+        if case .client = view {} else { member("customAttributes", account.customAttributes) }
+        member("customAuth", ifTrue: account.customAuth)
+        member("emailLinkSignin", ifTrue: account.emailLinkSignIn)
+        member("phoneNumber", account.phoneNumber)
+        member("initialEmail", account.initialEmail)
+        member("screenName", account.screenName)
+        member("language", account.language)
+        member("timeZone", account.timeZone)
+        member("dateOfBirth", account.dateOfBirth)
+    }
+
+    /// `passwordHash` as everybody but an export sees it, when there is a password.
+    mutating func redactedPassword(of account: Account) {
+        member("passwordHash", account.hasPassword ? "UkVEQUNURUQ=" : nil)
+    }
+
+    private mutating func password(of account: Account, for view: AccountView) {
+        guard case .export(let hash?, let salt) = view else { return redactedPassword(of: account) }
+        member("passwordHash", Data(hash).base64EncodedString())
+        member("salt", salt.map { Data($0).base64EncodedString() })
+        member("version", number: 0)
+    }
+
+    /// `providerUserInfo`: identity providers, then phone, the password last; absent when there is none.
+    mutating func providers(of account: Account) {
+        let listsPassword = account.email != nil && (account.hasPassword || account.emailLinkSignIn)
+        guard !account.linked.isEmpty || account.phoneNumber != nil || listsPassword else { return }
+        array("providerUserInfo") { json in
+            for credential in account.linked { json.object { $0.credential(credential) } }
+            if let phoneNumber = account.phoneNumber {
+                json.object { json in
+                    json.member("providerId", ProviderID.phone.rawValue)
+                    json.member("rawId", phoneNumber)
+                    json.member("phoneNumber", phoneNumber)
+                }
+            }
+            guard listsPassword, let email = account.email?.canonical else { return }
+            json.object { json in
+                json.member("providerId", ProviderID.password.rawValue)
+                json.member("displayName", account.displayName)
+                json.member("photoUrl", account.photoURL)
+                json.member("federatedId", email)
+                json.member("email", email)
+                json.member("rawId", email)
+            }
+        }
+    }
+
+    private mutating func credential(_ credential: LinkedCredential) {
+        member("providerId", credential.provider.rawValue)
+        member("displayName", credential.displayName)
+        member("photoUrl", credential.photoURL)
+        member("federatedId", credential.subject)
+        member("email", credential.email)
+        member("rawId", credential.subject)
+        member("screenName", credential.screenName)
+    }
+
+    /// The three members that belong together.
+    mutating func tokens(_ tokens: IssuedTokens) {
+        member("idToken", tokens.idToken)
+        member("refreshToken", tokens.refreshToken.reveal())
+        member("expiresIn", int64: tokens.expiresIn)
+    }
+
+    mutating func kind(_ name: String) { member("kind", "identitytoolkit#\(name)") }
+
+    /// `sessions[]`; times in milliseconds since 1970, as those of accounts.
+    mutating func sessions(_ sessions: [SessionSummary]) {
+        array("sessions") { json in
+            for session in sessions {
+                json.object { json in
+                    json.member("sessionId", session.id.rawValue)
+                    json.member("createdAt", int64: session.createdAt.milliseconds)
+                    json.member("lastUsedAt", int64: session.lastUsedAt.milliseconds)
+                    json.member("signInProvider", session.signInProvider.rawValue)
+                    json.member("userAgent", session.userAgent)
+                    json.member("addressPrefix", session.addressPrefix)
+                    json.member("current", session.current)
+                }
+            }
+        }
+    }
+}
+
+extension Date {
+    /// Since 1970.
+    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+
+    /// RFC 3339 in UTC with milliseconds.
+    var wireText: String { formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z" }
+
+    init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+}

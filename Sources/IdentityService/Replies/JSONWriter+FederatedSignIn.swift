@@ -1,0 +1,77 @@
+import Accounts
+import Federation
+import Linking
+import Secrets
+
+extension JSONWriter {
+    /// The answer of `signInWithIdp`, in each of its forms.
+    ///
+    /// SDKs test for the presence of `needConfirmation` and `errorMessage`, so both stand here only when they apply;
+    /// `pendingToken` stands only beside a token of the provider, because the Web SDK throws otherwise.
+    mutating func federatedSignIn(_ result: FederatedSignInResult) {
+        kind("VerifyAssertionResponse")
+        let credential = result.credential
+        member("federatedId", credential.federatedID)
+        member("providerId", credential.identity.provider.rawValue)
+        member("email", credential.identity.email?.canonical)
+        member("emailVerified", result.emailVerified)
+        switch result.outcome {
+        case .signedIn(let account, let tokens, let isNewUser, let emailRecycled):
+            member("localId", account.id.rawValue)
+            self.tokens(tokens)
+            member("isNewUser", ifTrue: isNewUser)
+            member("emailRecycled", ifTrue: emailRecycled)
+        case .needsConfirmation(let account, let providers):
+            member("localId", account?.rawValue)
+            member("needConfirmation", true)
+            member("verifiedProvider", strings: providers.flatMap { $0.isEmpty ? nil : $0.map(\.rawValue) })
+        case .linkRefused(let refusal):
+            member("errorMessage", refusal.wireCode)
+        }
+        profile(credential.identity.profile)
+        member("rawUserInfo", credential.rawUserInfo)
+        providerTokens(credential)
+        if credential.tokens.idToken != nil || credential.tokens.accessToken != nil {
+            member("pendingToken", result.pendingToken?.reveal())
+        }
+        member("context", result.context)
+    }
+
+    private mutating func profile(_ profile: Profile) {
+        member("displayName", profile.displayName)
+        member("fullName", profile.displayName)
+        member("firstName", profile.firstName)
+        member("lastName", profile.lastName)
+        member("nickName", profile.nickName)
+        member("screenName", profile.screenName)
+        member("photoUrl", profile.photoURL)
+        member("dateOfBirth", profile.dateOfBirth)
+        member("language", profile.language)
+        member("timeZone", profile.timeZone)
+    }
+
+    private mutating func providerTokens(_ credential: FederatedCredential) {
+        let tokens = credential.tokens
+        member("oauthIdToken", tokens.idToken)
+        member("oauthAccessToken", tokens.accessToken)
+        member("oauthTokenSecret", tokens.tokenSecret)
+        member("oauthExpireIn", number: tokens.expiresIn.map { Int64($0) })
+        member("oauthRefreshToken", tokens.refreshToken)
+        member("oauthAuthorizationCode", tokens.authorizationCode)
+        member("nonce", credential.nonce)
+    }
+}
+
+extension FederatedSignInResult {
+    /// The account's own flag when the address is the account's, else what the provider claims; false without an address
+    /// and while nobody is signed in to it.
+    fileprivate var emailVerified: Bool {
+        guard let email = credential.identity.email else { return false }
+        switch outcome {
+        case .signedIn(let account, _, _, _) where account.email?.canonical == email.canonical:
+            return account.emailVerified
+        case .needsConfirmation: return false
+        case .signedIn, .linkRefused: return credential.identity.emailVerifiedClaim
+        }
+    }
+}

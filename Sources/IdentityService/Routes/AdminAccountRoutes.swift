@@ -1,0 +1,175 @@
+import Accounts
+import Foundation
+import Hummingbird
+import Linking
+import Passwords
+import Projects
+import Secrets
+import Storage
+
+/// What admins do with accounts (`/v1/projects/{project}/accounts…`).
+struct AdminAccountRoutes {
+    let accounts: AdminAccounts
+
+    var routes: [Route] {
+        let base = "/v1/projects/{project}/accounts"
+        return [
+            Route(.post, base, .admin(.manageAccounts, create)),
+            Route(.post, base + ":lookup", .admin(.readAccounts, lookUp)),
+            Route(.post, base + ":update", .admin(.manageAccounts, update)),
+            Route(.post, base + ":delete", .admin(.manageAccounts, delete)),
+            Route(.get, base + ":batchGet", .admin(.readAccounts, list)),
+            Route(.post, base + ":signOut", .admin(.manageAccounts, signOut)),
+            Route(.post, base + ":listSessions", .admin(.readAccounts, listSessions)),
+        ]
+    }
+
+    func create(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        guard try !body.has("idToken") || !body.has("localId") else {
+            throw AccountsError.unexpectedParameter("User ID")
+        }
+        guard try body.objects("mfaInfo").isEmpty else { throw WireError.notBuilt }
+        var new = AdminAccounts.NewAccount()
+        new.localID = try body.string("localId")
+        new.email = try body.string("email")
+        new.emailVerified = try body.bool("emailVerified") ?? false
+        new.password = try body.string("password").map { Secret($0) }
+        new.displayName = try body.string("displayName")
+        new.photoURL = try body.string("photoUrl")
+        new.phoneNumber = try body.string("phoneNumber")
+        new.disabled = try body.bool("disabled") ?? false
+        let account = try await accounts.create(new, call.project, call.tenant)
+        return .json { json in
+            json.kind("SignupNewUserResponse")
+            json.member("localId", account.id.rawValue)
+            json.member("email", account.email?.canonical ?? "")
+            json.member("displayName", account.displayName)
+        }
+    }
+
+    func lookUp(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        var selectors = AdminAccounts.Selectors()
+        selectors.localIDs = try body.strings("localId").filter { !$0.isEmpty }
+        selectors.emails = try body.strings("email").filter { !$0.isEmpty }
+        selectors.phoneNumbers = try body.strings("phoneNumber").filter { !$0.isEmpty }
+        selectors.federated = try body.objects("federatedUserId").compactMap { identity in
+            guard let provider = try identity.string("providerId"), let subject = try identity.string("rawId"),
+                !provider.isEmpty, !subject.isEmpty
+            else { return nil }
+            return (ProviderID(provider), subject)
+        }
+        let found = try await accounts.lookUp(selectors, call.project, call.tenant)
+        return .json { json in
+            json.kind("GetAccountInfoResponse")
+            guard !found.isEmpty else { return }
+            json.array("users") { json in
+                for account in found { json.object { $0.account(account, for: .admin) } }
+            }
+        }
+    }
+
+    func update(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        guard try !body.has("mfa") else { throw WireError.notBuilt }
+        var changes = AdminAccounts.Changes()
+        changes.localID = try body.string("localId")
+        changes.email = try body.string("email")
+        changes.emailVerified = try body.bool("emailVerified")
+        changes.password = try body.string("password").map { Secret($0) }
+        changes.displayName = try body.string("displayName")
+        changes.photoURL = try body.string("photoUrl")
+        changes.phoneNumber = try body.string("phoneNumber")
+        changes.disabled = try body.bool("disableUser")
+        changes.customAttributes = try body.string("customAttributes")
+        changes.validSince = try body.int64("validSince")
+        changes.createdAt = try body.int64("createdAt").map { Date(milliseconds: $0) }
+        changes.lastSignInAt = try body.int64("lastLoginAt").map { Date(milliseconds: $0) }
+        changes.deleteProviders = try body.strings("deleteProvider")
+        changes.deleteAttributes = try UpdateAccountRoute.attributes(body)
+        changes.link = try body.object("linkProviderUserInfo").map { try Self.credential($0) }
+        let account = try await accounts.update(changes, call.project, call.tenant)
+        return .json { $0.updated(account) }
+    }
+
+    func delete(_ call: AdminCall) async throws -> Response {
+        try await accounts.delete(localID: try call.json().string("localId"), call.project, call.tenant)
+        return .json { $0.kind("DeleteAccountResponse") }
+    }
+
+    /// A page of accounts with their password hashes, for export.
+    private func list(_ call: AdminCall) async throws -> Response {
+        let size = try call.pageSize("maxResults", default: 20, maximum: 1000)
+        let after = try call.call.query.value("nextPageToken").flatMap { $0.isEmpty ? nil : AccountID($0) }
+        let page = try await accounts.list(maxResults: size, after: after, call.project, call.tenant)
+        return .json { json in
+            json.kind("DownloadAccountResponse")
+            guard !page.isEmpty else { return }
+            json.array("users") { json in
+                for listed in page {
+                    let view = AccountView.export(passwordHash: listed.password?.hash.hash, salt: listed.password?.hash.salt)
+                    json.object { $0.account(listed.account, for: view) }
+                }
+            }
+            if page.count == size { json.member("nextPageToken", page.last?.account.id.rawValue) }
+        }
+    }
+
+    /// Ends one session of an account (`sessionId`), or all.
+    private func signOut(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let sessionID = try body.string("sessionId")
+        let scope = try body.choice("scope", of: ["current", "others", "all", "session"])
+        guard scope == nil || scope == (sessionID == nil ? "all" : "session") else {
+            throw WireError("INVALID_ARGUMENT", "An admin signs out all sessions, or the one that sessionId names.")
+        }
+        try await accounts.signOut(
+            localID: try body.string("localId"),
+            sessionID: sessionID,
+            call.project,
+            call.tenant
+        )
+        return .json { _ in }
+    }
+
+    private func listSessions(_ call: AdminCall) async throws -> Response {
+        let localID = try call.json().string("localId")
+        let sessions = try await accounts.listSessions(localID: localID, call.project, call.tenant)
+        return .json { $0.sessions(sessions) }
+    }
+
+    private static func credential(_ link: WireObject) throws -> LinkedCredential {
+        LinkedCredential(
+            provider: ProviderID(try link.string("providerId") ?? ""),
+            subject: try link.string("rawId") ?? "",
+            email: try link.string("email"),
+            displayName: try link.string("displayName"),
+            photoURL: try link.string("photoUrl"),
+            screenName: try link.string("screenName")
+        )
+    }
+}
+
+extension JSONWriter {
+    /// The answer of `accounts:update`, tokens aside.
+    mutating func updated(_ account: Account) {
+        kind("SetAccountInfoResponse")
+        member("localId", account.id.rawValue)
+        member("email", account.email?.canonical)
+        member("displayName", account.displayName)
+        member("photoUrl", account.photoURL)
+        if account.email != nil { member("emailVerified", account.emailVerified) }
+        providers(of: account)
+        redactedPassword(of: account)
+    }
+}
+
+extension AdminCall {
+    /// A page size of the query.
+    func pageSize(_ name: String, default size: Int, maximum: Int) throws -> Int {
+        guard let text = try call.query.value(name), !text.isEmpty else { return size }
+        guard let number = Int(text), number >= 0 else { throw WireError("INVALID_PAGE_SELECTION") }
+        return min(number, maximum)
+    }
+}

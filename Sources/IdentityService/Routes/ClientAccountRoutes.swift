@@ -1,0 +1,193 @@
+import Accounts
+import Federation
+import Hummingbird
+import Linking
+import Projects
+import Secrets
+
+/// What apps do with accounts (`/v1/accounts:…`).
+struct ClientAccountRoutes {
+    let accounts: AccountsService
+    let admin: AdminAccountRoutes
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v1/accounts:signInWithIdp", legacy: "verifyAssertion", .client(signInWithIdP)),
+            Route(.post, "/v1/accounts:createAuthUri", legacy: "createAuthUri", .client(createAuthURI)),
+            Route(
+                .post,
+                "/v1/accounts:lookup",
+                legacy: "getAccountInfo",
+                errors: .plainFailures(.accounts),
+                .client(admin: .init(.readAccounts, admin.lookUp), lookUp)
+            ),
+            Route(
+                .post,
+                "/v1/accounts:update",
+                legacy: "setAccountInfo",
+                .client(
+                    admin: .init(.manageAccounts, admin.update),
+                    UpdateAccountRoute(accounts: accounts).callAsFunction
+                )
+            ),
+            Route(
+                .post,
+                "/v1/accounts:delete",
+                legacy: "deleteAccount",
+                .client(admin: .init(.manageAccounts, admin.delete), delete)
+            ),
+            Route(
+                .post,
+                "/v1/accounts:signUp",
+                legacy: "signupNewUser",
+                .client(admin: .init(.manageAccounts, admin.create), signUp)
+            ),
+            Route(.post, "/v1/accounts:signInWithPassword", legacy: "verifyPassword", .client(signInWithPassword)),
+            Route(.post, "/v1/accounts:signOut", .client(signOut)),
+            Route(.post, "/v1/accounts:listSessions", .client(listSessions)),
+        ]
+    }
+
+    // MARK: Signing in
+
+    private func signInWithIdP(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        var request = SignInWithIdP.Request()
+        request.requestURI = try body.string("requestUri")
+        request.postBody = try body.string("postBody")
+        request.sessionID = try body.string("sessionId").map { Secret($0) }
+        request.pendingToken = try body.string("pendingToken").map { Secret($0) }
+        request.idToken = try body.string("idToken")
+        request.autoCreate = try body.bool("autoCreate") ?? true
+        request.returnIdPCredential = try body.bool("returnIdpCredential") ?? false
+        let returnsRefreshToken = try body.bool("returnRefreshToken") ?? false
+        var result = try await accounts.signInWithIdP(request, call.caller)
+        if !returnsRefreshToken { result.credential.tokens.refreshToken = nil }
+        return .json { $0.federatedSignIn(result) }
+    }
+
+    private func signUp(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        guard try !body.has("localId") else { throw AccountsError.unexpectedParameter("User ID") }
+        var request = SignUp.Request()
+        request.email = try body.string("email")
+        request.password = try body.string("password").map { Secret($0) }
+        request.displayName = try body.string("displayName")
+        request.idToken = try body.string("idToken")
+        let result = try await accounts.signUp(request, call.caller)
+        return .json { json in
+            json.kind("SignupNewUserResponse")
+            json.member("localId", result.account.id.rawValue)
+            json.member("email", result.account.email?.canonical)
+            json.member("displayName", result.account.displayName)
+            json.tokens(result.tokens)
+        }
+    }
+
+    private func signInWithPassword(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let (account, tokens) = try await accounts.signInWithPassword(
+            email: try body.string("email"),
+            password: try body.string("password").map { Secret($0) },
+            call.caller
+        )
+        return .json { json in
+            json.kind("VerifyPasswordResponse")
+            json.member("localId", account.id.rawValue)
+            json.member("email", account.email?.canonical)
+            json.member("displayName", account.displayName ?? "")
+            json.member("profilePicture", account.photoURL)
+            json.member("registered", true)
+            json.tokens(tokens)
+        }
+    }
+
+    // MARK: createAuthUri
+
+    private func createAuthURI(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        guard let provider = try body.string("providerId"), !provider.isEmpty else {
+            return try await signInMethods(body, call)
+        }
+        var request = CreateAuthURI.Request(providerID: provider)
+        request.continueURI = try body.string("continueUri")
+        request.scopes = try (body.string("oauthScope") ?? "").split(separator: " ").map { String($0) }
+        request.customParameters = try body.texts("customParameter")
+        request.sessionID = try body.string("sessionId")
+        request.context = try body.string("context")
+        request.hostedDomain = try body.string("hostedDomain")
+        request.purpose = try Self.purpose(body)
+        let started = try await accounts.createAuthURI.startFlow(request, call.caller)
+        return .json { json in
+            json.kind("CreateAuthUriResponse")
+            json.member("authUri", started.authURI)
+            json.member("providerId", started.providerID)
+            json.member("sessionId", started.sessionID)
+            json.member("state", started.state.reveal())
+            json.member("nonce", started.nonce?.reveal())
+        }
+    }
+
+    private func signInMethods(_ body: WireObject, _ call: ClientCall) async throws -> Response {
+        let methods = try await accounts.createAuthURI.lookUpMethods(
+            email: try body.string("identifier"),
+            continueURI: try body.string("continueUri"),
+            sessionID: try body.string("sessionId"),
+            call.caller
+        )
+        return .json { json in
+            json.kind("CreateAuthUriResponse")
+            json.member("allProviders", strings: methods.allProviders)
+            json.member("registered", methods.registered)
+            json.member("sessionId", methods.sessionID)
+            json.member("signinMethods", strings: methods.signInMethods)
+        }
+    }
+
+    /// `authType`, ours: what the flow is for, in the words of the SDKs' handler page.
+    private static func purpose(_ body: WireObject) throws -> CreateAuthURI.Request.Purpose {
+        let types = [
+            "unknown", "signInViaPopup", "signInViaRedirect", "linkViaPopup", "linkViaRedirect", "reauthViaPopup",
+            "reauthViaRedirect",
+        ]
+        return switch try body.choice("authType", of: types) {
+        case "linkViaPopup", "linkViaRedirect": .link
+        case "reauthViaPopup", "reauthViaRedirect": .reauthenticate
+        default: .signIn
+        }
+    }
+
+    // MARK: The signed-in account
+
+    private func lookUp(_ call: ClientCall) async throws -> Response {
+        let account = try await accounts.lookUp(idToken: try call.json().string("idToken"), call.caller)
+        return .json { json in
+            json.kind("GetAccountInfoResponse")
+            json.array("users") { json in json.object { $0.account(account, for: .client) } }
+        }
+    }
+
+    private func delete(_ call: ClientCall) async throws -> Response {
+        try await accounts.deleteAccount(idToken: try call.json().string("idToken"), call.caller)
+        return .json { $0.kind("DeleteAccountResponse") }
+    }
+
+    /// Ends the current session, or what `scope` says; a `sessionId` alone means that session.
+    private func signOut(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let sessionID = try body.string("sessionId")
+        let scope = try body.choice("scope", of: ["current", "others", "all", "session"]).flatMap(SignOut.Scope.init)
+        try await accounts.signOut(
+            idToken: try body.string("idToken"),
+            scope: scope ?? (sessionID == nil ? .current : .session),
+            sessionID: sessionID,
+            call.caller
+        )
+        return .json { _ in }
+    }
+
+    private func listSessions(_ call: ClientCall) async throws -> Response {
+        let sessions = try await accounts.listSessions(idToken: try call.json().string("idToken"), call.caller)
+        return .json { $0.sessions(sessions) }
+    }
+}

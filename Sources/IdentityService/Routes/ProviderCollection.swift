@@ -1,0 +1,36 @@
+import Federation
+import Linking
+import Projects
+
+/// The two collections of identity providers, which differ in their ids and members.
+enum ProviderCollection: String, Sendable {
+    /// `google.com`, `github.com`, …: what the service knows by itself.
+    case builtIn = "defaultSupportedIdpConfigs"
+    /// `oidc.*`, and `oauth.*` of ours.
+    case custom = "oauthIdpConfigs"
+
+    /// The query parameter that names a new one.
+    var idParameter: String {
+        switch self {
+        case .builtIn: "idpId"
+        case .custom: "oauthIdpConfigId"
+        }
+    }
+
+    /// What messages call one.
+    var typeName: String {
+        switch self {
+        case .builtIn: "DefaultSupportedIdpConfig"
+        case .custom: "OAuthIdpConfig"
+        }
+    }
+
+    func contains(_ id: ProviderID) -> Bool {
+        let isCustom = id.isOIDC || id.isOAuth2
+        return ProviderDefinition.isKnown(id) && isCustom == (self == .custom)
+    }
+
+    func name(of id: ProviderID, in project: Project) -> String {
+        "projects/\(project.number)/\(rawValue)/\(id)"
+    }
+}

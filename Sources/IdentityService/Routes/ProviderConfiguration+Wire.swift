@@ -1,0 +1,85 @@
+import Linking
+import Projects
+import Secrets
+
+extension ProviderConfiguration {
+    /// Takes over the members of a request that the mask names. The secret stays when the request is silent about it.
+    mutating func apply(_ body: WireObject, _ mask: FieldMask, _ collection: ProviderCollection) throws {
+        if mask.contains("enabled") { enabled = try body.bool("enabled") ?? false }
+        if mask.contains("clientId") { clientID = try body.string("clientId") ?? "" }
+        if let secret = try body.string("clientSecret"), mask.contains("clientSecret") {
+            clientSecret = secret.isEmpty ? nil : Secret(secret)
+        } else if mask.names("clientSecret") {
+            clientSecret = nil
+        }
+        if mask.contains("definition") || mask.names("definition") { try apply(definition: body.object("definition")) }
+        switch collection {
+        case .builtIn: try applyApple(body, mask)
+        case .custom:
+            if mask.contains("displayName") { displayName = try body.string("displayName") }
+            if mask.contains("issuer") { issuer = try body.string("issuer") }
+            if mask.contains("responseType") || mask.names("responseType") {
+                try check(responseType: body.object("responseType"))
+            }
+        }
+    }
+
+    /// Ours: `audiences` stands beside the definition's own members, which are kept as they came.
+    private mutating func apply(definition: WireObject?) throws {
+        audiences = try definition?.strings("audiences") ?? []
+        let members = (definition?.members ?? []).filter { $0.name != "audiences" && !$0.value.isNull }
+        overrides = members.isEmpty ? nil : WireValue.object(members).text
+    }
+
+    /// Exactly one of `code`, which needs a secret, and `idToken`. The service runs the code flow either way.
+    private func check(responseType: WireObject?) throws {
+        guard let responseType else { return }
+        let code = try responseType.bool("code") ?? false
+        let idToken = try responseType.bool("idToken") ?? false
+        guard code != idToken else {
+            throw WireError("INVALID_CONFIG", "The response type must set exactly one of idToken and code.")
+        }
+        guard !code || clientSecret != nil else {
+            throw WireError("INVALID_CONFIG", "client_secret cannot be empty for code flow.")
+        }
+    }
+
+    private mutating func applyApple(_ body: WireObject, _ mask: FieldMask) throws {
+        guard mask.contains("appleSignInConfig") || mask.names("appleSignInConfig"),
+            let apple = try body.object("appleSignInConfig")
+        else { return }
+        guard try !apple.has("codeFlowConfig") else { throw WireError.notBuilt }
+        audiences = try apple.strings("bundleIds")
+    }
+}
+
+extension JSONWriter {
+    /// A provider's configuration; its secret is never shown.
+    mutating func provider(_ provider: ProviderConfiguration, _ collection: ProviderCollection, _ project: Project) {
+        member("name", collection.name(of: provider.provider, in: project))
+        member("enabled", ifTrue: provider.enabled)
+        member("clientId", provider.clientID)
+        if case .custom = collection {
+            member("displayName", provider.displayName)
+            member("issuer", provider.issuer)
+            object("responseType") { $0.member(provider.clientSecret == nil ? "idToken" : "code", true) }
+        }
+        if provider.provider == .apple, !provider.audiences.isEmpty {
+            object("appleSignInConfig") { $0.member("bundleIds", strings: provider.audiences) }
+        }
+        definition(of: provider)
+    }
+
+    private mutating func definition(of provider: ProviderConfiguration) {
+        let overrides = provider.overrides.flatMap { try? JSONReader.read($0) }
+        guard overrides != nil || !provider.audiences.isEmpty else { return }
+        object("definition") { json in
+            if !provider.audiences.isEmpty { json.member("audiences", strings: provider.audiences) }
+            guard case .object(let members) = overrides else { return }
+            for member in members {
+                json.name(member.name)
+                json.value(member.value)
+            }
+        }
+    }
+}

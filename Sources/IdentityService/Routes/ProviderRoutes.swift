@@ -1,0 +1,118 @@
+import Federation
+import Hummingbird
+import Linking
+import Projects
+import Storage
+
+/// `oauthIdpConfigs` and `defaultSupportedIdpConfigs`: the identity providers of a project.
+struct ProviderRoutes {
+    let configuration: ConfigurationStore
+    let allowsLoopback: Bool
+
+    var routes: [Route] { routes(of: .builtIn) + routes(of: .custom) }
+
+    private func routes(of collection: ProviderCollection) -> [Route] {
+        let path = "/v2/projects/{project}/\(collection.rawValue)"
+        func route(
+            _ method: HTTPRequest.Method,
+            _ path: String,
+            _ operation: @escaping @Sendable (AdminCall, ProviderCollection) async throws -> Response
+        ) -> Route {
+            Route(method, path, errors: .status, .admin(.manageConfiguration) { try await operation($0, collection) })
+        }
+        return [
+            route(.get, path, list),
+            route(.post, path, create),
+            route(.get, path + "/{config}", get),
+            route(.patch, path + "/{config}", update),
+            route(.delete, path + "/{config}", delete),
+        ]
+    }
+
+    private func list(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
+        let size = try call.pageSize("pageSize", default: 20, maximum: 100)
+        let after = try call.call.query.value("pageToken") ?? ""
+        let all = configuration.snapshot.providers(project: call.project.id, tenant: call.tenant)
+            .filter { collection.contains($0.provider) && $0.provider.rawValue > after }
+        let page = all.prefix(size == 0 ? 20 : size)
+        return .json { json in
+            guard !page.isEmpty else { return }
+            json.array(collection.rawValue) { json in
+                for provider in page { json.object { $0.provider(provider, collection, call.project) } }
+            }
+            if page.count < all.count { json.member("nextPageToken", page.last?.provider.rawValue) }
+        }
+    }
+
+    private func get(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
+        let provider = try find(call, collection)
+        return .json { $0.provider(provider, collection, call.project) }
+    }
+
+    private func create(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
+        guard let text = try call.call.query.value(collection.idParameter), !text.isEmpty else {
+            throw WireError("MISSING_CONFIG_ID")
+        }
+        let id = ProviderID(text)
+        guard collection.contains(id) else {
+            throw WireError("INVALID_CONFIG_ID", "\(collection.typeName) has no id \"\(text)\".")
+        }
+        var provider = ProviderConfiguration(provider: id, enabled: false, clientID: "")
+        try provider.apply(try call.json(), FieldMask(nil), collection)
+        try check(provider)
+        do {
+            try await configuration.createProvider(provider, in: call.scope)
+        } catch ConfigurationError.alreadyExists {
+            throw WireError.status(
+                .conflict,
+                "ALREADY_EXISTS",
+                "CONFIGURATION_EXISTS",
+                detail: "The \(collection.typeName) already exists with config_id: \(id)"
+            )
+        }
+        return .json { $0.provider(provider, collection, call.project) }
+    }
+
+    private func update(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
+        let body = try call.json()
+        let mask = FieldMask(try call.call.query.value("updateMask"))
+        try await configuration.refresh()
+        var provider = try find(call, collection)
+        try provider.apply(body, mask, collection)
+        try check(provider)
+        try await configuration.replaceProvider(provider, in: call.scope)
+        return .json { $0.provider(provider, collection, call.project) }
+    }
+
+    private func delete(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
+        let id = ProviderID(call.call.parameter("config"))
+        guard collection.contains(id) else { throw ConfigurationError.notFound }
+        try await configuration.deleteProvider(id, in: call.scope)
+        return .json { _ in }
+    }
+
+    private func find(_ call: AdminCall, _ collection: ProviderCollection) throws -> ProviderConfiguration {
+        let id = ProviderID(call.call.parameter("config"))
+        let snapshot = configuration.snapshot
+        guard collection.contains(id),
+            let provider = snapshot.provider(id, project: call.project.id, tenant: call.tenant)
+        else { throw ConfigurationError.notFound }
+        return provider
+    }
+
+    private func check(_ provider: ProviderConfiguration) throws {
+        guard !provider.clientID.isEmpty else {
+            throw WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")
+        }
+        if provider.provider.isOIDC, provider.issuer?.isEmpty ?? true { throw WireError("MISSING_ISSUER") }
+        do {
+            try ProviderDefinition.validate(provider, allowsLoopback: allowsLoopback)
+        } catch {
+            throw WireError("INVALID_CONFIG", error.description)
+        }
+    }
+}
+
+extension AdminCall {
+    fileprivate var scope: Scope { Scope(project: project.id, tenant: tenant) }
+}

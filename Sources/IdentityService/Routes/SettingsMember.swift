@@ -1,0 +1,80 @@
+import Projects
+
+/// One member of `projects/{p}/config`: where it stands, and how a request sets it.
+struct SettingsMember: Sendable {
+    let path: String
+    private let set: @Sendable (WireObject, String, inout ProjectSettings) throws -> Void
+
+    /// Sets the member from a config object; what the object lacks becomes the default.
+    func apply(_ config: WireObject, to settings: inout ProjectSettings) throws {
+        var object = config
+        var names = path.split(separator: ".").map { String($0) }
+        let last = names.removeLast()
+        for name in names { object = try object.object(name) ?? WireObject() }
+        try set(object, last, &settings)
+    }
+
+    /// All members that exist so far: Firebase's where it has them, ours under `identity`.
+    static let all: [SettingsMember] = [
+        domains("authorizedDomains"),
+        flag("signIn.email.enabled", \.passwordSignIn),
+        flag("signIn.anonymous.enabled", \.anonymousSignIn),
+        flag("signIn.allowDuplicateEmails", \.allowDuplicateEmails),
+        flag("client.permissions.disabledUserSignup", \.disabledUserSignup),
+        flag("client.permissions.disabledUserDeletion", \.disabledUserDeletion),
+        flag("emailPrivacyConfig.enableImprovedEmailPrivacy", \.emailEnumerationProtection),
+        seconds("identity.recentSignInSeconds", \.recentSignInSeconds, in: 0...31_536_000),
+        flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
+        choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
+        flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
+        choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
+        flag("identity.refreshProviderProfiles", \.refreshProviderProfiles),
+    ]
+
+    private typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable
+
+    private static func flag(_ path: String, _ value: Path<Bool>) -> SettingsMember {
+        SettingsMember(path: path) { object, name, settings in
+            settings[keyPath: value] = try object.bool(name) ?? ProjectSettings()[keyPath: value]
+        }
+    }
+
+    private static func seconds(_ path: String, _ value: Path<Int64>, in range: ClosedRange<Int64>) -> SettingsMember {
+        SettingsMember(path: path) { object, name, settings in
+            let seconds = try object.int64(name) ?? ProjectSettings()[keyPath: value]
+            guard range.contains(seconds) else {
+                throw WireError(
+                    "INVALID_CONFIG",
+                    "\(path) must be between \(range.lowerBound) and \(range.upperBound) seconds."
+                )
+            }
+            settings[keyPath: value] = seconds
+        }
+    }
+
+    private static func choice(_ path: String, _ value: Path<Bool>, off: String, on: String) -> SettingsMember {
+        SettingsMember(path: path) { object, name, settings in
+            settings[keyPath: value] = try object.choice(name, of: [off, on]) == on
+        }
+    }
+
+    private static func domains(_ path: String) -> SettingsMember {
+        SettingsMember(path: path) { object, name, settings in
+            let domains = try object.has(name) ? object.strings(name) : ProjectSettings().authorizedDomains
+            guard domains.count <= 1000, domains.allSatisfy(isDomain) else {
+                throw WireError("INVALID_CONFIG", "\(path) must list host names, without scheme and port.")
+            }
+            settings.authorizedDomains = domains.map { $0.lowercased() }
+        }
+    }
+
+    private static func isDomain(_ text: String) -> Bool {
+        (1...253).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+                default: "-.[:]".utf8.contains(byte)
+                }
+            }
+    }
+}

@@ -1,0 +1,64 @@
+import Hummingbird
+import Projects
+import Storage
+
+/// `projects/{p}/config`: a project's settings.
+struct SettingsRoutes {
+    let configuration: ConfigurationStore
+
+    var routes: [Route] {
+        let path = "/v2/projects/{project}/config"
+        return [
+            Route(.get, path, errors: .status, .admin(.manageConfiguration, get)),
+            Route(.patch, path, errors: .status, .admin(.manageConfiguration, patch)),
+        ]
+    }
+
+    private func get(_ call: AdminCall) async throws -> Response {
+        .json { $0.settings(of: call.project) }
+    }
+
+    private func patch(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let mask = FieldMask(try call.call.query.value("updateMask"))
+        let members = SettingsMember.all.filter { mask.contains($0.path) }
+        let project = try await configuration.updateSettings(of: call.project.id) { settings in
+            for member in members { try member.apply(body, to: &settings) }
+        }
+        return .json { $0.settings(of: project) }
+    }
+}
+
+extension JSONWriter {
+    /// The members of a project's config; false flags of Firebase's are left out, as it does.
+    fileprivate mutating func settings(of project: Project) {
+        let settings = project.settings
+        member("name", "projects/\(project.number)/config")
+        object("signIn") { json in
+            json.object("email") { json in
+                json.member("enabled", ifTrue: settings.passwordSignIn)
+                json.member("passwordRequired", ifTrue: settings.passwordSignIn)
+            }
+            json.object("anonymous") { $0.member("enabled", ifTrue: settings.anonymousSignIn) }
+            json.member("allowDuplicateEmails", ifTrue: settings.allowDuplicateEmails)
+        }
+        object("client") { json in
+            json.object("permissions") { json in
+                json.member("disabledUserSignup", ifTrue: settings.disabledUserSignup)
+                json.member("disabledUserDeletion", ifTrue: settings.disabledUserDeletion)
+            }
+        }
+        if !settings.authorizedDomains.isEmpty { member("authorizedDomains", strings: settings.authorizedDomains) }
+        object("emailPrivacyConfig") { json in
+            json.member("enableImprovedEmailPrivacy", ifTrue: settings.emailEnumerationProtection)
+        }
+        object("identity") { json in
+            json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
+            json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
+            json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")
+            json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
+            json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
+            json.member("refreshProviderProfiles", settings.refreshProviderProfiles)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPTypes
+
+/// Operations of the protocol that are not built: 501 instead of 404, so that a caller learns what the matter is.
+enum UnbuiltRoutes {
+    static let routes: [Route] = accounts + project + configuration + pages
+
+    private static let accounts: [Route] =
+        [
+            ("signInWithCustomToken", "verifyCustomToken"), ("sendOobCode", "getOobConfirmationCode"),
+            ("resetPassword", "resetPassword"), ("signInWithEmailLink", "emailLinkSignin"),
+            ("sendVerificationCode", "sendVerificationCode"), ("signInWithPhoneNumber", "verifyPhoneNumber"),
+            ("signInWithGameCenter", nil), ("issueSamlResponse", nil), ("verifyIosClient", nil),
+        ]
+        .map { Route(.post, "/v1/accounts:\($0)", legacy: $1, .unbuilt) }
+        + ["signOutUser", "setProjectConfig", "uploadAccount", "downloadAccount"].map { method in
+            Route(.post, "/identitytoolkit/v3/relyingparty/\(method)", on: .googleAPIs, .unbuilt)
+        }
+        + [
+            Route(.get, "/identitytoolkit/v3/relyingparty/publicKeys", on: .googleAPIs, .unbuilt),
+            Route(.get, "/v1/recaptchaParams", legacy: "getRecaptchaParam", .unbuilt),
+            Route(.get, "/v1/sessionCookiePublicKeys", .unbuilt),
+        ]
+
+    private static let project: [Route] =
+        ["accounts:batchCreate", "accounts:batchDelete", "accounts:query", "accounts:sendOobCode"]
+        .map { Route(.post, "/v1/projects/{project}/\($0)", .unbuilt) }
+        + [
+            Route(.post, "/v1/projects/{project}:createSessionCookie", .unbuilt),
+            Route(.post, "/v1/projects/{project}/tenants/{tenant}:createSessionCookie", .unbuilt),
+            Route(.post, "/v1/projects/{project}:queryAccounts", .unbuilt),
+        ]
+
+    private static let configuration: [Route] =
+        [
+            "accounts/mfaEnrollment:start", "accounts/mfaEnrollment:finalize", "accounts/mfaEnrollment:withdraw",
+            "accounts/mfaSignIn:start", "accounts/mfaSignIn:finalize", "accounts:revokeToken",
+            "accounts/passkeyEnrollment:start", "accounts/passkeyEnrollment:finalize", "accounts/passkeySignIn:start",
+            "accounts/passkeySignIn:finalize", "projects/{project}/identityPlatform:initializeAuth",
+            "projects/{project}/tenants", "projects/{project}/inboundSamlConfigs",
+            "projects/{project}/tenants/{tenant}:getIamPolicy", "projects/{project}/tenants/{tenant}:setIamPolicy",
+            "projects/{project}/tenants/{tenant}:testIamPermissions",
+        ]
+        .map { Route(.post, "/v2/\($0)", errors: .status, .unbuilt) }
+        + [
+            "recaptchaConfig", "passwordPolicy", "defaultSupportedIdps", "projects/{project}/tenants",
+            "projects/{project}/inboundSamlConfigs",
+        ]
+        .map { Route(.get, "/v2/\($0)", errors: .status, .unbuilt) }
+        + ["tenants/{tenant}", "inboundSamlConfigs/{config}"].flatMap { resource in
+            [HTTPRequest.Method.get, .patch, .delete]
+                .map { Route($0, "/v2/projects/{project}/\(resource)", errors: .status, .unbuilt) }
+        }
+
+    private static let pages: [Route] =
+        [HTTPRequest.Method.get, .post].map { Route($0, "/__/auth/handler", on: .service, errors: .status, .unbuilt) }
+        + ["/__/auth/iframe", "/__/auth/action", "/__/firebase/init.json"]
+        .map { Route(.get, $0, on: .service, errors: .status, .unbuilt) }
+}

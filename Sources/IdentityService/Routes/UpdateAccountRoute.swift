@@ -1,0 +1,55 @@
+import Accounts
+import Hummingbird
+import Secrets
+
+/// `accounts:update` of the signed-in account.
+struct UpdateAccountRoute {
+    let accounts: AccountsService
+
+    /// `deleteAttribute` values by number; the last and `PROVIDER` are not ours to delete.
+    static let attributes = [
+        "USER_ATTRIBUTE_NAME_UNSPECIFIED", "EMAIL", "DISPLAY_NAME", "PROVIDER", "PHOTO_URL", "PASSWORD",
+        "RAW_USER_INFO",
+    ]
+
+    func callAsFunction(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        guard let idToken = try body.string("idToken") else {
+            guard try body.has("oobCode") else { throw AccountsError.unsupportedParameters }
+            throw WireError("INVALID_OOB_CODE")
+        }
+        try refuseAdminMembers(body)
+        var request = UpdateAccount.Request()
+        request.idToken = idToken
+        request.displayName = try body.string("displayName")
+        request.photoURL = try body.string("photoUrl")
+        request.email = try body.string("email")
+        request.password = try body.string("password").map { Secret($0) }
+        request.deleteProviders = try body.strings("deleteProvider")
+        request.deleteAttributes = try Self.attributes(body)
+        request.revokesSessions = try body.int64("validSince") != nil
+        let result = try await accounts.updateAccount(request, call.caller)
+        return .json { json in
+            json.updated(result.account)
+            json.member("newEmail", result.newEmail)
+            if let tokens = result.tokens { json.tokens(tokens) }
+        }
+    }
+
+    static func attributes(_ body: WireObject) throws -> [UpdateAccount.Attribute] {
+        try body.choices("deleteAttribute", of: attributes).map { name in
+            guard let attribute = UpdateAccount.Attribute(rawValue: name) else { throw WireError.notBuilt }
+            return attribute
+        }
+    }
+
+    /// What only admins may change, and what the answer to it is in production.
+    private func refuseAdminMembers(_ body: WireObject) throws {
+        if try body.has("linkProviderUserInfo") {
+            throw AccountsError.unexpectedParameter("link_provider_user_info is not allowed with ID token.")
+        }
+        if try body.has("customAttributes") { throw AccountsError.insufficientPermission }
+        if try body.has("mfa") { throw AccountsError.insufficientPermission }
+        if try body.has("disableUser") { throw AccountsError.operationNotAllowed }
+    }
+}

@@ -1,0 +1,96 @@
+package import Accounts
+package import Federation
+import Linking
+package import Passwords
+package import Projects
+package import Secrets
+import Sessions
+package import Storage
+package import struct Foundation.Date
+
+/// The service put together over its stores: use cases, routes, gate. The commands and the tests build it here.
+package struct ServiceAssembly: Sendable {
+    package let accounts: AccountsService
+    package let responder: ServiceResponder
+
+    /// What sets the modes apart; the defaults are those of `identity serve`.
+    package struct Options: Sendable {
+        /// Providers may lack a configuration and have http URLs on loopback; any loopback continue URL is fine.
+        package var development = false
+        /// Nil asks the API keys of the database.
+        package var projectForKey: (@Sendable (APIKey) -> Project?)?
+        /// Nil takes the projects that exist.
+        package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
+        /// Stands in front of the admin credentials of the database.
+        package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
+        package var additionalRoutes: [Route] = []
+        package var limits = ServiceResponder.Limits()
+        /// Whether the database's schema is this release's.
+        package var migrationsAreCurrent: @Sendable () async -> Bool = { true }
+
+        package init() {}
+    }
+
+    package init(
+        stores: Stores,
+        federation: FederationService,
+        passwords: PasswordHasher,
+        options: Options = Options(),
+        random: RandomSource = .system,
+        now: @escaping @Sendable () -> Date
+    ) {
+        let configuration = stores.configuration
+        accounts = AccountsService(
+            Parts(
+                stores: stores,
+                federation: federation,
+                passwords: passwords,
+                tokenVerifier: IDTokenVerifier(cache: VerifiedTokenCache(capacity: 10_000)),
+                random: random,
+                now: now,
+                development: options.development
+            )
+        )
+        let table = RouteTable(
+            ServiceParts(
+                accounts: accounts,
+                configuration: configuration,
+                allowsLoopbackProviders: options.development,
+                readiness: {
+                    [
+                        ReadinessCheck(name: "database", passes: await stores.isReachable()),
+                        ReadinessCheck(name: "migrations", passes: await options.migrationsAreCurrent()),
+                        ReadinessCheck(
+                            name: "signingKey",
+                            passes: configuration.signingKeys.signer(for: .rs256) != nil
+                        ),
+                    ]
+                }
+            ),
+            additional: options.additionalRoutes
+        )
+        let gate = Gate(
+            projectForKey: options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) },
+            projectNamed: { name in
+                if let number = Int64(name) {
+                    return configuration.snapshot.project(number: ProjectNumber(rawValue: number))
+                }
+                guard let id = ProjectID(rawValue: name) else { return nil }
+                if let projectNamed = options.projectNamed { return try await projectNamed(id) }
+                return configuration.snapshot.project(id)
+            },
+            admins: options.admins(DatabaseAdmins(configuration: configuration)),
+            now: now
+        )
+        responder = ServiceResponder(table: table, gate: gate, limits: options.limits, random: random)
+    }
+}
+
+/// The admin credentials of the database, asked each time: a revocation counts at once.
+private struct DatabaseAdmins: AdminAuthenticator {
+    let configuration: ConfigurationStore
+
+    func credential(for token: Secret) async throws -> AdminCredential? {
+        try await configuration.adminCredential(forToken: token.reveal())
+    }
+}

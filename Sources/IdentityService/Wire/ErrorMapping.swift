@@ -1,0 +1,228 @@
+package import Accounts
+package import Federation
+import HTTPTypes
+import Hummingbird
+package import Linking
+import Postgres
+import Storage
+
+/// The one place where errors of the rooms become errors of the wire.
+extension WireError {
+    /// Never says more than the documented message: what is not a case here is an internal error.
+    package init(mapping error: any Error) {
+        switch error {
+        case let error as WireError: self = error
+        case let error as AccountsError: self.init(error)
+        case let error as FederationError: self.init(error)
+        case let error as PostgresError: self.init(error)
+        case let error as any HTTPResponseError: self.init(error)
+        case let error as ConfigurationError: self.init(error)
+        case is CancellationError: self = .unavailable(cause: "cancelled")
+        default:
+            self = .internal
+            cause = "\(type(of: error))"
+        }
+    }
+
+    private init(_ error: any HTTPResponseError) {
+        self =
+            switch error.status {
+            case .contentTooLarge: .tooLarge
+            case .notFound: .notFound
+            case let status where status.kind == .clientError:
+                .status(status, "INVALID_ARGUMENT", "The request is not valid.")
+            default: .internal
+            }
+        cause = "http.\(error.status.code)"
+    }
+
+    private init(_ error: ConfigurationError) {
+        self =
+            switch error {
+            case .notFound: .status(.notFound, "NOT_FOUND", "CONFIGURATION_NOT_FOUND")
+            case .alreadyExists: .status(.conflict, "ALREADY_EXISTS", "CONFIGURATION_EXISTS")
+            case .unreadable: .internal
+            }
+        cause = "configuration.\(error.name)"
+    }
+
+    private init(_ error: PostgresError) {
+        let state = error.sqlState ?? ""
+        let isTransient =
+            switch error.code {
+            case .connectionLost, .unavailable, .timeout, .cancelled, .overloaded, .transactionEnded: true
+            // 40 serialization, 53 resources, 57P shutdown, 25006 a standby that was the primary
+            default: ["40", "53", "57P"].contains { state.hasPrefix($0) } || state == "25006"
+            }
+        let cause = "postgres.\(error.code)" + (state.isEmpty ? "" : ".\(state)")
+        self = isTransient ? .unavailable(cause: cause) : .internal
+        self.cause = cause
+    }
+
+    package init(_ error: AccountsError) {
+        switch error {
+        case .missingIDToken: self.init("MISSING_ID_TOKEN")
+        case .invalidIDToken: self.init("INVALID_ID_TOKEN")
+        case .tokenExpired: self.init("TOKEN_EXPIRED")
+        case .userNotFound: self.init("USER_NOT_FOUND")
+        case .userDisabled: self.init("USER_DISABLED")
+        case .tenantMismatch: self.init("TENANT_ID_MISMATCH")
+        case .recentSignInRequired: self.init("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+
+        case .missingRefreshToken: self.init("MISSING_REFRESH_TOKEN")
+        case .invalidRefreshToken: self.init("INVALID_REFRESH_TOKEN")
+        case .projectNumberMismatch: self.init("PROJECT_NUMBER_MISMATCH")
+
+        case .missingRequestURI: self.init("MISSING_REQUEST_URI")
+        case .invalidRequestURI: self.init("INVALID_REQUEST_URI")
+        case .invalidPendingToken: self.init("INVALID_PENDING_TOKEN")
+        case .missingProviderOrCredential(let requestURI, let provider):
+            self.init(
+                "INVALID_CREDENTIAL_OR_PROVIDER_ID",
+                "Invalid IdP response/credential: \(Self.withoutQuery(requestURI))?providerId=\(provider)"
+            )
+        case .providerNotFound: self.init(FederationError.providerNotFound)
+        case .providerDisabled: self.init(FederationError.providerDisabled)
+        case .federation(let error): self.init(error)
+        case .invalidFlow:
+            self.init(
+                "INVALID_IDP_RESPONSE",
+                "The sign-in request is unknown, expired, already used, or not this client's."
+            )
+        case .accountNotFound: self.init("EMAIL_NOT_FOUND")
+        case .signUpClosed: self.init("ADMIN_ONLY_OPERATION")
+        case .duplicateCredential:
+            self.init(
+                "MISSING_OR_INVALID_NONCE",
+                "Duplicate credential received. Please try again with a new credential."
+            )
+        case .linking(let refusal): self.init(refusal.wireCode)
+
+        case .missingIdentifier: self.init("MISSING_IDENTIFIER")
+        case .invalidIdentifier: self.init("INVALID_IDENTIFIER")
+        case .missingContinueURI: self.init("MISSING_CONTINUE_URI")
+        case .invalidContinueURI(let detail): self.init("INVALID_CONTINUE_URI", detail.isEmpty ? nil : detail)
+        case .reservedParameter(let name): self.init(FederationError.customParameterNotAllowed(name: name))
+
+        case .missingEmail: self.init("MISSING_EMAIL")
+        case .invalidEmail: self.init("INVALID_EMAIL")
+        case .emailExists: self.init("EMAIL_EXISTS")
+        case .emailNotFound: self.init("EMAIL_NOT_FOUND")
+        case .missingPassword: self.init("MISSING_PASSWORD")
+        case .weakPassword: self.init("WEAK_PASSWORD", "Password should be at least 6 characters")
+        case .passwordTooLong:
+            self.init("PASSWORD_DOES_NOT_MEET_REQUIREMENTS", "Password cannot be longer than 4096 characters")
+        case .invalidLoginCredentials: self.init("INVALID_LOGIN_CREDENTIALS")
+        case .invalidPassword: self.init("INVALID_PASSWORD")
+        case .passwordSignInDisabled: self.init("PASSWORD_LOGIN_DISABLED")
+        case .signUpWithPasswordDisabled: self.init("OPERATION_NOT_ALLOWED")
+        case .anonymousSignInDisabled: self.init("ADMIN_ONLY_OPERATION")
+        case .verifyEmailBeforeChange:
+            self.init("OPERATION_NOT_ALLOWED", "Please verify the new email before changing email.")
+        case .displayNameTooLong: self.init("INVALID_PROFILE_ATTRIBUTE", "Display name too long.")
+        case .invalidProfileAttribute(let detail): self.init("INVALID_PROFILE_ATTRIBUTE", detail)
+        case .unsupportedParameters: self.init("INVALID_REQ_TYPE", "Unsupported request parameters.")
+        case .unexpectedParameter(let detail): self.init("UNEXPECTED_PARAMETER", detail)
+        case .insufficientPermission: self.init("INSUFFICIENT_PERMISSION")
+        case .operationNotAllowed: self.init("OPERATION_NOT_ALLOWED")
+        case .lastSignInMethod: self.init("OPERATION_NOT_ALLOWED", "The last sign-in method cannot be removed.")
+        case .deletionClosed: self.init("ADMIN_ONLY_OPERATION")
+        case .overloaded: self = .unavailable(cause: "accounts.overloaded")
+
+        case .missingLocalID: self.init("MISSING_LOCAL_ID")
+        case .duplicateLocalID: self.init("DUPLICATE_LOCAL_ID")
+        case .invalidLocalID: self.init("INVALID_ARGUMENT", "localId must have 1 to 128 characters.")
+        case .invalidPhoneNumber: self.init("INVALID_PHONE_NUMBER", "Invalid format.")
+        case .phoneNumberExists: self.init("PHONE_NUMBER_EXISTS")
+        case .claimsTooLarge: self.init("CLAIMS_TOO_LARGE")
+        case .invalidClaims: self.init("INVALID_CLAIMS")
+        case .forbiddenClaim(let name): self.init("FORBIDDEN_CLAIM", name)
+        case .missingIdentifierForLink:
+            self.init("MISSING_IDENTIFIER", "providerId & rawId are both required for provider linking")
+        case .invalidProviderID: self.init("INVALID_PROVIDER_ID")
+        case .sessionNotFound: self.init("INVALID_ARGUMENT", "The session does not exist.")
+        case .contended: self = .unavailable(cause: "accounts.contended")
+        }
+    }
+
+    package init(_ error: FederationError) {
+        let invalid = "INVALID_IDP_RESPONSE"
+        let nonce = "MISSING_OR_INVALID_NONCE"
+        let unreachable = "Error connecting to the given credential's issuer."
+        let invalidAnswer = "The provider's response is not valid."
+        switch error {
+        case .providerNotFound:
+            self.init("OPERATION_NOT_ALLOWED", "The identity provider configuration is not found.")
+        case .providerDisabled:
+            self.init("OPERATION_NOT_ALLOWED", "The identity provider configuration is disabled.")
+        case .misconfigured, .unavailable, .issuerUnreachable: self.init(invalid, unreachable)
+
+        case .customParameterNotAllowed(let name):
+            self.init("INVALID_ARGUMENT", "The custom parameter \"\(name)\" is not allowed.")
+        case .invalidRedirectURI: self.init("INVALID_CONTINUE_URI")
+
+        case .invalidRequestURI: self.init("INVALID_REQUEST_URI")
+        case .duplicateParameter(let name): self.init(invalid, "Duplicate parameter: \(name)")
+        case .cancelled: self.init("USER_CANCELLED")
+        case .interactionRequired(let error): self.init(invalid, error)
+        case .scopeRefused(let error, let description): self.init(invalid, Self.joined(error, description))
+        case .providerError(let error, _): self.init(invalid, error)
+        case .callbackMismatch: self.init(invalid, "The redirect URI does not match.")
+        case .issuerParameterMismatch: self.init(invalid, "The issuer of the response does not match.")
+        case .missingCredential:
+            self.init("INVALID_CREDENTIAL_OR_PROVIDER_ID", "Invalid IdP response/credential.")
+
+        case .codeRejected: self.init(invalid, "The authorization code is invalid or was used.")
+        case .clientRejected: self.init(invalid, "The provider rejected the client credentials.")
+        case .invalidAnswer, .subjectMismatch: self.init(invalid, invalidAnswer)
+        case .accessTokenRejected: self.init(invalid, "The provider rejected the access token.")
+        case .accessTokenNotAccepted(let provider):
+            self.init(invalid, "An access token alone is not accepted for \(provider).")
+
+        case .unparsableIDToken: self.init(invalid, "Unable to parse the ID Token.")
+        case .signatureInvalid: self.init(invalid, "Unable to verify the ID Token signature.")
+        case .issuerMismatch(let got, let want):
+            self.init(invalid, "The issuer in ID Token \(got) does not match the expected one in config: \(want).")
+        case .audienceMismatch(let got, let want):
+            let got = got.joined(separator: ", ")
+            self.init(invalid, "The audience in ID Token [\(got)] does not match the expected audience \(want).")
+        case .staleIDToken(let issuedAt): self.init(invalid, "ID Token issued at \(issuedAt) is stale to sign-in.")
+        case .missingSubject(let claims):
+            self.init(invalid, "ID Token does not contain user's identity in 'sub' claim: \(claims)")
+        case .nonceMissingInRequest: self.init(nonce, "Nonce is missing in the request.")
+        case .nonceMismatch:
+            self.init(nonce, "The nonce in ID Token does not match the SHA256 hash of the raw nonce in the request.")
+        case .hashMismatch: self.init(invalid, "The hash in ID Token does not match.")
+        case .authenticationTooOld: self.init(invalid, "The authentication is too old.")
+        }
+        cause = error.description
+    }
+
+    /// A request URI can carry a code: only what stands before its query is repeated.
+    private static func withoutQuery(_ uri: String) -> Substring { uri.prefix { $0 != "?" && $0 != "#" } }
+
+    private static func joined(_ error: String, _ description: String?) -> String {
+        description.map { "\(error): \($0)" } ?? error
+    }
+}
+
+extension ConfigurationError {
+    fileprivate var name: String {
+        switch self {
+        case .notFound: "notFound"
+        case .alreadyExists: "alreadyExists"
+        case .unreadable: "unreadable"
+        }
+    }
+}
+
+extension LinkDecision.Refusal {
+    /// The code of a refused link, as an error or as `errorMessage` in an answer.
+    package var wireCode: String {
+        switch self {
+        case .identityLinkedToAnotherAccount: "FEDERATED_USER_ID_ALREADY_LINKED"
+        case .providerAlreadyLinked: "PROVIDER_ALREADY_LINKED"
+        case .emailExists: "EMAIL_EXISTS"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// `name=value` pairs of a query or a form body (`application/x-www-form-urlencoded`).
+package struct QueryItems: Sendable {
+    private let items: [(name: String, value: String)]
+
+    /// Nil for bad percent-encoding, bad UTF-8 or a NUL.
+    package init?(_ text: some StringProtocol) {
+        var items: [(name: String, value: String)] = []
+        for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentEncoding.decode(parts[0], plusIsSpace: true),
+                let value = PercentEncoding.decode(parts.count > 1 ? parts[1] : parts[0].prefix(0), plusIsSpace: true)
+            else { return nil }
+            items.append((name, value))
+        }
+        self.items = items
+    }
+
+    package static let none = QueryItems(items: [])
+
+    private init(items: [(name: String, value: String)]) { self.items = items }
+
+    /// Nil when the name is absent.
+    /// - Throws: when it comes twice: two readers could take different ones.
+    package func value(_ name: String) throws(WireError) -> String? {
+        var found: String?
+        for item in items where item.name == name {
+            guard found == nil else {
+                throw .invalidRequest("Invalid request. Duplicate parameter \"\(name)\".", field: name)
+            }
+            found = item.value
+        }
+        return found
+    }
+
+    /// A form as the JSON object that says the same.
+    /// - Throws: when a name comes twice.
+    package func object() throws(WireError) -> WireObject {
+        var members: [WireValue.Member] = []
+        for item in items {
+            guard !members.contains(where: { $0.name == item.name }), members.count < 64 else {
+                throw .invalidRequest("Invalid request. Duplicate parameter \"\(item.name)\".", field: nil)
+            }
+            members.append(WireValue.Member(name: item.name, value: .string(item.value)))
+        }
+        return WireObject(members)
+    }
+}
+
+/// Percent-encoding (RFC 3986 §2.1).
+package enum PercentEncoding {
+    /// Nil for a broken escape, bytes that are no UTF-8, or a NUL.
+    package static func decode(_ text: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var rest = text.makeIterator()
+        while let byte = rest.next() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
+            default: bytes.append(byte)
+            }
+        }
+        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package import HTTPTypes
+package import Hummingbird
+
+extension Response {
+    /// An answer with a JSON object, which nobody may keep.
+    package static func json(
+        _ status: HTTPResponse.Status = .ok,
+        _ members: (inout JSONWriter) throws -> Void
+    ) rethrows -> Response {
+        var json = JSONWriter()
+        try json.object(members)
+        return Response(
+            status: status,
+            headers: [.contentType: JSONWriter.contentType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: json.bytes)
+        )
+    }
+}

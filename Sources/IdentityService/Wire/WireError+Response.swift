@@ -1,0 +1,95 @@
+import HTTPTypes
+package import Hummingbird
+import NIOCore
+
+/// The outer shape of errors, which differs between the parts of the API.
+package enum ErrorEnvelope: Sendable, Hashable {
+    /// v1 account operations and their v3 forms: with `errors[]`.
+    case accounts
+    /// Secure Token and v2: with `status`.
+    case status
+    /// As ``accounts`` or ``status``, but 429 and 5xx are plain text: a JSON error of `lookup` or `token` makes web
+    /// SDKs delete the signed-in user.
+    indirect case plainFailures(ErrorEnvelope)
+
+    var listsErrors: Bool {
+        switch self {
+        case .accounts: true
+        case .status: false
+        case .plainFailures(let envelope): envelope.listsErrors
+        }
+    }
+}
+
+extension WireError {
+    package func response(in envelope: ErrorEnvelope) -> Response {
+        var headers = HTTPFields()
+        headers[.cacheControl] = "no-store"
+        if let retryAfter { headers[.retryAfter] = String(retryAfter) }
+        if !allow.isEmpty { headers[.allow] = allow.map(\.rawValue).joined(separator: ", ") }
+        if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+        if case .plainFailures = envelope, status == .tooManyRequests || status.kind == .serverError {
+            headers[.contentType] = "text/plain; charset=utf-8"
+            return Response(
+                status: status,
+                headers: headers,
+                body: ResponseBody(byteBuffer: ByteBuffer(string: message + "\n"))
+            )
+        }
+        headers[.contentType] = JSONWriter.contentType
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body(in: envelope)))
+    }
+
+    private func body(in envelope: ErrorEnvelope) -> ByteBuffer {
+        var json = JSONWriter()
+        json.object { json in
+            json.object("error") { json in
+                json.member("code", number: Int64(status.code))
+                json.member("message", message)
+                if envelope.listsErrors || status == .unauthorized { writeErrors(to: &json) }
+                json.member("status", statusName ?? (envelope.listsErrors ? nil : "INVALID_ARGUMENT"))
+                if !details.isEmpty { json.array("details") { json in details.forEach { $0.write(to: &json) } } }
+            }
+        }
+        return json.bytes
+    }
+
+    private func writeErrors(to json: inout JSONWriter) {
+        json.array("errors") { json in
+            json.object { json in
+                json.member("message", message)
+                json.member("domain", "global")
+                json.member("reason", reason)
+                guard status == .unauthorized else { return }
+                json.member("location", "Authorization")
+                json.member("locationType", "header")
+            }
+        }
+    }
+}
+
+extension WireError.Detail {
+    func write(to json: inout JSONWriter) {
+        json.object { json in
+            switch self {
+            case .badRequest(let field, let description):
+                json.member("@type", "type.googleapis.com/google.rpc.BadRequest")
+                json.array("fieldViolations") { json in
+                    json.object { json in
+                        json.member("field", field.isEmpty ? nil : field)
+                        json.member("description", description)
+                    }
+                }
+            case .errorInfo(let reason, let service):
+                json.member("@type", "type.googleapis.com/google.rpc.ErrorInfo")
+                json.member("reason", reason)
+                json.member("domain", "googleapis.com")
+                json.object("metadata") { $0.member("service", service) }
+            case .localizedMessage(let message):
+                json.member("@type", "type.googleapis.com/google.rpc.LocalizedMessage")
+                json.member("locale", "en-US")
+                json.member("message", message)
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package import HTTPTypes
+
+/// An error as the wire shows it; ``ErrorMapping`` makes one of every error of the domain.
+package struct WireError: Error, Sendable, Hashable {
+    package var status: HTTPResponse.Status
+    /// `CODE` or `CODE : detail`, or a sentence; one line, without control characters.
+    package private(set) var message: String
+    /// `errors[0].reason` of the accounts envelope.
+    package var reason = "invalid"
+    /// The canonical name of the status (`google.rpc.Code`); nil for the domain errors of the accounts API, which have none.
+    package var statusName: String?
+    package var details: [Detail] = []
+    /// Seconds, for `Retry-After`.
+    package var retryAfter: Int?
+    package var allow: [HTTPRequest.Method] = []
+    /// Why, for the log alone: from a closed set, without anything a client sent.
+    package var cause: String?
+
+    package enum Detail: Sendable, Hashable {
+        case badRequest(field: String, description: String)
+        case errorInfo(reason: String, service: String)
+        case localizedMessage(String)
+    }
+
+    private init(status: HTTPResponse.Status, message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    // MARK: Domain errors
+
+    /// A domain error, status 400: `code`, or `code : detail`.
+    ///
+    /// SDKs split the message at ` : ` and drop what follows a second one, so a detail never holds it.
+    package init(_ code: String, _ detail: String? = nil) {
+        self.init(status: .badRequest, message: detail.map { "\(code) : \(Self.line($0))" } ?? code)
+    }
+
+    /// The part before ` : `, for logs; nil for sentences.
+    package var code: String? {
+        let code = message.prefix { $0 == "_" || $0.isUppercase || $0.isNumber }
+        return code.count > 2 && (code.endIndex == message.endIndex || message[code.endIndex...].hasPrefix(" : "))
+            ? String(code) : nil
+    }
+
+    // MARK: Errors of the protocol
+
+    /// An error of the transport rather than of accounts, with the name of its status.
+    package static func status(
+        _ status: HTTPResponse.Status,
+        _ name: String,
+        _ message: String,
+        detail: String? = nil
+    ) -> WireError {
+        var error = WireError(status: status, message: detail.map { "\(message) : \(line($0))" } ?? line(message))
+        error.statusName = name
+        return error
+    }
+
+    /// A request that cannot be read: envelope C.
+    package static func invalidRequest(_ message: String, field: String?) -> WireError {
+        var error = status(.badRequest, "INVALID_ARGUMENT", message)
+        error.details = [.badRequest(field: line(field ?? ""), description: error.message)]
+        return error
+    }
+
+    package static let tooLarge = status(
+        .contentTooLarge,
+        "INVALID_ARGUMENT",
+        "Request payload size exceeds the limit: \(Call.maximumBody) bytes."
+    )
+
+    package static let notFound = status(.notFound, "NOT_FOUND", "Requested entity was not found.")
+
+    package static let notBuilt = status(.notImplemented, "UNIMPLEMENTED", "This operation is not implemented.")
+
+    package static let `internal` = status(.internalServerError, "INTERNAL", "INTERNAL_ERROR")
+
+    /// The caller may try again soon.
+    package static func unavailable(cause: String) -> WireError {
+        var error = status(.serviceUnavailable, "UNAVAILABLE", "The service is currently unavailable.")
+        error.retryAfter = 1
+        error.cause = cause
+        return error
+    }
+
+    package static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> WireError {
+        var error = status(.methodNotAllowed, "UNIMPLEMENTED", "The method is not allowed for this path.")
+        error.allow = allowed
+        return error
+    }
+
+    // MARK: Text
+
+    private static let maximumLength = 512
+
+    /// One line of at most 512 characters without control characters and without ` : `: nothing that came from outside
+    /// can break out of a message, a header or a log line.
+    package static func line(_ text: String) -> String {
+        var line = String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.lazy.prefix(maximumLength).map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator: " "
+                    default: scalar
+                    }
+                }
+            )
+        )
+        while let separator = line.firstRange(of: " : ") { line.replaceSubrange(separator, with: ": ") }
+        return line
+    }
+}

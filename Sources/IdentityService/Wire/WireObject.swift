@@ -1,0 +1,168 @@
+/// A JSON object of a request, read member by member with the rules of protobuf's JSON.
+///
+/// Names are camelCase here and may come in snake_case; an explicit null is an absent member; a member that nobody asks
+/// for is ignored. A value of the wrong type throws a ``WireError`` that names the path, as production does.
+package struct WireObject: Sendable {
+    /// As they came, nulls included.
+    package let members: [WireValue.Member]
+    /// `users[0]`, in snake_case; empty at the top.
+    private let path: String
+
+    package init(_ members: [WireValue.Member] = [], path: String = "") {
+        self.members = members
+        self.path = path
+    }
+
+    /// The top of a request: a JSON object or nothing at all.
+    package init(_ value: WireValue) throws(WireError) {
+        guard case .object(let members) = value else {
+            throw .invalidRequest("Invalid JSON payload received. The request must be an object.", field: nil)
+        }
+        self.init(members)
+    }
+
+    // MARK: Typed members
+
+    package func string(_ name: String) throws(WireError) -> String? {
+        guard let value = try value(name) else { return nil }
+        guard case .string(let text) = value else { throw mismatch(name, "TYPE_STRING", value) }
+        return text
+    }
+
+    package func bool(_ name: String) throws(WireError) -> Bool? {
+        guard let value = try value(name) else { return nil }
+        guard case .bool(let flag) = value else { throw mismatch(name, "TYPE_BOOL", value) }
+        return flag
+    }
+
+    /// A JSON number or a string of digits.
+    package func int64(_ name: String) throws(WireError) -> Int64? {
+        guard let value = try value(name) else { return nil }
+        let number: Int64? =
+            switch value {
+            case .number(let digits): Int64(digits) ?? Double(digits).flatMap { Int64(exactly: $0) }
+            case .string(let digits): digits.hasPrefix("+") ? nil : Int64(digits)
+            default: nil
+            }
+        guard let number else { throw mismatch(name, "TYPE_INT64", value) }
+        return number
+    }
+
+    /// Empty when absent.
+    package func strings(_ name: String) throws(WireError) -> [String] {
+        var texts: [String] = []
+        for (index, value) in try values(name).enumerated() {
+            guard case .string(let text) = value else { throw mismatch("\(name)[\(index)]", "TYPE_STRING", value) }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    package func object(_ name: String) throws(WireError) -> WireObject? {
+        guard let value = try value(name) else { return nil }
+        guard case .object(let members) = value else { throw mismatch(name, "TYPE_MESSAGE", value) }
+        return WireObject(members, path: join(name))
+    }
+
+    /// Empty when absent.
+    package func objects(_ name: String) throws(WireError) -> [WireObject] {
+        var objects: [WireObject] = []
+        for (index, value) in try values(name).enumerated() {
+            guard case .object(let members) = value else {
+                throw mismatch("\(name)[\(index)]", "TYPE_MESSAGE", value)
+            }
+            objects.append(WireObject(members, path: join("\(name)[\(index)]")))
+        }
+        return objects
+    }
+
+    /// A map of texts, such as `customParameter{}`, whose names are the caller's own. Empty when absent.
+    package func texts(_ name: String) throws(WireError) -> [String: String] {
+        guard let object = try object(name) else { return [:] }
+        var texts: [String: String] = [:]
+        for member in object.members where !member.value.isNull {
+            guard case .string(let text) = member.value else {
+                throw mismatch("\(name)[\"\(member.name)\"]", "TYPE_STRING", member.value)
+            }
+            texts[member.name] = text
+        }
+        return texts
+    }
+
+    /// An enum value by name, number, or number in digits; numbers count from 0 in the order of `cases`.
+    package func choice(_ name: String, of cases: [String]) throws(WireError) -> String? {
+        guard let value = try value(name) else { return nil }
+        return try choice(name, value, cases)
+    }
+
+    /// Enum values, each as ``choice(_:of:)`` takes it. Empty when absent.
+    package func choices(_ name: String, of cases: [String]) throws(WireError) -> [String] {
+        var choices: [String] = []
+        for (index, value) in try values(name).enumerated() {
+            choices.append(try choice("\(name)[\(index)]", value, cases))
+        }
+        return choices
+    }
+
+    private func choice(_ name: String, _ value: WireValue, _ cases: [String]) throws(WireError) -> String {
+        switch value {
+        case .string(let text) where cases.contains(text): return text
+        case .string(let digits), .number(let digits):
+            if let index = Int(digits), cases.indices.contains(index) { return cases[index] }
+        default: break
+        }
+        throw mismatch(name, "TYPE_ENUM", value)
+    }
+
+    // MARK: Raw members
+
+    /// The member in either spelling; nil when it is absent or null.
+    package func value(_ name: String) throws(WireError) -> WireValue? {
+        var found: WireValue?
+        for member in members where Self.spells(member.name, name) {
+            guard found == nil else {
+                throw .invalidRequest(JSONReader.Fault.duplicateName(name).description, field: join(name))
+            }
+            found = member.value
+        }
+        return found.flatMap { $0.isNull ? nil : $0 }
+    }
+
+    package func has(_ name: String) throws(WireError) -> Bool { try value(name) != nil }
+
+    package var isEmpty: Bool { members.isEmpty }
+
+    private func values(_ name: String) throws(WireError) -> [WireValue] {
+        guard let value = try value(name) else { return [] }
+        guard case .array(let values) = value else { throw mismatch(name, "TYPE_LIST", value) }
+        return values
+    }
+
+    // MARK: Names
+
+    private func join(_ name: String) -> String {
+        let name = Self.snakeCase(name)
+        return path.isEmpty ? name : "\(path).\(name)"
+    }
+
+    private func mismatch(_ name: String, _ type: String, _ value: WireValue) -> WireError {
+        let field = join(name)
+        return .invalidRequest("Invalid value at '\(field)' (\(type)), \(value.text)", field: field)
+    }
+
+    /// Whether `name` is `camel` itself or its snake_case form.
+    private static func spells(_ name: String, _ camel: String) -> Bool {
+        if name == camel { return true }
+        guard name.utf8.contains(UInt8(ascii: "_")) else { return false }
+        return name == snakeCase(camel)
+    }
+
+    private static func snakeCase(_ camel: String) -> String {
+        var text = ""
+        for character in camel {
+            if character.isUppercase { text.append("_") }
+            text.append(contentsOf: character.lowercased())
+        }
+        return text
+    }
+}

@@ -1,0 +1,30 @@
+package import Postgres
+
+/// Why the schema can't be brought to what this program knows.
+package enum MigrationError: Error, CustomStringConvertible {
+    /// The database has steps that this program doesn't know: a newer release has migrated it.
+    case databaseIsNewer(unknown: [String])
+    /// The database has another step where this program has `expected`.
+    case diverged(expected: String, found: String)
+    /// The program's own list isn't in the order of its names.
+    case unordered(String)
+    /// A step outside a transaction needs a second connection beside the one that holds the lock.
+    case tooFewConnections
+    /// Another program has been migrating for longer than the patience of this one.
+    case locked
+    /// A step failed; one in a transaction left nothing behind.
+    case failed(step: String, PostgresError)
+
+    package var description: String {
+        switch self {
+        case .databaseIsNewer(let unknown):
+            "the database is newer than this program: \(unknown.joined(separator: ", "))"
+        case .diverged(let expected, let found):
+            "the database has the migration \(found) where this program has \(expected)"
+        case .unordered(let name): "the migration \(name) is not in the order of the names"
+        case .tooFewConnections: "migrating needs two connections"
+        case .locked: "another program is migrating this database"
+        case .failed(let step, let error): "the migration \(step) failed: \(error)"
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package import Logging
+package import Postgres
+
+/// Brings a database's schema forward, step by step.
+///
+/// Any number of them may run at once: row 0 of `schema_migrations` is locked while a step runs, and each asks again
+/// what is left after it got the lock.
+package struct Migrator: Sendable {
+    private let client: PostgresClient
+    private let migrations: [Migration]
+    private let logger: Logger?
+    /// How long to wait for another migrator in all.
+    private let patience: Duration
+
+    /// - Parameter client: without limits on time if steps take long; ``PostgresClient/Configuration/migrating(_:)``.
+    package init(
+        _ client: PostgresClient,
+        migrations: [Migration] = Schema.all,
+        logger: Logger? = nil,
+        patience: Duration = .seconds(300)
+    ) {
+        self.client = client
+        self.migrations = migrations
+        self.logger = logger
+        self.patience = patience
+    }
+
+    /// The steps that the database lacks; changes nothing.
+    /// - Throws: ``MigrationError``, or ``PostgresError`` when the database can't be asked.
+    package func plan() async throws -> [Migration] {
+        guard try await hasBookkeeping() else { return try pending(applied: []) }
+        return try pending(applied: try await applied(client))
+    }
+
+    /// Applies the steps that the database lacks.
+    /// - Returns: the names of those that this call applied, not another migrator's.
+    /// - Throws: ``MigrationError``, or ``PostgresError`` when the database can't be reached.
+    @discardableResult
+    package func migrate() async throws -> [String] {
+        guard try await !plan().isEmpty else { return [] }
+        if try await !hasBookkeeping() { try await createBookkeeping() }
+        var names: [String] = []
+        let deadline = ContinuousClock.now + patience
+        while true {
+            do {
+                guard let name = try await applyNext() else { return names }
+                logger?.notice("Applied a migration", metadata: ["migration.name": "\(name)"])
+                names.append(name)
+            } catch is LockUnavailable {
+                guard ContinuousClock.now < deadline else { throw MigrationError.locked }
+                logger?.debug("Another migrator is at work")
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    private struct LockUnavailable: Error {}
+
+    /// Applies one step under the lock.
+    /// - Returns: its name, or nil when none is left.
+    private func applyNext() async throws -> String? {
+        try await client.transaction { transaction in
+            do {
+                // Whoever waits for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY waits for those.
+                try await transaction.execute("SELECT name FROM schema_migrations WHERE position = 0 FOR UPDATE NOWAIT")
+            } catch let error as PostgresError where error.code == .timeout {
+                throw LockUnavailable()
+            }
+            let applied = try await applied(transaction)
+            guard let step = try pending(applied: applied).first else { return nil }
+            do {
+                if step.transactional {
+                    for sql in step.sql { try await transaction.execute(sql) }
+                } else {
+                    try await runOutside(step, of: transaction)
+                }
+            } catch let error as PostgresError {
+                throw MigrationError.failed(step: step.name, error)
+            }
+            try await transaction.execute(
+                """
+                INSERT INTO schema_migrations (position, name, applied_at)
+                VALUES (\(applied.count + 1)::int, \(step.name), now())
+                """
+            )
+            return step.name
+        }
+    }
+
+    /// Runs a step on other connections, while the transaction keeps the lock.
+    private func runOutside(_ step: Migration, of transaction: PostgresTransaction) async throws {
+        guard client.connections > 1 else { throw MigrationError.tooFewConnections }
+        // Of no use but to end the statement before, whose snapshot lives until then.
+        try await transaction.execute("SHOW transaction_isolation")
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                for sql in step.sql { try await client.execute(sql) }
+            }
+            group.addTask {
+                // A transaction that says nothing for long is rolled back.
+                while true {
+                    try await Task.sleep(for: .seconds(2))
+                    try await transaction.execute("SHOW transaction_isolation")
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    // MARK: Bookkeeping
+
+    private func hasBookkeeping() async throws -> Bool {
+        try await client.query("SELECT to_regclass('schema_migrations') IS NOT NULL") { try $0.next() } == [true]
+    }
+
+    private func createBookkeeping() async throws {
+        do {
+            try await client.transaction { transaction in
+                try await transaction.execute(
+                    """
+                    CREATE TABLE schema_migrations (
+                        position INT NOT NULL CONSTRAINT schema_migrations_pkey PRIMARY KEY,
+                        name TEXT NOT NULL CONSTRAINT schema_migrations_name_key UNIQUE,
+                        applied_at TIMESTAMPTZ NOT NULL
+                    )
+                    """
+                )
+                try await transaction.execute(
+                    "INSERT INTO schema_migrations (position, name, applied_at) VALUES (0, 'lock', now())"
+                )
+            }
+        } catch let error as PostgresError where error.sqlState == "42P07" || error.sqlState == "23505" {
+            // Another migrator was faster; the second state comes from the catalogue's own index.
+        }
+    }
+
+    private func applied(_ executor: some PostgresExecutor) async throws -> [String] {
+        try await executor.query("SELECT name FROM schema_migrations WHERE position > 0 ORDER BY position") {
+            try $0.next()
+        }
+    }
+
+    /// The steps after those applied, which must be where ours begin.
+    private func pending(applied: [String]) throws(MigrationError) -> [Migration] {
+        for (earlier, later) in zip(migrations, migrations.dropFirst()) where earlier.name >= later.name {
+            throw .unordered(later.name)
+        }
+        for (ours, theirs) in zip(migrations, applied) where ours.name != theirs {
+            throw .diverged(expected: ours.name, found: theirs)
+        }
+        guard applied.count <= migrations.count else {
+            throw .databaseIsNewer(unknown: Array(applied[migrations.count...]))
+        }
+        return Array(migrations[applied.count...])
+    }
+}
+
+extension PostgresClient.Configuration {
+    /// For migrating: a step takes as long as it takes.
+    package static func migrating(_ conninfo: String) -> Self {
+        Self(conninfo: conninfo, connections: 2, statementTimeout: nil, lockTimeout: .seconds(5))
+    }
+}

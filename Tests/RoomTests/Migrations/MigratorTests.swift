@@ -1,0 +1,144 @@
+import Logging
+import Migrations
+import Postgres
+import TestKit
+import Testing
+
+@Suite("Migrations: the runner")
+struct MigratorTests {
+    private static let first = Migration(
+        name: "20260101T000000_a",
+        sql: ["CREATE TABLE a (x INT)", "INSERT INTO a VALUES (1)"]
+    )
+    private static let second = Migration(name: "20260102T000000_b", sql: ["ALTER TABLE a ADD COLUMN y INT"])
+    private static let outside = Migration(
+        name: "20260103T000000_c",
+        sql: ["DROP INDEX CONCURRENTLY IF EXISTS a_x_idx", "CREATE INDEX CONCURRENTLY a_x_idx ON a (x)"],
+        transactional: false
+    )
+    private static let failing = Migration(
+        name: "20260104T000000_d",
+        sql: ["CREATE TABLE d (x INT)", "INSERT INTO a VALUES ('not a number'::text::int)"]
+    )
+
+    /// Gives a client for an empty schema.
+    private func withClient(_ body: (PostgresClient) async throws -> Void) async throws {
+        let client = PostgresClient(
+            .migrating(TestDatabase.current.conninfo),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        try await client.execute("DROP SCHEMA public CASCADE")
+        try await client.execute("CREATE SCHEMA public")
+        try await body(client)
+        await client.close()
+    }
+
+    private func tables(_ client: PostgresClient) async throws -> [String] {
+        try await client.query("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' ORDER BY 1") {
+            try $0.next()
+        }
+    }
+
+    @Test(.database) func appliesEachStepOnceInOrder() async throws {
+        try await withClient { client async throws in
+            #expect(try await Migrator(client, migrations: [Self.first]).migrate() == [Self.first.name])
+            let migrator = Migrator(client, migrations: [Self.first, Self.second, Self.outside])
+            #expect(try await migrator.plan().map(\.name) == [Self.second.name, Self.outside.name])
+            #expect(try await migrator.migrate() == [Self.second.name, Self.outside.name])
+            #expect(try await migrator.migrate() == [])
+            #expect(try await migrator.plan().isEmpty)
+            #expect(try await client.query("SELECT count(*) FROM a") { try $0.next() } == [1])
+            #expect(
+                try await client.query("SELECT name FROM schema_migrations WHERE position > 0 ORDER BY position") {
+                    try $0.next()
+                } == [Self.first.name, Self.second.name, Self.outside.name]
+            )
+        }
+    }
+
+    @Test(.database) func aPlanChangesNothing() async throws {
+        try await withClient { client async throws in
+            let migrator = Migrator(client, migrations: [Self.first, Self.second])
+            #expect(try await migrator.plan().map(\.name) == [Self.first.name, Self.second.name])
+            #expect(try await tables(client) == [])
+        }
+    }
+
+    @Test(.database) func severalStartersApplyEachStepOnce() async throws {
+        try await withClient { client async throws in
+            let names = try await withThrowingTaskGroup(of: [String].self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        let own = PostgresClient(
+                            .migrating(TestDatabase.current.conninfo),
+                            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+                        )
+                        let names = try await Migrator(own, migrations: [Self.first, Self.second, Self.outside])
+                            .migrate()
+                        await own.close()
+                        return names
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(names.sorted() == [Self.first.name, Self.second.name, Self.outside.name])
+            #expect(try await client.query("SELECT count(*) FROM a") { try $0.next() } == [1])
+        }
+    }
+
+    @Test(.database) func refusesADatabaseThatIsNewer() async throws {
+        try await withClient { client async throws in
+            try await Migrator(client, migrations: [Self.first, Self.second]).migrate()
+            let older = Migrator(client, migrations: [Self.first])
+            for attempt in [{ _ = try await older.plan() }, { _ = try await older.migrate() }] {
+                let error = await #expect(throws: MigrationError.self) { try await attempt() }
+                guard case .databaseIsNewer([Self.second.name]) = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+        }
+    }
+
+    @Test(.database) func refusesADatabaseWithAnotherHistory() async throws {
+        try await withClient { client async throws in
+            try await Migrator(client, migrations: [Self.first]).migrate()
+            let error = await #expect(throws: MigrationError.self) {
+                try await Migrator(client, migrations: [Self.second, Self.outside]).migrate()
+            }
+            guard case .diverged(Self.second.name, Self.first.name) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test(.database) func aFailingStepLeavesNothingBehind() async throws {
+        try await withClient { client async throws in
+            let migrator = Migrator(client, migrations: [Self.first, Self.second, Self.failing])
+            let error = await #expect(throws: MigrationError.self) { try await migrator.migrate() }
+            guard case .failed(Self.failing.name, let cause) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(cause.sqlState == "22P02")
+            #expect(try await tables(client) == ["a", "schema_migrations"])
+            #expect(try await migrator.plan().map(\.name) == [Self.failing.name])
+        }
+    }
+
+    @Test(.database) func refusesAListOutOfOrder() async throws {
+        try await withClient { client async throws in
+            await #expect(throws: MigrationError.self) {
+                try await Migrator(client, migrations: [Self.second, Self.first]).migrate()
+            }
+        }
+    }
+
+    @Test func theSchemasStepsAreNamedByTheirTime() throws {
+        #expect(Schema.all.map(\.name) == Schema.all.map(\.name).sorted())
+        for step in Schema.all {
+            #expect(step.name.wholeMatch(of: /\d{8}T\d{6}_[a-z][A-Za-z0-9]*/) != nil, "\(step.name)")
+        }
+    }
+}

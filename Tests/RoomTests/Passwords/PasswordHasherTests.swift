@@ -1,0 +1,158 @@
+import Logging
+import Passwords
+import Secrets
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct PasswordHasherTests {
+    private let signerKey = [UInt8](repeating: 9, count: 64)
+    private let password = Secret("correct horse")
+
+    @Test func verifiesThePasswordThatWasHashedAndNoOther() async throws {
+        let hasher = PasswordHasher(workers: 2, queueLimit: 8)
+        let stored = try await hasher.hash(password, signerKey: signerKey)
+        #expect(stored.parameters == .standard && stored.salt.count == 16 && stored.hash.count == 64)
+        #expect(try await hasher.verify(password, against: stored, signerKey: signerKey))
+        #expect(try await !hasher.verify(Secret("correct horsf"), against: stored, signerKey: signerKey))
+        #expect(try await !hasher.verify(password, against: stored, signerKey: [UInt8](repeating: 8, count: 64)))
+        #expect(try await !hasher.verify(password, against: nil, signerKey: signerKey))
+        #expect(try await hasher.hash(password, signerKey: signerKey) != stored)  // another salt
+        await hasher.shutdown()
+    }
+
+    @Test func comparesEveryByteOfTheHash() async throws {
+        let hasher = PasswordHasher(workers: 1, queueLimit: 8) { password, _, _, _ in
+            password + [UInt8](repeating: 0, count: 64 - password.count)
+        }
+        let stored = try await hasher.hash(password, signerKey: signerKey)
+        #expect(try await hasher.verify(password, against: stored, signerKey: signerKey))
+        for index in stored.hash.indices {
+            var hash = stored.hash
+            hash[index] ^= 0x80
+            let other = PasswordHash(salt: stored.salt, hash: hash, parameters: .standard)
+            #expect(try await !hasher.verify(password, against: other, signerKey: signerKey))
+        }
+        for hash in [[], Array(stored.hash.dropLast()), stored.hash + [0]] {
+            let other = PasswordHash(salt: stored.salt, hash: hash, parameters: .standard)
+            #expect(try await !hasher.verify(password, against: other, signerKey: signerKey))
+        }
+        await hasher.shutdown()
+    }
+
+    @Test("T-E1: an account without a password costs the same work as a wrong password")
+    func nobodyCostsTheSame() async throws {
+        let calls = Mutex<[Call]>([])
+        let hasher = PasswordHasher(workers: 1, queueLimit: 8) { password, salt, parameters, signerKey in
+            calls.withLock { $0.append(Call(password, salt.count, parameters, signerKey)) }
+            return [UInt8](repeating: 0, count: 64)
+        }
+        let stored = PasswordHash(
+            salt: [UInt8](repeating: 1, count: 16),
+            hash: [UInt8](repeating: 1, count: 64),
+            parameters: .standard
+        )
+        #expect(try await !hasher.verify(password, against: stored, signerKey: signerKey))
+        // This function even gives the hash that stands in for none.
+        #expect(try await !hasher.verify(password, against: nil, signerKey: signerKey))
+        let made = calls.withLock { $0 }
+        #expect(made.count == 2)
+        #expect(made.first == made.last)
+        await hasher.shutdown()
+    }
+
+    private struct Call: Equatable {
+        let password: [UInt8]
+        let saltCount: Int
+        let parameters: ScryptParameters
+        let signerKey: [UInt8]
+
+        init(_ password: [UInt8], _ saltCount: Int, _ parameters: ScryptParameters, _ signerKey: [UInt8]) {
+            self.password = password
+            self.saltCount = saltCount
+            self.parameters = parameters
+            self.signerKey = signerKey
+        }
+    }
+
+    @Test("T-E9: a full queue answers at once, while all workers are busy")
+    func fullQueue() async throws {
+        let gate = Gate()
+        let hasher = PasswordHasher(workers: 2, queueLimit: 3) { _, _, _, _ in
+            gate.wait()
+            return [UInt8](repeating: 0, count: 64)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<5 {
+                group.addTask { _ = try await hasher.hash(password, signerKey: signerKey) }
+            }
+            while hasher.load < 5 { await Task.yield() }
+            for _ in 0..<3 {
+                await #expect(throws: PasswordError.overloaded) {
+                    try await hasher.verify(password, against: nil, signerKey: signerKey)
+                }
+            }
+            #expect(gate.entered <= 2)
+            gate.open()
+            try await group.waitForAll()
+        }
+        #expect(hasher.load == 0)
+        _ = try await hasher.hash(password, signerKey: signerKey)  // there is room again
+        await hasher.shutdown()
+    }
+
+    @Test func aFailureMakesRoomAgain() async throws {
+        let hasher = PasswordHasher(workers: 1, queueLimit: 0)
+        for _ in 0..<3 {
+            await #expect(throws: PasswordError.hashingFailed) { try await hasher.hash(password, signerKey: []) }
+        }
+        #expect(hasher.load == 0)
+        await hasher.shutdown()
+    }
+
+    @Test func whoeverGaveUpWaitingIsNotWorkedFor() async throws {
+        let gate = Gate()
+        let hasher = PasswordHasher(workers: 1, queueLimit: 3) { _, _, _, _ in
+            gate.wait()
+            return [UInt8](repeating: 0, count: 64)
+        }
+        async let first = hasher.hash(password, signerKey: signerKey)
+        while gate.entered < 1 { await Task.yield() }
+        let outcome = try await withThrowingTaskGroup(of: PasswordError?.self) { group in
+            group.addTask {
+                do throws(PasswordError) {
+                    _ = try await hasher.hash(password, signerKey: signerKey)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            while hasher.load < 2 { await Task.yield() }
+            group.cancelAll()
+            gate.open()
+            return try await group.next()
+        }
+        #expect(outcome == .cancelled)
+        _ = try await first
+        #expect(gate.entered == 1)
+        await hasher.shutdown()
+    }
+
+    @Test func stopsWithItsServiceGroup() async throws {
+        let hasher = PasswordHasher(workers: 1, queueLimit: 1)
+        let group = ServiceGroup(services: [hasher], logger: Logger(label: "test"))
+        async let running: Void = group.run()
+        _ = try await hasher.hash(password, signerKey: signerKey)
+        await group.triggerGracefulShutdown()
+        try await running
+        await #expect(throws: PasswordError.stopped) { try await hasher.hash(password, signerKey: signerKey) }
+        #expect(hasher.load == 0)
+    }
+
+    @Test func printsNothingOfAHash() {
+        let hash = PasswordHash(salt: [201, 202], hash: [203, 204], parameters: .standard)
+        var dumped = ""
+        dump(hash, to: &dumped)
+        for text in ["\(hash)", String(reflecting: hash), "\([hash])", dumped] { #expect(!text.contains("20")) }
+    }
+}

@@ -1,0 +1,56 @@
+import Linking
+import Projects
+import Secrets
+import Testing
+
+@Suite struct ConfigurationSnapshotTests {
+    private func project(_ id: String, _ number: Int64) throws -> Project {
+        Project(
+            id: try #require(ProjectID(rawValue: id)),
+            number: ProjectNumber(rawValue: number),
+            settings: ProjectSettings(),
+            passwordSignerKey: Secret("")
+        )
+    }
+
+    @Test func findsProjectsByIDNumberAndKeyAlone() throws {
+        let first = try project("first-project", 1)
+        let second = try project("second-project", 2)
+        let snapshot = ConfigurationSnapshot(
+            version: 3,
+            projects: [second, first],
+            apiKeys: [(APIKey(rawValue: "k1"), first.id), (APIKey(rawValue: "k2"), second.id)],
+            providers: []
+        )
+        #expect(snapshot.project(first.id)?.number == first.number)
+        #expect(snapshot.project(number: second.number)?.id == second.id)
+        #expect(snapshot.project(apiKey: APIKey(rawValue: "k2"))?.id == second.id)
+        #expect(snapshot.project(apiKey: APIKey(rawValue: "k3")) == nil)
+        #expect(snapshot.project(number: ProjectNumber(rawValue: 3)) == nil)
+        #expect(snapshot.allProjects.map(\.id) == [first.id, second.id])
+    }
+
+    @Test func providersOfOneTenantOrProjectAreNotThoseOfAnother() throws {
+        let first = try project("first-project", 1)
+        let second = try project("second-project", 2)
+        let tenant = TenantID(rawValue: "t1")
+        func provider(_ client: String) -> ProviderConfiguration {
+            ProviderConfiguration(provider: .google, enabled: true, clientID: client)
+        }
+        let snapshot = ConfigurationSnapshot(
+            version: 3,
+            projects: [first, second],
+            apiKeys: [],
+            providers: [
+                (first.id, .none, provider("a")), (first.id, tenant, provider("b")), (second.id, .none, provider("c")),
+            ]
+        )
+        #expect(snapshot.provider(.google, project: first.id)?.clientID == "a")
+        #expect(snapshot.provider(.google, project: first.id, tenant: tenant)?.clientID == "b")
+        #expect(snapshot.provider(.google, project: second.id)?.clientID == "c")
+        #expect(snapshot.provider(.google, project: second.id, tenant: tenant) == nil)
+        #expect(snapshot.provider(.github, project: first.id) == nil)
+        #expect(snapshot.providers(project: first.id).map(\.clientID) == ["a"])
+        #expect(ConfigurationSnapshot.empty.allProjects.isEmpty)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Projects
+import Testing
+
+@Suite struct ProjectSettingsTests {
+    private func decode(_ json: String) throws -> ProjectSettings {
+        try JSONDecoder().decode(ProjectSettings.self, from: Data(json.utf8))
+    }
+
+    @Test func aRowWithoutMembersHasTheDefaults() throws {
+        #expect(try decode("{}") == ProjectSettings())
+        #expect(try decode(#"{"aMemberOfALaterRelease": {"x": [1]}}"#) == ProjectSettings())
+    }
+
+    @Test func eachMemberMayBeMissing() throws {
+        let changed = Self.everythingChanged
+        let row = try #require(
+            try JSONSerialization.jsonObject(with: JSONEncoder().encode(changed)) as? [String: Any]
+        )
+        #expect(row.count == Mirror(reflecting: changed).children.count)
+        for name in row.keys {
+            var partial = row
+            partial[name] = nil
+            let data = try JSONSerialization.data(withJSONObject: partial)
+            let decoded = try JSONDecoder().decode(ProjectSettings.self, from: data)
+            let back = try #require(
+                try JSONSerialization.jsonObject(with: JSONEncoder().encode(decoded)) as? NSDictionary
+            )
+            let defaults = try #require(
+                try JSONSerialization.jsonObject(with: JSONEncoder().encode(ProjectSettings())) as? [String: Any]
+            )
+            partial[name] = defaults[name]
+            #expect(back == partial as NSDictionary, "without \(name)")
+        }
+    }
+
+    @Test func everythingSurvivesStorage() throws {
+        let settings = Self.everythingChanged
+        #expect(try JSONDecoder().decode(ProjectSettings.self, from: JSONEncoder().encode(settings)) == settings)
+        #expect(try decode(#"{"recentSignInSeconds": 0}"#).recentSignInSeconds == 0)
+    }
+
+    @Test func aMemberOfAnotherTypeIsRefused() {
+        #expect(throws: DecodingError.self) { try decode(#"{"keepLastSignInMethod": "no"}"#) }
+        #expect(throws: DecodingError.self) { try decode("[]") }
+    }
+
+    @Test func defaultsAreTheSafeOnes() {
+        let settings = ProjectSettings()
+        #expect(settings.keepLastSignInMethod && settings.emailEnumerationProtection)
+        #expect(!settings.allowDuplicateEmails && !settings.anonymousSignIn)
+        #expect(settings.recentSignInSeconds == 300)
+        #expect(settings.authorizedDomains == ["localhost"])
+    }
+
+    /// Every member has another value than its default.
+    private static let everythingChanged: ProjectSettings = {
+        var settings = ProjectSettings()
+        settings.authorizedDomains = ["example.com"]
+        settings.passwordSignIn.toggle()
+        settings.anonymousSignIn.toggle()
+        settings.allowDuplicateEmails.toggle()
+        settings.disabledUserSignup.toggle()
+        settings.disabledUserDeletion.toggle()
+        settings.emailEnumerationProtection.toggle()
+        settings.recentSignInSeconds = 60
+        settings.keepLastSignInMethod.toggle()
+        settings.strictEmailTrust.toggle()
+        settings.rotateRefreshTokens.toggle()
+        settings.signWithES256.toggle()
+        settings.refreshProviderProfiles.toggle()
+        return settings
+    }()
+}

@@ -1,0 +1,155 @@
+import Linking
+import Projects
+import Secrets
+import Sessions
+import Testing
+
+@Suite struct RefreshTokenTests {
+    private let number = ProjectNumber(rawValue: 123_456_789_012)
+    private let session: SessionID
+
+    init() throws { session = try TokenParts.session() }
+
+    private func token(_ account: String = "abcdefghijklmnopqrstuvwxyz01") -> RefreshToken {
+        RefreshToken(
+            projectNumber: number,
+            account: AccountID(account),
+            session: session,
+            random: RandomSource { [UInt8](0..<UInt8($0)) }
+        )
+    }
+
+    @Test func isBase64URLOfItsFourParts() throws {
+        let text = token().text
+        let plain = String(decoding: try #require(Base64URL.decode(text)), as: UTF8.self)
+        #expect(
+            plain == "123456789012.abcdefghijklmnopqrstuvwxyz01.AAECAwQFBgcICQoLDA0ODw"
+                + ".AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+        )
+        #expect(RefreshToken(text) == token())
+        #expect(token().secretHash == SecureHash.sha256(text))
+    }
+
+    @Test func accountsMayHaveAnyCharacters() throws {
+        let accounts = [
+            "a", ".", "...", "a.b.c", "1.2.3.4", "user@example.com", "имя", "🧑🏽‍🚀", "\u{0}", "\n", "e\u{301}", " ", "/../",
+            String(repeating: "x", count: 128), String(repeating: "🚀", count: 128),
+            "x.AAECAwQFBgcICQoLDA0ODw.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
+        ]
+        for account in accounts {
+            let read = try #require(RefreshToken(token(account).text))
+            #expect(Array(read.account.rawValue.utf8) == Array(account.utf8))
+            #expect(read.projectNumber == number && read.session == session && read.secret == token().secret)
+        }
+        #expect(Set(accounts.map { token($0).text }).count == accounts.count)
+    }
+
+    @Test("T-D4: no other text, however close, is the same refresh token")
+    func everyOtherText() throws {
+        let text = token("a.b").text
+        let hash = token("a.b").secretHash
+        var others: [[UInt8]] = []
+        let bytes = Array(text.utf8)
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var other = bytes
+                other[index] ^= 1 << bit
+                others.append(other)
+            }
+            others.append(Array(bytes.prefix(index)))
+            others.append(Array(bytes.suffix(index)))
+            others.append(Array(bytes[..<index] + bytes[(index + 1)...]))
+            others.append(Array(bytes[..<index] + [bytes[index]] + bytes[index...]))
+        }
+        for end in ["=", "==", "A", "AA", "AAA", "AAAA", ".", " ", "\n", "\0", "%3D"] {
+            others.append(bytes + Array(end.utf8))
+            others.append(Array(end.utf8) + bytes)
+        }
+        var read = 0
+        for other in others where other != bytes {
+            guard let token = RefreshToken(String(decoding: other, as: UTF8.self)) else { continue }
+            read += 1
+            #expect(token.secretHash != hash)
+            #expect(Array(token.text.utf8) == other, "a second spelling")
+        }
+        #expect(read > 100)  // other numbers, accounts, sessions and secrets are tokens, of another hash
+    }
+
+    @Test("T-D4: each part has one spelling") func parts() throws {
+        let session = "AAECAwQFBgcICQoLDA0ODw"
+        let secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+        func read(_ plain: String) -> RefreshToken? { RefreshToken(Base64URL.encode(Array(plain.utf8))) }
+        #expect(read("1.a.\(session).\(secret)") != nil)
+        for number in ["", "01", "+1", " 1", "1 ", "-0", "0x1", "1e3", "１", "9223372036854775808", "a"] {
+            #expect(read("\(number).a.\(session).\(secret)") == nil, "\(number)")
+        }
+        for other in [
+            "", session + "A", String(session.dropLast()), "AAECAwQFBgcICQoLDA0ODx", session + "==", "session",
+        ] {
+            #expect(read("1.a.\(other).\(secret)") == nil, "\(other)")
+        }
+        for other in ["", secret + "A", String(secret.dropLast()), String(secret.dropLast()) + "9", secret + "="] {
+            #expect(read("1.a.\(session).\(other)") == nil, "\(other)")
+        }
+        #expect(read("1..\(session).\(secret)") == nil)
+        #expect(read("1.\(session).\(secret)") == nil)
+        #expect(read("1.\(String(repeating: "x", count: 513)).\(session).\(secret)") == nil)
+        let malformed = Array("1.".utf8) + [0xff] + Array(".\(session).\(secret)".utf8)
+        #expect(RefreshToken(Base64URL.encode(malformed)) == nil)
+    }
+
+    @Test("T-D2: an ID token is no refresh token, nor is anything else that we hand out")
+    func otherKinds() throws {
+        for key in try [TestKeys.rs256(), TestKeys.es256()] {
+            let idToken = try IDTokenMinter.mint(TokenParts.claims(), with: key)
+            #expect(RefreshToken(idToken) == nil)
+            for part in idToken.split(separator: ".") { #expect(RefreshToken(String(part)) == nil) }
+        }
+        #expect(RefreshToken(RandomSource.system.handle()) == nil)
+        #expect(RefreshToken(session.rawValue) == nil)
+        #expect(RefreshToken("") == nil)
+        #expect(RefreshToken(String(repeating: "A", count: 100_000)) == nil)
+    }
+
+    @Test func secretsAreNewEachTime() throws {
+        let tokens = (0..<100).map { _ in
+            RefreshToken(projectNumber: number, account: AccountID("a"), session: session, random: .system)
+        }
+        #expect(Set(tokens.map(\.secret)).count == 100)
+        #expect(Set(tokens.map(\.secretHash)).count == 100)
+    }
+
+    @Test func aSecretThatFollowsHasTheSameForm() {
+        func make(_ secret: String) -> RefreshToken? {
+            RefreshToken(projectNumber: number, account: AccountID("a"), session: session, secret: Secret(secret))
+        }
+        let successor = Base64URL.encode(SecureHash.sha256("next"))
+        #expect(make(successor).flatMap { RefreshToken($0.text) }?.secret.reveal() == successor)
+        for secret in ["", "next", successor + "=", String(successor.dropLast())] { #expect(make(secret) == nil) }
+    }
+
+    @Test func printsNothingOfItsSecret() {
+        var dumped = ""
+        dump(token(), to: &dumped)
+        let secret = token().secret.reveal()
+        for text in [dumped, "\(token())", String(reflecting: token())] {
+            #expect(!text.contains(secret) && !text.contains(token().text))
+        }
+    }
+}
+
+@Suite struct SessionIDTests {
+    @Test func is22CharactersOf16Bytes() throws {
+        let id = SessionID(random: RandomSource { [UInt8](0..<UInt8($0)) })
+        #expect(id.rawValue == "AAECAwQFBgcICQoLDA0ODw")
+        #expect(SessionID(rawValue: id.rawValue) == id)
+        #expect(SessionID(random: .system) != SessionID(random: .system))
+    }
+
+    @Test(arguments: [
+        "", "AAECAwQFBgcICQoLDA0OD", "AAECAwQFBgcICQoLDA0ODx", "AAECAwQFBgcICQoLDA0ODwA", "AAECAwQFBgcICQoLDA0O.w",
+    ])
+    func refuses(_ text: String) {
+        #expect(SessionID(rawValue: text) == nil)
+    }
+}

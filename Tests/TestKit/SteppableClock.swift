@@ -1,0 +1,31 @@
+package import struct Foundation.Date
+import Synchronization
+
+/// A clock that stands still until a test moves it.
+package final class SteppableClock: Sendable {
+    private let date: Mutex<Date>
+
+    /// - Parameter start: the present by default, cut to whole seconds so that sums in tests come out even.
+    package init(_ start: Date = Date()) {
+        self.date = Mutex(Date(timeIntervalSince1970: start.timeIntervalSince1970.rounded(.down)))
+    }
+
+    /// For everything that takes a `now`.
+    package var now: @Sendable () -> Date {
+        { self.date.withLock { $0 } }
+    }
+
+    package var current: Date { date.withLock { $0 } }
+
+    /// Whole seconds since 1970.
+    package var seconds: Int64 { Int64(current.timeIntervalSince1970) }
+
+    /// - Parameter interval: seconds; negative to go back.
+    package func advance(by interval: Double) {
+        date.withLock { $0 = $0.addingTimeInterval(interval) }
+    }
+
+    package func set(_ date: Date) {
+        self.date.withLock { $0 = date }
+    }
+}

@@ -1,0 +1,55 @@
+package import Development
+import Secrets
+package import Testing
+
+/// Runs a test provider around a suite, or around a single test; ``TestProvider/current`` names it.
+///
+/// Tests of a suite share the server and have tenants of their own.
+package struct TestProviderTrait: SuiteTrait, TestTrait, TestScoping {
+    /// One server for a suite, not one for each of its tests.
+    package var isRecursive: Bool { false }
+
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let provider = TestProvider()
+        try await provider.serve {
+            try await CurrentTestProvider.$provider.withValue(provider) { try await function() }
+        }
+    }
+}
+
+private enum CurrentTestProvider {
+    @TaskLocal static var provider: TestProvider?
+}
+
+extension TestProvider {
+    /// The server of the suite.
+    ///
+    /// - Throws: when the suite lacks `.testProvider`.
+    package static var current: TestProvider {
+        get throws {
+            guard let provider = CurrentTestProvider.provider else { throw MissingTestProvider() }
+            return provider
+        }
+    }
+
+    /// A tenant of the suite's server, with a name of its own.
+    package static func tenant(
+        _ personality: ProviderPersonality,
+        name: String = "tenant"
+    ) async throws -> TestTenant {
+        try await current.addTenant(
+            name + "-" + RandomSource.system.text(8, of: "abcdefghijklmnopqrstuvwxyz"),
+            personality
+        )
+    }
+}
+
+package struct MissingTestProvider: Error {}
+
+extension Trait where Self == TestProviderTrait {
+    package static var testProvider: TestProviderTrait { TestProviderTrait() }
+}
