@@ -13,7 +13,8 @@ package struct ContinueURI: Sendable, Hashable {
     package let query: String?
 
     package init?(_ text: String) {
-        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 92 }), !text.contains("#") else {
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 92 }), !text.contains("#")
+        else {
             return nil
         }
         guard let separator = text.range(of: "://") else { return nil }

@@ -79,7 +79,9 @@ package struct CreateAuthURI: Sendable {
 
     /// Stores an authorization request for ten minutes and gives the URL to send the browser to.
     package func startFlow(_ request: Request, _ caller: Caller) async throws -> Started {
-        guard let continueURI = request.continueURI, !continueURI.isEmpty else { throw AccountsError.missingContinueURI }
+        guard let continueURI = request.continueURI, !continueURI.isEmpty else {
+            throw AccountsError.missingContinueURI
+        }
         let id = ProviderID(request.providerID)
         let snapshot = parts.configuration.snapshot
         guard let configuration = snapshot.provider(id, project: caller.project.id, tenant: caller.tenant) else {

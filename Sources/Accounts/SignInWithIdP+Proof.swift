@@ -70,7 +70,9 @@ extension SignInWithIdP {
             )
         else { throw AccountsError.invalidFlow }
         // One callback URL for all providers: the flow says whose answer this is, never the request (T-B2).
-        guard callback.provider == nil || callback.provider == consumed.provider else { throw AccountsError.invalidFlow }
+        guard callback.provider == nil || callback.provider == consumed.provider else {
+            throw AccountsError.invalidFlow
+        }
         guard let configuration = try enabledProvider(consumed.provider, caller) else {
             throw AccountsError.providerNotFound
         }

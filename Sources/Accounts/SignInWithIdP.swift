@@ -42,10 +42,12 @@ package struct SignInWithIdP: Sendable {
                 for: identity,
                 owner: found.owner?.candidate,
                 emailOwner: found.emailOwner?.candidate,
-                purpose: proof.purpose == .reauthenticate ? .reauthenticate : request.autoCreate ? .signIn : .signInToExisting,
+                purpose: proof.purpose == .reauthenticate
+                    ? .reauthenticate : request.autoCreate ? .signIn : .signInToExisting,
                 policy: policy(for: proof.credential, caller)
             )
-            let outcome: (written: WriteOutcome, account: Account, session: PreparedSession, isNew: Bool, recycled: Bool)
+            let outcome:
+                (written: WriteOutcome, account: Account, session: PreparedSession, isNew: Bool, recycled: Bool)
             switch decision {
             case .refuse(let refusal):
                 throw AccountsError(refusal)

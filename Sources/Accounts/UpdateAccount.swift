@@ -47,7 +47,8 @@ package struct UpdateAccount: Sendable {
         }
         if let password = request.password { try PasswordRules.check(password) }
         let sensitive =
-            email != nil || request.password != nil || !request.deleteAttributes.filter { $0 != .displayName && $0 != .photoURL }.isEmpty
+            email != nil || request.password != nil
+            || !request.deleteAttributes.filter { $0 != .displayName && $0 != .photoURL }.isEmpty
         if sensitive { try parts.requireRecentSignIn(token, caller: caller) }
         let stored: StoredPassword? =
             if let password = request.password { try await parts.hash(password, caller.project) } else { nil }

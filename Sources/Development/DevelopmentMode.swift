@@ -10,6 +10,7 @@ package enum DevelopmentMode {
     package static func options(configuration: ConfigurationStore, project: ProjectID) -> ServiceAssembly.Options {
         var options = ServiceAssembly.Options()
         options.development = true
+        options.allowsLoopbackProviders = true
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }

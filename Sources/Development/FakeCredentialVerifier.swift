@@ -46,7 +46,8 @@ package struct FakeCredentialVerifier: CredentialVerifier {
                 tokenSecret: credential.tokenSecret?.reveal()
             ),
             rawUserInfo: claims,
-            federatedID: id == .google ? "https://accounts.google.com/\(subject)" : id.isOIDC ? "\(id)/\(subject)" : subject,
+            federatedID: id == .google
+                ? "https://accounts.google.com/\(subject)" : id.isOIDC ? "\(id)/\(subject)" : subject,
             nonce: credential.nonce?.reveal(),
             believesEmailClaim: true
         )

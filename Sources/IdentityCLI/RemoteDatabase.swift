@@ -33,7 +33,9 @@ enum RemoteDatabase {
         } else {
             for word in text.split(whereSeparator: \.isWhitespace) {
                 let parts = word.split(separator: "=", maxSplits: 1).map { String($0) }
-                if parts.count == 2 { values[parts[0]] = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "'")) }
+                if parts.count == 2 {
+                    values[parts[0]] = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "'"))
+                }
             }
         }
         for key in ["host", "hostaddr"] {

@@ -64,7 +64,9 @@ struct ServiceConfiguration: Sendable {
         encryptionKeys = Self.list("encryption.keys", reader).map { Secret($0) }
         let level = reader.string(forKey: "log.level") ?? "info"
         guard let logLevel = Logger.Level(rawValue: level) else {
-            throw CommandFailure.configuration("log.level must be trace, debug, info, notice, warning, error or critical")
+            throw CommandFailure.configuration(
+                "log.level must be trace, debug, info, notice, warning, error or critical"
+            )
         }
         self.logLevel = logLevel
         let format = reader.string(forKey: "log.format") ?? "json"
@@ -99,7 +101,8 @@ struct ServiceConfiguration: Sendable {
     /// Refuses what would be unsafe on a network: a public URL without TLS, a remote database without TLS.
     func checkForServing() throws {
         if let publicURL {
-            guard let url = URLComponents(string: publicURL), let scheme = url.scheme, let host = url.host, !host.isEmpty
+            guard let url = URLComponents(string: publicURL), let scheme = url.scheme, let host = url.host,
+                !host.isEmpty
             else { throw CommandFailure.configuration("http.publicURL is not an absolute URL") }
             guard scheme == "https" || (scheme == "http" && ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host))
             else { throw CommandFailure.configuration("http.publicURL must be https") }

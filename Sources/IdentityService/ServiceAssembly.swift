@@ -15,8 +15,10 @@ package struct ServiceAssembly: Sendable {
 
     /// What sets the modes apart; the defaults are those of `identity serve`.
     package struct Options: Sendable {
-        /// Providers may lack a configuration and have http URLs on loopback; any loopback continue URL is fine.
+        /// Providers may lack a configuration, and any loopback continue URL is fine.
         package var development = false
+        /// Providers may have http URLs on loopback.
+        package var allowsLoopbackProviders = false
         /// Nil asks the API keys of the database.
         package var projectForKey: (@Sendable (APIKey) -> Project?)?
         /// Nil takes the projects that exist.
@@ -55,7 +57,7 @@ package struct ServiceAssembly: Sendable {
             ServiceParts(
                 accounts: accounts,
                 configuration: configuration,
-                allowsLoopbackProviders: options.development,
+                allowsLoopbackProviders: options.allowsLoopbackProviders,
                 readiness: {
                     [
                         ReadinessCheck(name: "database", passes: await stores.isReachable()),

@@ -1,9 +1,12 @@
 /// A sign-in provider, spelled as on the wire: `google.com`, `oidc.acme`, `password`.
-package struct ProviderID: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
+package struct ProviderID: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible,
+    ExpressibleByStringLiteral
+{
     package let rawValue: String
 
     package init(rawValue: String) { self.rawValue = rawValue }
     package init(_ rawValue: String) { self.rawValue = rawValue }
+    package init(stringLiteral value: String) { self.rawValue = value }
 
     package var description: String { rawValue }
 

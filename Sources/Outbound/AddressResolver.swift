@@ -31,8 +31,18 @@ package struct AddressResolver: Sendable {
             var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
             let length = socklen_t(text.count)
             let status = unsafe getnameinfo(
-                entry.pointee.ai_addr, entry.pointee.ai_addrlen, &text, length, nil, 0, NI_NUMERICHOST)
-            let name = String(decoding: text.prefix { $0 != 0 && $0 != 37 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                entry.pointee.ai_addr,
+                entry.pointee.ai_addrlen,
+                &text,
+                length,
+                nil,
+                0,
+                NI_NUMERICHOST
+            )
+            let name = String(
+                decoding: text.prefix { $0 != 0 && $0 != 37 }.map { UInt8(bitPattern: $0) },
+                as: UTF8.self
+            )
             if status == 0, let address = IPAddress(name), !found.contains(address) { found.append(address) }
             unsafe next = entry.pointee.ai_next
         }

@@ -119,7 +119,8 @@ package enum IPAddress: Sendable, Hashable {
                 bytes += quad
                 continue
             }
-            guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy(isHexDigit), let group = UInt16(part, radix: 16)
+            guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy(isHexDigit),
+                let group = UInt16(part, radix: 16)
             else { return nil }
             bytes += [UInt8(group >> 8), UInt8(group & 255)]
         }

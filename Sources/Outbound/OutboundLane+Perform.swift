@@ -82,7 +82,9 @@ extension OutboundLane {
             FailedAttempt(.malformedResponse)
         case let error as IOError:
             FailedAttempt(
-                .unreachable, beforeSending: [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode))
+                .unreachable,
+                beforeSending: [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode)
+            )
         case is NIOConnectionError:
             FailedAttempt(.unreachable, beforeSending: true)
         default:

@@ -154,9 +154,14 @@ extension AccountStore {
         }
         switch changes.endedSessions {
         case .none: break
-        case .all: try await transaction.execute("\(sql: target) \(sql: revokeSessions(of: account, scope, except: nil, now: now))")
+        case .all:
+            try await transaction.execute(
+                "\(sql: target) \(sql: revokeSessions(of: account, scope, except: nil, now: now))"
+            )
         case .others:
-            try await transaction.execute("\(sql: target) \(sql: revokeSessions(of: account, scope, except: renewed, now: now))")
+            try await transaction.execute(
+                "\(sql: target) \(sql: revokeSessions(of: account, scope, except: renewed, now: now))"
+            )
         }
         if let lastSignInAt = changes.lastSignInAt {
             try await transaction.execute("\(sql: target) \(sql: recordSignIn(scope, now: lastSignInAt))")
@@ -170,7 +175,9 @@ extension AccountStore {
         _ transaction: PostgresTransaction
     ) async throws {
         let target: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
-        try await transaction.execute("\(sql: target) \(sql: revokeSessions(of: account.id, scope, except: nil, now: now))")
+        try await transaction.execute(
+            "\(sql: target) \(sql: revokeSessions(of: account.id, scope, except: nil, now: now))"
+        )
         if let email = account.email { try await release(email: email, scope, transaction) }
         if let phoneNumber = account.phoneNumber { try await release(phoneNumber: phoneNumber, scope, transaction) }
         if !account.linked.isEmpty { try await releaseLinked(account.linked, of: account.id, scope, transaction) }

@@ -47,7 +47,9 @@ extension AccountStore {
                 ), \(write.allowsUnconfiguredProvider)) AS enabled
             ), target AS (\(sql: target))
             """
-        for (number, part) in all.enumerated() { statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))" }
+        for (number, part) in all.enumerated() {
+            statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
+        }
         do {
             let rows = try await database.query(
                 "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target) FROM provider"

@@ -63,7 +63,9 @@ extension AccountStore {
     /// Runs a statement without a provider; true when there was a target.
     func write(target: SQL, parts: [SQL]) async throws -> Bool {
         var statement: SQL = "WITH target AS (\(sql: target))"
-        for (number, part) in parts.enumerated() { statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))" }
+        for (number, part) in parts.enumerated() {
+            statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
+        }
         let rows = try await database.query("\(sql: statement) SELECT EXISTS (SELECT FROM target)") { row in
             try row.next(Bool.self)
         }

@@ -119,7 +119,11 @@ extension AccountStore {
     }
 
     /// Links the identity to the signed-in account (K7).
-    package func link(to account: Account, effect: LinkDecision.EmailEffect, _ write: SignInWrite) async throws
+    package func link(
+        to account: Account,
+        effect: LinkDecision.EmailEffect,
+        _ write: SignInWrite
+    ) async throws
         -> WriteOutcome
     {
         let identity = write.credential.identity

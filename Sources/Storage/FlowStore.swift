@@ -76,7 +76,10 @@ package struct FlowStore: Sendable {
             RETURNING provider, purpose, context, payload
             """
         ) { row in
-            (try row.next(String.self), try row.next(String.self), try row.next(String?.self), try row.next([UInt8].self))
+            (
+                try row.next(String.self), try row.next(String.self), try row.next(String?.self),
+                try row.next([UInt8].self)
+            )
         }
         guard let (provider, purpose, context, payload) = rows.first, let purpose = Purpose(rawValue: purpose) else {
             return nil

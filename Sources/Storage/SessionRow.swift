@@ -16,7 +16,9 @@ enum SessionRow {
         let claims: String? = try row.next()
         let attributes: String? = try row.next()
         let revoked: Bool? = try row.next()
-        guard let id = id.flatMap(SessionID.init(rawValue:)), let authTime, let provider, let revoked else { return nil }
+        guard let id = id.flatMap(SessionID.init(rawValue:)), let authTime, let provider, let revoked else {
+            return nil
+        }
         return StoredSession(
             id: id,
             authTime: authTime,

@@ -18,7 +18,9 @@ package struct StoredPassword: Sendable, Hashable {
 
 extension ScryptParameters {
     /// `scrypt:<rounds>:<memory cost>:<salt separator, hexadecimal>`.
-    var text: String { "scrypt:\(rounds):\(memoryCost):\(saltSeparator.map { String($0, radix: 16) }.joined(separator: "."))" }
+    var text: String {
+        "scrypt:\(rounds):\(memoryCost):\(saltSeparator.map { String($0, radix: 16) }.joined(separator: "."))"
+    }
 
     init?(text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)

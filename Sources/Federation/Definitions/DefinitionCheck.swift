@@ -14,7 +14,9 @@ struct DefinitionCheck {
         let method = definition.clientAuthentication
         guard (method != .basic && method != .post) || configuration.clientSecret?.isEmpty == false else {
             throw InvalidDefinition(
-                member: "clientSecret", problem: "is needed by the client authentication \"\(method.rawValue)\"")
+                member: "clientSecret",
+                problem: "is needed by the client authentication \"\(method.rawValue)\""
+            )
         }
         try checkIssuers()
         try checkEndpoints()
@@ -52,7 +54,9 @@ struct DefinitionCheck {
             ("endpoints.revocation", endpoints.revocation), ("discoveryURL", definition.discoveryURL),
         ]
         for (name, url) in named {
-            if let url, !isCallable(url) { throw invalid(name, "must be an https URL without credentials and fragment") }
+            if let url, !isCallable(url) {
+                throw invalid(name, "must be an https URL without credentials and fragment")
+            }
         }
         guard definition.discovery == .never else { return }
         guard endpoints.authorization != nil else { throw invalid("endpoints.authorization", "is missing") }
@@ -74,7 +78,9 @@ struct DefinitionCheck {
             let name = FormText.decode(pair.name, plusIsSpace: true)
             if ReservedParameters.contains(name) { throw invalid("endpoints.authorization", "must not set \(name)") }
         }
-        let reserved: Set<String> = ["client_id", "client_secret", "code", "grant_type", "redirect_uri", "code_verifier"]
+        let reserved: Set<String> = [
+            "client_id", "client_secret", "code", "grant_type", "redirect_uri", "code_verifier",
+        ]
         for name in definition.token.extraParameters.keys where reserved.contains(name.lowercased()) {
             throw invalid("token.extraParameters.\(name)", "is set by the service")
         }

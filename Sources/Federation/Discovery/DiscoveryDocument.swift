@@ -23,19 +23,26 @@ struct DiscoveryDocument: Sendable, Hashable {
             guard !replaced, let url = document[name]?.string, !url.isEmpty else { return nil }
             guard ProviderURL.isAcceptable(url, allowsLoopback: allowsLoopback) else {
                 throw InvalidDefinition(
-                    member: "definition.endpoints." + member, problem: "must be stated: discovery names no https URL")
+                    member: "definition.endpoints." + member,
+                    problem: "must be stated: discovery names no https URL"
+                )
             }
             guard ProviderURL.isOwned(url, by: issuer, alsoBy: definition.endpointHosts) else {
                 let host = SafeText.short(URLParts(url)?.host ?? "")
                 throw InvalidDefinition(
-                    member: "definition.endpointHosts", problem: "must list \(host), on which discovery places \(member)")
+                    member: "definition.endpointHosts",
+                    problem: "must list \(host), on which discovery places \(member)"
+                )
             }
             return url
         }
         let own = definition.endpoints
         endpoints = ProviderDefinition.Endpoints(
             authorization: try endpoint(
-                "authorization_endpoint", "authorization", replaced: own.authorization != nil),
+                "authorization_endpoint",
+                "authorization",
+                replaced: own.authorization != nil
+            ),
             token: try endpoint("token_endpoint", "token", replaced: own.token != nil),
             // Sign-in works without them; a foreign host just never sees the access token.
             userInfo: try? endpoint("userinfo_endpoint", "userInfo", replaced: own.userInfo != nil),

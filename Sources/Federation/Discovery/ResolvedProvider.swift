@@ -21,7 +21,8 @@ struct ResolvedProvider: Sendable {
     ) throws(FederationError) -> String {
         guard let url = endpoint(path) else {
             throw .misconfigured(
-                InvalidDefinition(member: "definition.endpoints." + name, problem: "is missing in discovery"))
+                InvalidDefinition(member: "definition.endpoints." + name, problem: "is missing in discovery")
+            )
         }
         return url
     }

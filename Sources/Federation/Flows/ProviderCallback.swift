@@ -74,7 +74,9 @@ extension ProviderCallback {
         else { return false }
         let path = parts.path.isEmpty ? "/" : parts.path
         let otherPath = other.path.isEmpty ? "/" : other.path
-        guard path == otherPath, (parts.authority ?? "").isEmpty == (other.authority ?? "").isEmpty else { return false }
+        guard path == otherPath, (parts.authority ?? "").isEmpty == (other.authority ?? "").isEmpty else {
+            return false
+        }
         let sent = Set((parts.query ?? "").split(separator: "&"))
         return (other.query ?? "").split(separator: "&").allSatisfy(sent.contains)
     }

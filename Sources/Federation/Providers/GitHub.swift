@@ -32,7 +32,9 @@ extension ProviderDefinition {
 /// which is whatever the person shows publicly.
 enum GitHubEmails {
     static func primary(_ emails: JSONValue?) -> String? {
-        emails?.array?.first { $0[path: "primary"] == .bool(true) && $0[path: "verified"] == .bool(true) }?[path: "email"]?
-            .string
+        emails?.array?.first { $0[path: "primary"] == .bool(true) && $0[path: "verified"] == .bool(true) }?[
+            path: "email"
+        ]?
+        .string
     }
 }

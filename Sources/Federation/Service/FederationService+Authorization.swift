@@ -23,7 +23,8 @@ extension FederationService {
             issuer: provider.issuer,
             tokenEndpoint: try provider.required(\.token, "token"),
             clientAuthentication: provider.clientAuthentication(
-                hasSecret: configuration.clientSecret?.isEmpty == false),
+                hasSecret: configuration.clientSecret?.isEmpty == false
+            ),
             callbackURI: options.redirectURI,
             redirectURI: definition.redirect == .omit ? nil : options.redirectURI,
             nonce: definition.sendNonce ? random.handle() : nil,

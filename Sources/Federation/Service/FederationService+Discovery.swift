@@ -25,7 +25,8 @@ extension FederationService {
         } catch .issuerUnreachable where definition.discovery == .cached && definition.fallbackEndpoints.keys != nil {
             Logger.current.warning(
                 "Discovery is unreachable, built-in endpoints are used",
-                metadata: ["provider.id": "\(configuration.provider)"])
+                metadata: ["provider.id": "\(configuration.provider)"]
+            )
             return ResolvedProvider(definition: definition, discovery: nil)
         }
     }
@@ -46,7 +47,11 @@ extension FederationService {
         }
         do throws(InvalidDefinition) {
             return try DiscoveryDocument(
-                document, definition: definition, issuer: issuer, allowsLoopback: allowsLoopback)
+                document,
+                definition: definition,
+                issuer: issuer,
+                allowsLoopback: allowsLoopback
+            )
         } catch {
             throw .misconfigured(error)
         }
@@ -73,7 +78,10 @@ extension FederationService {
 
     private func fetchDocument(_ url: String) async throws(FederationError) -> OutboundResponse {
         let request = OutboundRequest(
-            url: url, headers: [.accept: "application/json"], maximumResponseSize: 512 * 1024)
+            url: url,
+            headers: [.accept: "application/json"],
+            maximumResponseSize: 512 * 1024
+        )
         do throws(OutboundError) {
             let response = try await http.send(request)
             guard response.status == 200 else {

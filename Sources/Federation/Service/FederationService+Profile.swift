@@ -58,7 +58,11 @@ extension FederationService {
         headers[.authorization] = call.scheme + " " + accessToken
         // What sign-in can do without must not use up the patience of the person who waits.
         let request = OutboundRequest(
-            url: url, headers: headers, maximumResponseSize: 128 * 1024, timeLimit: call.optional ? .seconds(5) : nil)
+            url: url,
+            headers: headers,
+            maximumResponseSize: 128 * 1024,
+            timeLimit: call.optional ? .seconds(5) : nil
+        )
         let response: OutboundResponse
         do throws(OutboundError) {
             response = try await http.send(request)

@@ -16,7 +16,11 @@ extension FederationService {
         let provider = try await resolve(configuration)
         let code = try check(callback, flow, provider)
         let answer = try await exchange(
-            code, flow: flow, definition: provider.definition, secret: configuration.clientSecret)
+            code,
+            flow: flow,
+            definition: provider.definition,
+            secret: configuration.clientSecret
+        )
         var mapping = IdentityMapping(definition: provider.definition)
         mapping.scopes = answer.scopes ?? flow.scopes
         var subject: String?

@@ -25,12 +25,16 @@ struct IdentityMapping {
             throw .invalidAnswer(.missingSubject)
         }
         var identity = FederatedIdentity(
-            provider: definition.id, subject: found, issuer: definition.issuers.first ?? "")
+            provider: definition.id,
+            subject: found,
+            issuer: definition.issuers.first ?? ""
+        )
         identity.email = map.email.lazy.compactMap { source[path: $0]?.string.flatMap(EmailAddress.init) }.first
         identity.emailVerifiedClaim = map.emailVerified.contains { isTrue(source[path: $0]) }
         identity.emailAuthorityClaim = map.emailAuthority.contains { path in
             guard let value = source[path: path] else { return false }
-            return isTrue(value) || (value.string.map { !$0.isEmpty && $0.lowercased() != "false" && $0 != "0" } ?? false)
+            return isTrue(value)
+                || (value.string.map { !$0.isEmpty && $0.lowercased() != "false" && $0 != "0" } ?? false)
         }
         if definition.quirks.contains(.githubEmails) {
             identity.email = GitHubEmails.primary(profile.named["emails"]).flatMap(EmailAddress.init)

@@ -10,7 +10,8 @@ enum ProviderURL {
     }
 
     private static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host == "[::1]" || (host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) })
+        host == "localhost" || host == "[::1]"
+            || (host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) })
     }
 
     /// Whether a provider that owns `issuer` may be believed to own `url`: the same host, one below it, or a listed one.
@@ -22,7 +23,9 @@ enum ProviderURL {
 
 /// Where a provider may send the browser back.
 enum RedirectURI {
-    private static let dangerous: Set<String> = ["javascript", "data", "vbscript", "file", "about", "blob", "filesystem"]
+    private static let dangerous: Set<String> = [
+        "javascript", "data", "vbscript", "file", "about", "blob", "filesystem",
+    ]
 
     /// An absolute URI of visible ASCII without fragment and credentials; custom schemes may lack an authority.
     static func isAcceptable(_ text: String) -> Bool {

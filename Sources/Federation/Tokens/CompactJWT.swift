@@ -15,7 +15,8 @@ struct CompactJWT: Sendable {
     init(_ text: String) throws(FederationError) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= 131_072, parts.count == 3, let header = Self.object(parts[0]),
-            let claims = Self.object(parts[1]), let signature = Base64URL.decode(String(decoding: parts[2], as: UTF8.self))
+            let claims = Self.object(parts[1]),
+            let signature = Base64URL.decode(String(decoding: parts[2], as: UTF8.self))
         else { throw .unparsableIDToken }
         guard header["crit"] == nil, header["zip"] == nil, header["b64"] == nil || header["b64"] == .bool(true),
             Self.isIDTokenType(header["typ"])

@@ -7,7 +7,9 @@ extension IDTokenExpectation {
         let got = claims["iss"]?.string
         guard let got, SafeText.isOne(got, of: issuers) else {
             throw .issuerMismatch(
-                got: SafeText.short(got ?? claims["iss"]?.text ?? ""), want: issuers.first ?? "")
+                got: SafeText.short(got ?? claims["iss"]?.text ?? ""),
+                want: issuers.first ?? ""
+            )
         }
     }
 
@@ -42,7 +44,9 @@ extension IDTokenExpectation {
         case nil: (got, wellFormed) = ([], false)
         }
         let mismatch = FederationError.audienceMismatch(
-            got: got.prefix(8).map(SafeText.short), want: audiences.first ?? "")
+            got: got.prefix(8).map(SafeText.short),
+            want: audiences.first ?? ""
+        )
         guard wellFormed, got.contains(where: { SafeText.isOne($0, of: audiences) }) else { throw mismatch }
         switch claims["azp"] {
         case nil: guard got.count == 1 else { throw mismatch }

@@ -19,7 +19,8 @@ struct ProviderFault: Sendable {
             value != .null && value != .string("") && value != .bool(false)
         }
         if let stated {
-            let code = stated.scalarText ?? ["code", "type", "error"].lazy.compactMap { stated[path: $0]?.scalarText }.first
+            let code =
+                stated.scalarText ?? ["code", "type", "error"].lazy.compactMap { stated[path: $0]?.scalarText }.first
             self.init(code: code ?? "unknown", description: description ?? stated[path: "message"]?.string)
         } else if let member = rules.okMember, answer[member] != .bool(true) {
             self.init(code: "not_ok", description: description)

@@ -9,7 +9,8 @@ struct AdminKeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin-keys",
         abstract: "Make, list and revoke credentials for the admin API.",
-        discussion: "An admin key goes into the header `Authorization: Bearer`. It is shown once; the database keeps a hash.",
+        discussion:
+            "An admin key goes into the header `Authorization: Bearer`. It is shown once; the database keeps a hash.",
         subcommands: [Create.self, List.self, Revoke.self]
     )
 

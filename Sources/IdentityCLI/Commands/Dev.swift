@@ -68,8 +68,10 @@ struct Dev: AsyncParsableCommand {
     private func makeFolder() throws -> DataFolder {
         let path =
             ephemeral
-            ? FileManager.default.temporaryDirectory.appending(path: "identity-dev-\(ProcessInfo.processInfo.processIdentifier)")
-                .path
+            ? FileManager.default.temporaryDirectory.appending(
+                path: "identity-dev-\(ProcessInfo.processInfo.processIdentifier)"
+            )
+            .path
             : data
         return DataFolder(path: path)
     }

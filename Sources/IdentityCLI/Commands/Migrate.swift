@@ -25,10 +25,16 @@ struct Migrate: AsyncParsableCommand {
             let migrator = Migrator(client)
             if dryRun {
                 let steps = try await migrator.plan()
-                print(steps.isEmpty ? "the schema is up to date" : steps.map { "would apply \($0.name)" }.joined(separator: "\n"))
+                print(
+                    steps.isEmpty
+                        ? "the schema is up to date" : steps.map { "would apply \($0.name)" }.joined(separator: "\n")
+                )
             } else {
                 let applied = try await migrator.migrate()
-                print(applied.isEmpty ? "the schema is up to date" : applied.map { "applied \($0)" }.joined(separator: "\n"))
+                print(
+                    applied.isEmpty
+                        ? "the schema is up to date" : applied.map { "applied \($0)" }.joined(separator: "\n")
+                )
             }
             await client.close()
         } catch let error as MigrationError {

@@ -58,7 +58,9 @@ struct ProjectsCommand: AsyncParsableCommand {
         func run() async throws {
             try await database.withStores { stores in
                 let project = try stores.project(project)
-                guard yes else { throw CommandFailure.usage("add --yes to delete '\(project.id)' with all its accounts") }
+                guard yes else {
+                    throw CommandFailure.usage("add --yes to delete '\(project.id)' with all its accounts")
+                }
                 try await stores.configuration.deleteProject(project.id)
                 print("deleted \(project.id)")
             }

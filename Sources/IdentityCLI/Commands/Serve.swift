@@ -81,7 +81,9 @@ struct Serve: AsyncParsableCommand {
     private func prepare(_ stores: Stores) async throws {
         do {
             guard try await Migrator(stores.database).plan().isEmpty else {
-                throw CommandFailure.configuration("the database's schema is older than this release: run `identity migrate`")
+                throw CommandFailure.configuration(
+                    "the database's schema is older than this release: run `identity migrate`"
+                )
             }
         } catch let error as MigrationError {
             throw CommandFailure.configuration("\(error)")

@@ -108,7 +108,10 @@ struct AdminAccountRoutes {
             guard !page.isEmpty else { return }
             json.array("users") { json in
                 for listed in page {
-                    let view = AccountView.export(passwordHash: listed.password?.hash.hash, salt: listed.password?.hash.salt)
+                    let view = AccountView.export(
+                        passwordHash: listed.password?.hash.hash,
+                        salt: listed.password?.hash.salt
+                    )
                     json.object { $0.account(listed.account, for: view) }
                 }
             }

@@ -61,17 +61,23 @@ import Testing
             let request = try await world.start(configuration)
             world.server.on(
                 "/gh/login/oauth/access_token",
-                .json(#"{"access_token":"gho_1","scope":"read:user,user:email","token_type":"bearer"}"#))
+                .json(#"{"access_token":"gho_1","scope":"read:user,user:email","token_type":"bearer"}"#)
+            )
             world.server.on(
                 "/api/user",
-                .json(#"{"id":9007199254740993,"login":"ada","name":null,"avatar_url":"https://a/1","email":"public@example.com"}"#))
+                .json(
+                    #"{"id":9007199254740993,"login":"ada","name":null,"avatar_url":"https://a/1","email":"public@example.com"}"#
+                )
+            )
             world.server.on(
                 "/api/user/emails",
                 .json(
                     """
                     [{"email":"other@example.com","primary":false,"verified":true},
                      {"email":"ada@example.com","primary":true,"verified":true}]
-                    """))
+                    """
+                )
+            )
             let credential = try await world.finish(request, configuration)
             #expect(credential.identity.subject == "9007199254740993")
             #expect(credential.identity.email == EmailAddress("ada@example.com"))
@@ -98,7 +104,8 @@ import Testing
     @Test func signsInThroughAPlainProviderThatIsDataAlone() async throws {
         try await FederationWorld.run { world in
             let configuration = world.oauth2(
-                #""claims":{"subject":["data.id"],"displayName":["data.name"]},"scopes":{"default":["read"]}"#)
+                #""claims":{"subject":["data.id"],"displayName":["data.name"]},"scopes":{"default":["read"]}"#
+            )
             let request = try await world.start(configuration)
             world.server.on("/token", .json(#"{"access_token":"at-1"}"#))
             world.server.on("/profile", .json(#"{"data":{"id":"u-1","name":"Ada"}}"#))

@@ -64,7 +64,9 @@ struct FederationWorld: Sendable {
         members.merge(changes) { $1 }
         let text = members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }.sorted()
         server.on(
-            "/.well-known/openid-configuration", .json("{" + text.joined(separator: ",") + "}", headers: headers))
+            "/.well-known/openid-configuration",
+            .json("{" + text.joined(separator: ",") + "}", headers: headers)
+        )
     }
 
     func publishKeys(_ keys: TestKey...) {
@@ -72,7 +74,8 @@ struct FederationWorld: Sendable {
     }
 
     /// A generic OpenID Connect provider.
-    func oidc(definition: String? = nil, secret: String? = "s3cret", audiences: [String] = []) -> ProviderConfiguration {
+    func oidc(definition: String? = nil, secret: String? = "s3cret", audiences: [String] = []) -> ProviderConfiguration
+    {
         ProviderConfiguration(
             provider: ProviderID("oidc.acme"),
             enabled: true,
@@ -172,7 +175,8 @@ struct FederationWorld: Sendable {
         let token = try idToken(changes, key: key)
         server.on(
             "/token",
-            .json(#"{"access_token":"at-1","token_type":"Bearer","expires_in":3600,"id_token":"\#(token)"\#(extra)}"#))
+            .json(#"{"access_token":"at-1","token_type":"Bearer","expires_in":3600,"id_token":"\#(token)"\#(extra)}"#)
+        )
     }
 
     func verify(
@@ -183,7 +187,10 @@ struct FederationWorld: Sendable {
     ) async throws -> FederatedCredential {
         let configuration = configuration ?? oidc()
         let credential = DirectCredential(
-            idToken: Secret(idToken), accessToken: accessToken.map(Secret.init), nonce: nonce.map(Secret.init))
+            idToken: Secret(idToken),
+            accessToken: accessToken.map(Secret.init),
+            nonce: nonce.map(Secret.init)
+        )
         return try await service.verify(credential, id: configuration.provider, with: configuration)
     }
 }

@@ -114,7 +114,8 @@ final class ScriptedServer: Sendable {
     }
 
     /// - Returns: whether the connection stays open.
-    private func answer(_ request: Request, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Bool {
+    private func answer(_ request: Request, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Bool
+    {
         var reply = state.withLock { state -> Reply in
             state.requests.append(request)
             guard var replies = state.replies[request.path], let first = replies.first else { return .status(404) }

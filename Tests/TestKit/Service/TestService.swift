@@ -1,0 +1,154 @@
+import Development
+import Federation
+import Foundation
+import Hummingbird
+package import IdentityService
+package import InMemoryLogging
+import Logging
+package import Outbound
+import Passwords
+import Postgres
+package import Projects
+import Secrets
+import ServiceLifecycle
+package import Storage
+
+/// The whole service over a real database and real HTTP, with a clock that tests move and a project of its own.
+///
+/// Everything in it is what `identity serve` runs; what differs stands in ``Options``.
+package struct TestService: Sendable {
+    package let baseURL: String
+    package let clock: SteppableClock
+    package let stores: Stores
+    package let assembly: ServiceAssembly
+    package let project: Project
+    package let apiKey: String
+    /// A bearer token for everything in every project.
+    package let adminToken: String
+    package let logs: InMemoryLogHandler
+
+    package struct Options: Sendable {
+        /// `identity dev`: fake credentials, any key, `Bearer owner`.
+        package var development = false
+        /// As `ProjectSettings()`, with anonymous sign-in.
+        package var settings: ProjectSettings = {
+            var settings = ProjectSettings()
+            settings.anonymousSignIn = true
+            return settings
+        }()
+        package var clock = SteppableClock()
+        package var outboundLimits = OutboundLimits()
+        /// Another database than the suite's.
+        package var conninfo: String?
+        package var connections = 4
+
+        package init() {}
+    }
+
+    /// Runs `body` against a service that listens on a free port, and stops it.
+    package static func run<R: Sendable>(
+        _ options: Options = Options(),
+        _ body: @Sendable (TestService) async throws -> R
+    ) async throws -> R {
+        let logs = InMemoryLogHandler()
+        var logger = Logger(label: "identity") { _ in logs }
+        logger.logLevel = .debug
+        let database = PostgresClient(
+            PostgresClient.Configuration(
+                conninfo: options.conninfo ?? TestDatabase.current.conninfo,
+                connections: options.connections
+            ),
+            logger: logger
+        )
+        let clock = options.clock
+        let stores = Stores(database: database, keyRing: try Self.keyRing, logger: logger, now: clock.now)
+        try await stores.configuration.ensureSigningKeys()
+        let id = ProjectID(rawValue: "test-" + RandomSource.system.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
+        guard let id else { throw TestServiceError.setUp }
+        let project = try await stores.configuration.createProject(id, settings: options.settings)
+        let key = try await stores.configuration.createAPIKey(for: id, displayName: nil)
+        let (_, token) = try await stores.configuration.createAdminCredential(
+            name: "tests",
+            project: nil,
+            scopes: Set(AdminScope.allCases),
+            expiresAt: nil
+        )
+        let outbound = OutboundClient(allowsLoopback: true, limits: options.outboundLimits)
+        let passwords = PasswordHasher(workers: 2, queueLimit: 512)
+        let assembly = ServiceAssembly(
+            stores: stores,
+            federation: FederationService(
+                http: outbound,
+                now: clock.now,
+                verifiers: options.development ? [FakeCredentialVerifier()] : []
+            ),
+            passwords: passwords,
+            options: Self.assemblyOptions(options, stores, id),
+            now: clock.now
+        )
+        let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
+        let application = ServiceApplication.make(
+            responder: assembly.responder,
+            address: ServiceApplication.Address(port: 0),
+            logger: logger,
+            onRunning: { portContinuation.yield($0) }
+        )
+        let group = ServiceGroup(
+            services: [database, outbound, passwords, stores.configuration, application],
+            logger: logger
+        )
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { portContinuation.finish() }
+                try await group.run()
+            }
+            guard let port = await ports.first(where: { _ in true }) else {
+                try await tasks.waitForAll()
+                throw TestServiceError.setUp
+            }
+            let service = TestService(
+                baseURL: "http://127.0.0.1:\(port)",
+                clock: clock,
+                stores: stores,
+                assembly: assembly,
+                project: project,
+                apiKey: key.rawValue,
+                adminToken: token.reveal(),
+                logs: logs
+            )
+            do {
+                let result = try await body(service)
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+                return result
+            } catch {
+                await group.triggerGracefulShutdown()
+                try? await tasks.waitForAll()
+                throw error
+            }
+        }
+    }
+
+    /// The same for all services of a run: several may share a database.
+    private static var keyRing: KeyRing {
+        get throws { try KeyRing(keys: [KeyRing.Key(id: "test", bytes: [UInt8](repeating: 7, count: 32))]) }
+    }
+
+    private static func assemblyOptions(
+        _ options: Options,
+        _ stores: Stores,
+        _ project: ProjectID
+    ) -> ServiceAssembly.Options {
+        guard options.development else {
+            var made = ServiceAssembly.Options()
+            made.allowsLoopbackProviders = true
+            return made
+        }
+        return DevelopmentMode.options(configuration: stores.configuration, project: project)
+    }
+}
+
+package enum TestServiceError: Error {
+    case setUp
+    case unexpected(String)
+}
