@@ -8,7 +8,9 @@ import Darwin
 
 /// Finds the addresses of a host name.
 package struct AddressResolver: Sendable {
-    /// Blocks; called on a thread of its own. Empty when the name has no address.
+    /// Blocks.
+    ///
+    /// Called on a thread of its own. Empty when the name has no address.
     package var addresses: @Sendable (_ host: String) -> [IPAddress]
 
     package init(addresses: @escaping @Sendable (_ host: String) -> [IPAddress]) { self.addresses = addresses }

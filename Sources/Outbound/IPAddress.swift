@@ -35,8 +35,9 @@ package enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the address belongs to somebody's own network: RFC 1918, RFC 6598, RFC 4193. Link-local addresses and
-    /// the metadata services don't count.
+    /// Whether the address belongs to somebody's own network: RFC 1918, RFC 6598, RFC 4193.
+    ///
+    /// Link-local addresses and the metadata services don't count.
     package var isPrivateNetwork: Bool {
         switch canonical {
         case .v4(let bytes):

@@ -42,7 +42,9 @@ package final class OutboundClient: Service {
         await shutdown()
     }
 
-    /// Closes all connections; requests fail from then on. Must be called once nobody uses the client.
+    /// Closes all connections.
+    ///
+    /// Requests fail from then on. Must be called once nobody uses the client.
     package func shutdown() async {
         let lanes = state.withLock { state in
             defer { state.lanes = [:] }

@@ -13,6 +13,7 @@ package enum PlainHTTP {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(5)
+        configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.read = .seconds(30)
         return HTTPClient(configuration: configuration)
     }()

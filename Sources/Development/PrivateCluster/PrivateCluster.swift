@@ -100,18 +100,22 @@ package final class PrivateCluster: Service {
     private func own(_ continuation: CheckedContinuation<Void, any Error>) {
         let server: Process
         let folder: ClusterFolder
+        let isNew: Bool
         do {
             folder = try ClusterFolder(self.folder)
         } catch {
             return continuation.resume(throwing: error)
         }
         do {
+            isNew = folder.isNew
             server = try launch(in: folder)
         } catch {
             folder.close()
             return continuation.resume(throwing: error)
         }
         continuation.resume()
+        // Syncing file by file, as initdb would, takes seconds; nobody need wait for it.
+        if isNew, durable { _ = try? Command.run("/usr/bin/env", ["sync", "-f", folder.data]) }
         server.waitUntilExit()
         let log = ClusterFolder.tail(of: folder.log)
         folder.close()
@@ -182,8 +186,8 @@ package final class PrivateCluster: Service {
             "\(programs.folder)/initdb",
             [
                 "-D", unfinished, "-U", "postgres", "--auth=trust", "--no-instructions", "-E", "UTF8",
-                "--locale=C.UTF-8",
-            ] + (durable ? [] : ["--no-sync"])
+                "--locale=C.UTF-8", "--no-sync",
+            ]
         )
         let answer = try Command.run(program, arguments)
         guard answer.succeeded else { throw PrivateClusterError.failed(program: "initdb", log: answer.output) }

@@ -22,7 +22,9 @@ struct TenantState {
     var everyLogin: ScriptedLogin?
     var keys: KeySet
     var faults = FaultPlan()
-    var log: [RecordedRequest] = []
+    private(set) var log: [RecordedRequest] = []
+    /// Requests that were dropped from the front of the log.
+    private var dropped = 0
     var violations: [Violation] = []
 
     var codes: [String: CodeGrant] = [:]
@@ -92,6 +94,21 @@ struct TenantState {
 
     mutating func violate(_ rule: Violation.Rule, _ endpoint: ProviderEndpoint, _ detail: String) {
         violations.append(Violation(endpoint: endpoint, rule: rule, detail: detail))
+    }
+
+    /// Puts a request into the log, which keeps the last few thousand, and returns its number.
+    mutating func record(_ request: RecordedRequest) -> Int {
+        if log.count >= 8_192 {
+            log.removeFirst(4_096)
+            dropped += 4_096
+        }
+        log.append(request)
+        return dropped + log.count - 1
+    }
+
+    mutating func setStatus(_ status: Int, ofRequest number: Int) {
+        guard log.indices.contains(number - dropped) else { return }
+        log[number - dropped].status = status
     }
 
     /// What an endpoint answers to a request, when no fault takes its place.

@@ -33,11 +33,10 @@ struct TestProviderResponder: HTTPResponder {
             body: Array(buffer: body),
             time: tenant.withState { $0.now() }
         )
-        let (index, faults) = tenant.withState { state in
-            state.log.append(recorded)
-            return (state.log.count - 1, state.faults.take(endpoint))
+        let (number, faults) = tenant.withState { state in
+            (state.record(recorded), state.faults.take(endpoint))
         }
-        return try await respond(to: recorded, at: index, of: tenant, with: faults, context.channel)
+        return try await respond(to: recorded, number: number, of: tenant, with: faults, context.channel)
     }
 
     private func target(of path: String) -> (TestTenant, ProviderEndpoint)? {
@@ -51,7 +50,7 @@ struct TestProviderResponder: HTTPResponder {
 
     private func respond(
         to request: RecordedRequest,
-        at index: Int,
+        number: Int,
         of tenant: TestTenant,
         with faults: [ProviderFault],
         _ channel: any Channel
@@ -74,7 +73,7 @@ struct TestProviderResponder: HTTPResponder {
         }
         for fault in faults { fault.change(&answer) }
         let status = answer.status
-        tenant.withState { $0.log[index].status = status }
+        tenant.withState { $0.setStatus(status, ofRequest: number) }
 
         var headers = HTTPFields()
         for (name, value) in answer.completeHeaders {

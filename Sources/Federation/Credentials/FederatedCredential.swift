@@ -4,10 +4,12 @@ package import Linking
 package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
     package var identity: FederatedIdentity
     package var tokens: ProviderTokens
-    /// The provider's profile as the text of a JSON object, at most 64 KiB: `rawUserInfo` on the wire.
+    /// The provider's profile as the text of a JSON object, at most 256 KiB: `rawUserInfo` on the wire.
     package var rawUserInfo: String
-    /// Set for a native ID token that carries a nonce: it may be taken once. Storage inserts the hash and refuses a
-    /// second insert with `MISSING_OR_INVALID_NONCE : Duplicate credential received. …`.
+    /// Set for a native ID token that carries a nonce: it may be taken once.
+    ///
+    /// Storage inserts the hash and refuses a second insert with `MISSING_OR_INVALID_NONCE : Duplicate credential
+    /// received. …`.
     package var oneTimeToken: OneTimeToken?
     /// The raw nonce that the client sent, echoed as `nonce`.
     package var nonce: String?

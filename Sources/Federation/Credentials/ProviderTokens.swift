@@ -1,4 +1,6 @@
-/// What a provider handed out beside the identity. Secret: stored encrypted, never logged.
+/// What a provider handed out beside the identity.
+///
+/// Secret: stored encrypted, never logged.
 package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
     package var idToken: String?
     package var accessToken: String?

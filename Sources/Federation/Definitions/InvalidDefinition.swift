@@ -1,8 +1,8 @@
 /// What is wrong with a provider's configuration, in words for the admin who wrote it.
 package struct InvalidDefinition: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Where: `clientId`, `definition.endpoints.token`, …
+    /// Where it is, such as `clientId` or `definition.endpoints.token`.
     package let member: String
-    /// What: `must be an https URL`, `is unknown`, …
+    /// What is wrong there, such as `must be an https URL`.
     package let problem: String
 
     package init(member: String, problem: String) {

@@ -63,11 +63,15 @@ extension ProviderDefinition {
     /// How an ID token is judged.
     package struct IDTokenRules: Sendable, Hashable, Codable {
         package enum NonceForm: String, Sendable, Hashable, Codable, CaseIterable { case sha256, exact, either }
-        /// Empty for none: the provider issues no ID tokens. Nil for those that discovery lists, RS256 if it lists none.
+        /// Empty for none: the provider issues no ID tokens.
+        ///
+        /// Nil for those that discovery lists, RS256 if it lists none.
         package var algorithms: Set<SignatureAlgorithm>?
         /// How the claim and the raw nonce of a client-supplied token compare.
         package var clientNonce = NonceForm.sha256
-        /// Seconds; an older `iat` is stale. Nil for no limit but `exp`.
+        /// Seconds.
+        ///
+        /// An older `iat` is stale. Nil for no limit but `exp`.
         package var maximumAge: Int?
         /// `"true"`, `"1"` and `1` count as true in flags.
         package var lenientBooleans = false

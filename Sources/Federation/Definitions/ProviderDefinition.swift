@@ -13,8 +13,10 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var endpoints: Endpoints
     /// Used where neither ``endpoints`` nor discovery has one; dropped once the configuration moves the provider.
     package var fallbackEndpoints: Endpoints
-    /// Accepted in `iss`; the first is the canonical one, which is stored beside the subject. For OAuth2 a name of the
-    /// service, by default the authorization endpoint's origin.
+    /// Accepted in `iss`.
+    ///
+    /// The first is the canonical one, which is stored beside the subject. For OAuth2 a name of the service, by default
+    /// the authorization endpoint's origin.
     package var issuers: [String]
     package var discovery: Discovery
     /// Nil for `{issuer}/.well-known/openid-configuration`.

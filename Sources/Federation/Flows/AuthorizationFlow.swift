@@ -1,8 +1,12 @@
 package import Linking
 
-/// What the callback of a flow must be checked against. Secret: stored encrypted, used once.
+/// What the callback of a flow must be checked against.
+///
+/// Secret: stored encrypted, used once.
 package struct AuthorizationFlow: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
     package var provider: ProviderID
+    /// SHA-256 of the state, 32 bytes: what a callback must bring, and a key to store the flow under.
+    package var stateHash: [UInt8]
     /// The client id that the request named; the ID token must be for it.
     package var clientID: String
     /// The canonical issuer at the start; a configuration that names another one by now ends the flow.

@@ -1,7 +1,8 @@
 /// What the app asks for when it starts a sign-in.
 package struct AuthorizationOptions: Sendable {
-    /// Where the provider sends the browser back (`continueUri`), byte for byte as registered there. A custom scheme with
-    /// an empty authority is fine; a fragment is not.
+    /// Where the provider sends the browser back (`continueUri`), byte for byte as registered there.
+    ///
+    /// A custom scheme with an empty authority is fine; a fragment is not.
     package var redirectURI: String
     /// Added to the definition's scopes.
     package var scopes: [String]

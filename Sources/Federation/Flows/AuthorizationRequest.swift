@@ -2,9 +2,13 @@ package import struct Secrets.Secret
 
 /// A sign-in that is ready to start: the browser goes to ``url``, the flow is stored under the hash of ``state``.
 package struct AuthorizationRequest: Sendable {
-    /// `authUri`. It holds the state: not for logs.
+    /// `authUri`.
+    ///
+    /// It holds the state: not for logs.
     package let url: String
-    /// 256 random bits, 43 characters of base64url. Only its SHA-256 is stored.
+    /// 256 random bits, 43 characters of base64url.
+    ///
+    /// Only its SHA-256 is stored.
     package let state: Secret
     package let flow: AuthorizationFlow
 }

@@ -9,8 +9,9 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
     private let parts: URLParts
     private let values: [String: String]
 
-    /// Names that decide who signs in: never twice, in whatever places. `+` in their values is no space, because
-    /// iOS sends values that it did not encode.
+    /// Names that decide who signs in: never twice, in whatever places.
+    ///
+    /// `+` in their values is no space, because iOS sends values that it did not encode.
     private static let decisive: Set<String> = [
         "code", "state", "id_token", "access_token", "oauth_token_secret", "oauth_token", "oauth_verifier", "error",
         "iss", "nonce", "user", "SAMLResponse", "denied",

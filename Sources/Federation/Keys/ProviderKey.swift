@@ -15,8 +15,10 @@ struct ProviderKey: Sendable, Hashable {
     /// What the key may be used for.
     let algorithms: Set<SignatureAlgorithm>
 
-    /// Nil for everything that is of no use here: symmetric and private keys, keys for encryption, unknown kinds,
-    /// short RSA keys, broken numbers. The set that it stands in stays good.
+    /// Nil for everything that is of no use here: symmetric and private keys, keys for encryption, unknown kinds, short
+    /// RSA keys, broken numbers.
+    ///
+    /// The set that it stands in stays good.
     init?(_ jwk: JSONObject) {
         guard jwk["d"] == nil, jwk["k"] == nil, jwk["use"] == nil || jwk["use"] == .string("sig") else { return nil }
         if let operations = jwk["key_ops"] {

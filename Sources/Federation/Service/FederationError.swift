@@ -38,6 +38,8 @@ package enum FederationError: Error, Sendable, Hashable {
     case scopeRefused(error: String, description: String?)
     /// Any other `error` of a callback: `INVALID_IDP_RESPONSE : <error>`.
     case providerError(error: String, description: String?)
+    /// The callback has no state, or another flow's: `INVALID_IDP_RESPONSE : The state does not match.`
+    case stateMismatch
     /// The callback came to another address than the flow's: `INVALID_IDP_RESPONSE : The redirect URI does not match.`
     case callbackMismatch
     /// RFC 9207 `iss` is missing though announced, or names another issuer (T-B3); or the provider's issuer is no longer
@@ -128,6 +130,7 @@ extension FederationError: CustomStringConvertible {
         case .interactionRequired: "callback.interactionRequired"
         case .scopeRefused: "callback.scopeRefused"
         case .providerError: "callback.error"
+        case .stateMismatch: "callback.state"
         case .callbackMismatch: "callback.redirectURI"
         case .issuerParameterMismatch: "callback.issuer"
         case .missingCredential: "callback.missingCredential"

@@ -19,6 +19,7 @@ extension FederationService {
         let state = random.handle()
         let flow = AuthorizationFlow(
             provider: configuration.provider,
+            stateHash: SecureHash.sha256(state),
             clientID: configuration.clientID,
             issuer: provider.issuer,
             tokenEndpoint: try provider.required(\.token, "token"),

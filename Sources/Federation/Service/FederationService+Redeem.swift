@@ -13,8 +13,9 @@ extension FederationService {
         with configuration: ProviderConfiguration
     ) async throws(FederationError) -> FederatedCredential {
         guard configuration.provider == flow.provider else { throw .issuerParameterMismatch }
+        try checkOrigin(of: callback, flow)
         let provider = try await resolve(configuration)
-        let code = try check(callback, flow, provider)
+        let code = try code(in: callback, flow, provider)
         let answer = try await exchange(
             code,
             flow: flow,
@@ -56,14 +57,19 @@ extension FederationService {
         )
     }
 
-    /// - Returns: the code.
-    private func check(
-        _ callback: ProviderCallback,
+    private func checkOrigin(of callback: ProviderCallback, _ flow: AuthorizationFlow) throws(FederationError) {
+        guard let state = callback.state,
+            ConstantTime.equal(SecureHash.sha256(state.reveal()), flow.stateHash)
+        else { throw .stateMismatch }
+        guard callback.came(to: flow.callbackURI) else { throw .callbackMismatch }
+    }
+
+    private func code(
+        in callback: ProviderCallback,
         _ flow: AuthorizationFlow,
         _ provider: ResolvedProvider
     ) throws(FederationError) -> String {
         guard provider.issuer.utf8.elementsEqual(flow.issuer.utf8) else { throw .issuerParameterMismatch }
-        guard callback.came(to: flow.callbackURI) else { throw .callbackMismatch }
         let issuer = callback["iss"]
         if let issuer, !SafeText.isOne(issuer, of: provider.definition.issuers) { throw .issuerParameterMismatch }
         if let error = callback["error"] {

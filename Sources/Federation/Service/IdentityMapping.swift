@@ -29,21 +29,7 @@ struct IdentityMapping {
             subject: found,
             issuer: definition.issuers.first ?? ""
         )
-        identity.email = map.email.lazy.compactMap { source[path: $0]?.string.flatMap(EmailAddress.init) }.first
-        identity.emailVerifiedClaim = map.emailVerified.contains { isTrue(source[path: $0]) }
-        identity.emailAuthorityClaim = map.emailAuthority.contains { path in
-            guard let value = source[path: path] else { return false }
-            return isTrue(value)
-                || (value.string.map { !$0.isEmpty && $0.lowercased() != "false" && $0 != "0" } ?? false)
-        }
-        if definition.quirks.contains(.githubEmails) {
-            identity.email = GitHubEmails.primary(profile.named["emails"]).flatMap(EmailAddress.init)
-            identity.emailVerifiedClaim = identity.email != nil
-        }
-        if identity.email == nil {
-            identity.emailVerifiedClaim = false
-            identity.emailAuthorityClaim = false
-        }
+        readEmail(into: &identity)
         identity.profile = Profile(
             displayName: text(map.displayName, source),
             firstName: text(map.firstName, source),
@@ -56,6 +42,35 @@ struct IdentityMapping {
             dateOfBirth: text(map.dateOfBirth, source)
         )
         return identity
+    }
+
+    /// An address counts with the flags that stand in the same document, or beside the same address in another: a flag
+    /// never passes from one address to the next.
+    private func readEmail(into identity: inout FederatedIdentity) {
+        if definition.quirks.contains(.githubEmails) {
+            identity.email = GitHubEmails.primary(profile.named["emails"]).flatMap(EmailAddress.init)
+            identity.emailVerifiedClaim = identity.email != nil
+            return
+        }
+        let map = definition.claims
+        let documents = [claims, profile.document, profile.named].map { JSONValue.object($0) }
+        func email(_ document: JSONValue) -> EmailAddress? {
+            map.email.lazy.compactMap { document[path: $0]?.string.flatMap(EmailAddress.init) }.first
+        }
+        identity.email = documents.lazy.compactMap(email).first
+        guard let found = identity.email else { return }
+        for document in documents where email(document)?.canonical == found.canonical {
+            if map.emailVerified.contains(where: { isTrue(document[path: $0]) }) { identity.emailVerifiedClaim = true }
+            if map.emailAuthority.contains(where: { isStated(document[path: $0]) }) {
+                identity.emailAuthorityClaim = true
+            }
+        }
+    }
+
+    /// A flag that is true, or a text such as Google's hosted domain.
+    private func isStated(_ value: JSONValue?) -> Bool {
+        if let text = value?.string { return !text.isEmpty && !["false", "0"].contains(text.lowercased()) }
+        return isTrue(value)
     }
 
     /// `rawUserInfo`.

@@ -8,8 +8,10 @@ enum FormText {
         }
     }
 
-    /// Resolves `%XX`, and `+` as a space when asked; anything that is no escape stays as it is, because some clients
-    /// send values that were never encoded. Bytes that are no UTF-8 become U+FFFD.
+    /// Resolves `%XX`, and `+` as a space when asked.
+    ///
+    /// Anything that is no escape stays as it is, because some clients send values that were never encoded. Bytes that
+    /// are no UTF-8 become U+FFFD.
     static func decode(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
         var bytes: [UInt8] = []
         let source = Array(text.utf8)

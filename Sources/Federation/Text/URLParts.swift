@@ -10,7 +10,9 @@ struct URLParts: Sendable, Hashable {
 
     /// Nil unless the text is absolute and made of visible ASCII, as every URL on the wire is.
     init?(_ text: String) {
-        guard !text.isEmpty, text.utf8.count <= 8192, text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return nil }
+        guard !text.isEmpty, text.utf8.count <= 65_536, text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            return nil
+        }
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let scheme = text[..<colon]
         guard let first = scheme.utf8.first, Self.isLetter(first),

@@ -9,9 +9,10 @@ struct CompactJWT: Sendable {
     let signedBytes: [UInt8]
     let signature: [UInt8]
 
-    /// Up to 128 KiB: three parts of canonical base64url, two of them JSON objects without duplicate members. The
-    /// header's `jku`, `jwk`, `x5u` and `x5c` are not looked at; `crit`, `zip` and unencoded payloads are refused, and so
-    /// is a `typ` that names another kind of token.
+    /// Up to 128 KiB: three parts of canonical base64url, two of them JSON objects without duplicate members.
+    ///
+    /// The header's `jku`, `jwk`, `x5u` and `x5c` are not looked at; `crit`, `zip` and unencoded payloads are refused,
+    /// and so is a `typ` that names another kind of token.
     init(_ text: String) throws(FederationError) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= 131_072, parts.count == 3, let header = Self.object(parts[0]),

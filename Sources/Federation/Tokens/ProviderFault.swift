@@ -32,8 +32,7 @@ struct ProviderFault: Sendable {
     /// What the fault means when a code is exchanged.
     var federationError: FederationError {
         switch code {
-        case "invalid_grant", "bad_verification_code", "invalid_code", "code_already_used", "code_expired", "100",
-            "redirect_uri_mismatch":
+        case "invalid_grant", "bad_verification_code", "invalid_code", "code_already_used", "code_expired", "100":
             .codeRejected(error: code)
         case "invalid_client", "incorrect_client_credentials", "unauthorized_client", "invalid_client_id",
             "bad_client_secret", "http_401":

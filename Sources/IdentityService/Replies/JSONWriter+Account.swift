@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import Linking
+import Passwords
 import Secrets
 import Sessions
 
@@ -9,8 +10,8 @@ enum AccountView {
     /// The account's own user.
     case client
     case admin
-    /// An admin's export, with the password's hash: base64 of the bytes.
-    case export(passwordHash: [UInt8]?, salt: [UInt8]?)
+    /// An admin's export, with the password's hash.
+    case export(PasswordHash?)
 }
 
 extension JSONWriter {
@@ -46,10 +47,15 @@ extension JSONWriter {
     }
 
     private mutating func password(of account: Account, for view: AccountView) {
-        guard case .export(let hash?, let salt) = view else { return redactedPassword(of: account) }
-        member("passwordHash", Data(hash).base64EncodedString())
-        member("salt", salt.map { Data($0).base64EncodedString() })
+        guard case .export(let hash?) = view else { return redactedPassword(of: account) }
+        member("passwordHash", Self.webSafeBase64(hash.hash))
+        member("salt", Self.webSafeBase64(hash.salt))
         member("version", number: 0)
+    }
+
+    /// Base64 with `-` and `_`, padded: the form that Firebase's tools expect in a download.
+    private static func webSafeBase64(_ bytes: [UInt8]) -> String {
+        Base64URL.encode(bytes) + String(repeating: "=", count: (3 - bytes.count % 3) % 3)
     }
 
     /// `providerUserInfo`: identity providers, then phone, the password last; absent when there is none.

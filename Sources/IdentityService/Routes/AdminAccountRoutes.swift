@@ -2,7 +2,6 @@ import Accounts
 import Foundation
 import Hummingbird
 import Linking
-import Passwords
 import Projects
 import Secrets
 import Storage
@@ -108,10 +107,7 @@ struct AdminAccountRoutes {
             guard !page.isEmpty else { return }
             json.array("users") { json in
                 for listed in page {
-                    let view = AccountView.export(
-                        passwordHash: listed.password?.hash.hash,
-                        salt: listed.password?.hash.salt
-                    )
+                    let view = AccountView.export(listed.password?.hash)
                     json.object { $0.account(listed.account, for: view) }
                 }
             }

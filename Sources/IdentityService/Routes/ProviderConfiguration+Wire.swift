@@ -28,7 +28,7 @@ extension ProviderConfiguration {
     private mutating func apply(definition: WireObject?) throws {
         audiences = try definition?.strings("audiences") ?? []
         let members = (definition?.members ?? []).filter { $0.name != "audiences" && !$0.value.isNull }
-        overrides = members.isEmpty ? nil : WireValue.object(members).text
+        overrides = members.isEmpty ? nil : WireValue.object(members).jsonText
     }
 
     /// Exactly one of `code`, which needs a secret, and `idToken`. The service runs the code flow either way.

@@ -167,6 +167,7 @@ extension WireError {
         case .interactionRequired(let error): self.init(invalid, error)
         case .scopeRefused(let error, let description): self.init(invalid, Self.joined(error, description))
         case .providerError(let error, _): self.init(invalid, error)
+        case .stateMismatch: self.init(invalid, "The state does not match.")
         case .callbackMismatch: self.init(invalid, "The redirect URI does not match.")
         case .issuerParameterMismatch: self.init(invalid, "The issuer of the response does not match.")
         case .missingCredential:

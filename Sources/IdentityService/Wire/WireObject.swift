@@ -147,7 +147,7 @@ package struct WireObject: Sendable {
 
     private func mismatch(_ name: String, _ type: String, _ value: WireValue) -> WireError {
         let field = join(name)
-        return .invalidRequest("Invalid value at '\(field)' (\(type)), \(value.text)", field: field)
+        return .invalidRequest("Invalid value at '\(field)' (\(type)), \(value.jsonText)", field: field)
     }
 
     /// Whether `name` is `camel` itself or its snake_case form.

@@ -20,7 +20,7 @@ package enum WireValue: Sendable, Hashable {
     package var isNull: Bool { self == .null }
 
     /// The value as JSON.
-    package var text: String {
+    package var jsonText: String {
         var json = JSONWriter()
         json.value(self)
         return json.text

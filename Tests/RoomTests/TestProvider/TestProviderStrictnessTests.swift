@@ -43,7 +43,7 @@ struct TestProviderStrictnessTests {
         let client = ReferenceClient(tenant: tenant).registered()
         tenant.everyLogin(ada)
         let url = client.authorizationURL.replacing("%20", with: "+")
-        #expect(try await ScriptedBrowser().open(url).status == 400)
+        #expect(try await ScriptedBrowser().open(url, until: [client.redirectURI]).status == 400)
         #expect(tenant.violations.map(\.rule) == [.encoding])
     }
 

@@ -127,13 +127,25 @@ package final class ScriptedBrowser: Sendable {
         return visit.forms.first
     }
 
+    /// RFC 3986 §5.2, as far as `Location` and `action` need it.
     private static func resolve(_ reference: String, from base: SplitURL) -> String {
         if SplitURL(reference) != nil { return reference }
         if reference.hasPrefix("//") { return base.scheme + ":" + reference }
-        if reference.hasPrefix("/") { return base.origin + reference }
         if reference.hasPrefix("?") { return base.origin + base.path + reference }
+        let end = reference.firstIndex { $0 == "?" || $0 == "#" } ?? reference.endIndex
         let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
-        return base.origin + folder + reference
+        let whole = reference.hasPrefix("/") ? reference[..<end] : folder + reference[..<end]
+        return base.origin + withoutDots(String(whole)) + reference[end...]
+    }
+
+    private static func withoutDots(_ path: String) -> String {
+        var kept: [Substring] = []
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for segment in segments {
+            if segment == ".." { _ = kept.popLast() } else if segment != "." { kept.append(segment) }
+        }
+        if let last = segments.last, last == "." || last == ".." { kept.append("") }
+        return "/" + kept.joined(separator: "/")
     }
 }
 

@@ -1,0 +1,136 @@
+import HTTPTypes
+import IdentityService
+import Projects
+import TestKit
+import Testing
+
+@Suite("openapi.yaml")
+struct OpenAPITests {
+    let document: OpenAPIDocument
+    let routes: [Route]
+
+    init() throws {
+        document = try OpenAPIDocument.ofRepository()
+        routes = try ServiceFixture().assembly.responder.table.routes.filter { route in
+            if case .unbuilt = route.access { false } else { true }
+        }
+    }
+
+    private func operation(_ route: Route) -> OpenAPIDocument.Operation {
+        OpenAPIDocument.Operation(method: route.method.rawValue, path: route.path)
+    }
+
+    @Test("describes every route, and nothing else")
+    func describesEveryRoute() {
+        let served = Set(routes.map(operation))
+        #expect(served.subtracting(document.operations).isEmpty, "served, not described")
+        #expect(document.operations.subtracting(served).isEmpty, "described, not served")
+    }
+
+    @Test("names the paths of v3 and the prefixes of each route")
+    func namesOtherPaths() {
+        for route in routes {
+            let description = document.description(of: operation(route))
+            #expect(description?["x-legacy-path"]?.text == route.legacyPath, "\(route.path)")
+            let prefixes = route.host == .service ? ["/"] : ["/", "/\(route.host.rawValue)"]
+            #expect(document.prefixes(of: route.path) == prefixes, "\(route.path)")
+        }
+    }
+
+    @Test("says which credential and scope a route asks for")
+    func namesCredentials() {
+        for route in routes {
+            let description = document.description(of: operation(route))
+            let schemes = (description?["security"]?.elements ?? []).flatMap(\.members).map(\.name)
+            let scope = description?["x-scope"]?.text
+            switch route.access {
+            case .open: #expect(schemes == [], "\(route.path)")
+            case .client(let admin, _):
+                #expect(schemes == ["apiKey", "apiKeyHeader"] + (admin == nil ? [] : ["bearer"]), "\(route.path)")
+            case .admin(let wanted, _):
+                #expect(schemes == ["bearer"], "\(route.path)")
+                #expect(scope == wanted.rawValue, "\(route.path)")
+            case .unbuilt: Issue.record("filtered above")
+            }
+        }
+    }
+
+    @Test("has a plain text answer where a JSON error would sign people out")
+    func namesPlainErrors() {
+        for route in routes {
+            guard case .plainFailures = route.envelope else { continue }
+            let problems = document.check(operation(route), status: 503, contentType: "text/plain", body: "x")
+            #expect(problems.isEmpty, "\(route.path)")
+        }
+    }
+
+    // MARK: The checker itself
+
+    private func check(_ body: String, status: Int = 200) -> [String] {
+        document.check(
+            .init(method: "POST", path: "/v1/accounts:signInWithIdp"),
+            status: status,
+            contentType: "application/json; charset=utf-8",
+            body: body
+        )
+    }
+
+    private let answer =
+        #"{"kind":"identitytoolkit#VerifyAssertionResponse","federatedId":"1","providerId":"p","emailVerified":false,"rawUserInfo":"{}""#
+
+    @Test("accepts an answer that is as described")
+    func acceptsGoodAnswer() {
+        #expect(check(answer + "}") == [])
+    }
+
+    @Test(
+        "finds what is not as described",
+        arguments: [
+            #","needConfirmation":false}"#, #","expiresIn":3600}"#, #","idToken":null}"#, #","unknown":1}"#,
+            #","verifiedProvider":[]}"#, #","verifiedProvider":[1]}"#, #","oauthExpireIn":"1"}"#,
+            #","errorMessage":"OTHER"}"#,
+        ]
+    )
+    func findsProblem(_ rest: String) {
+        #expect(check(answer + rest).count == 1)
+    }
+
+    @Test("finds a missing member, another content type and a status without description")
+    func findsOtherProblems() {
+        #expect(check("{}").count == 5)
+        #expect(check("[]").contains("$: is no object"))
+        #expect(check(#"{"error":{"code":400}}"#, status: 400) == ["$.error.message: is missing"])
+        let health = OpenAPIDocument.Operation(method: "GET", path: "/healthz")
+        #expect(document.check(health, status: 200, contentType: "text/html", body: "x").count == 1)
+        let unknown = OpenAPIDocument.Operation(method: "GET", path: "/nowhere")
+        #expect(document.check(unknown, status: 200, contentType: nil, body: "").count == 1)
+    }
+
+    @Test("finds a secret in the answer of a provider's configuration")
+    func findsSecret() {
+        let operation = OpenAPIDocument.Operation(
+            method: "GET",
+            path: "/v2/projects/{project}/oauthIdpConfigs/{config}"
+        )
+        let problems = document.check(
+            operation,
+            status: 200,
+            contentType: "application/json",
+            body: #"{"clientSecret":"s"}"#
+        )
+        #expect(problems == ["$.clientSecret: must never be sent"])
+    }
+
+    @Test(
+        "finds the operation of a concrete path",
+        arguments: [
+            ("POST", "/v1/accounts:lookup?key=x", "/v1/accounts:lookup"),
+            ("POST", "/identitytoolkit.googleapis.com/v1/accounts%3Alookup", "/v1/accounts:lookup"),
+            ("POST", "/www.googleapis.com/identitytoolkit/v3/relyingparty/getAccountInfo", "/v1/accounts:lookup"),
+            ("GET", "/v2/projects/p/oauthIdpConfigs/oidc.x", "/v2/projects/{project}/oauthIdpConfigs/{config}"),
+        ]
+    )
+    func findsOperation(_ method: String, _ path: String, _ template: String) {
+        #expect(document.operation(method, path)?.path == template)
+    }
+}

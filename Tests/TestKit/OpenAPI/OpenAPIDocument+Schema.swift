@@ -1,0 +1,84 @@
+import IdentityService
+
+// The part of JSON Schema that the document uses. A keyword that is not known here is a problem, not a pass.
+
+extension OpenAPIDocument {
+    /// The value behind `$ref`, or the value itself.
+    func resolve(_ value: WireValue) -> WireValue {
+        guard let reference = value["$ref"]?.text, reference.hasPrefix("#/") else { return value }
+        let names = reference.dropFirst(2).split(separator: "/")
+        let target = names.reduce(root as WireValue?) { value, name in value?[String(name)] }
+        return target.map(resolve) ?? .null
+    }
+
+    func problems(of value: WireValue, against schema: WireValue, at path: String) -> [String] {
+        let schema = resolve(schema)
+        guard case .object(let keywords) = schema else { return ["\(path): the schema cannot be found"] }
+        return keywords.flatMap { keyword in
+            switch keyword.name {
+            case "type":
+                let types = keyword.value.text.map { [$0] } ?? keyword.value.elements.compactMap(\.text)
+                return types.contains { value.isOf(type: $0) }
+                    ? [] : ["\(path): is no \(types.joined(separator: " or "))"]
+            case "const":
+                return value == keyword.value ? [] : ["\(path): is not \(keyword.value.text ?? "the constant")"]
+            case "enum": return keyword.value.elements.contains(value) ? [] : ["\(path): is none of the allowed values"]
+            case "pattern": return matches(value, keyword.value) ? [] : ["\(path): does not match the pattern"]
+            case "minItems":
+                return value.elements.count >= (keyword.value.number ?? 0) ? [] : ["\(path): has too few elements"]
+            case "items":
+                return value.elements.enumerated().flatMap { index, element in
+                    problems(of: element, against: keyword.value, at: "\(path)[\(index)]")
+                }
+            case "required":
+                return keyword.value.elements.compactMap(\.text).filter { value[$0] == nil }
+                    .map { "\(path).\($0): is missing" }
+            case "properties": return problems(ofMembers: value, properties: keyword.value, at: path)
+            case "additionalProperties":
+                return problems(ofOthers: value, properties: schema["properties"], rule: keyword.value, at: path)
+            case "description", "format", "example", "examples", "writeOnly", "default", "minimum", "maximum": return []
+            default: return ["\(path): the keyword \(keyword.name) is not understood"]
+            }
+        }
+    }
+
+    private func problems(ofMembers value: WireValue, properties: WireValue, at path: String) -> [String] {
+        properties.members.flatMap { property -> [String] in
+            guard let member = value[property.name] else { return [] }
+            let path = "\(path).\(property.name)"
+            if property.value["writeOnly"] == .bool(true) { return ["\(path): must never be sent"] }
+            if member.isNull { return ["\(path): is null"] }
+            return problems(of: member, against: property.value, at: path)
+        }
+    }
+
+    private func problems(
+        ofOthers value: WireValue,
+        properties: WireValue?,
+        rule: WireValue,
+        at path: String
+    ) -> [String] {
+        value.members.filter { properties?[$0.name] == nil }.flatMap { member -> [String] in
+            switch rule {
+            case .bool(true): []
+            case .bool(false): ["\(path).\(member.name): is not described"]
+            default: problems(of: member.value, against: rule, at: "\(path).\(member.name)")
+            }
+        }
+    }
+
+    private func matches(_ value: WireValue, _ pattern: WireValue) -> Bool {
+        guard let text = value.text, let pattern = pattern.text, let regex = try? Regex(pattern) else { return false }
+        return text.firstMatch(of: regex) != nil
+    }
+}
+
+extension WireValue {
+    fileprivate func isOf(type: String) -> Bool {
+        switch (self, type) {
+        case (.string, "string"), (.bool, "boolean"), (.array, "array"), (.object, "object"), (.number, "number"): true
+        case (.number(let digits), "integer"): Int64(digits) != nil
+        default: false
+        }
+    }
+}

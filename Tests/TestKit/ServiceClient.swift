@@ -1,0 +1,114 @@
+package import HTTPTypes
+import Hummingbird
+package import IdentityService
+package import Logging
+package import NIOCore
+import Synchronization
+
+/// Calls the service without sockets, and holds every answer against `openapi.yaml`.
+package struct ServiceClient: Sendable {
+    private let responder: ServiceResponder
+    private let document: OpenAPIDocument?
+    private let logger: Logger
+    private let peerAddress: String?
+    /// Sent with every request, like a header of the same name.
+    package var headers: HTTPFields = [:]
+
+    /// - Parameter document: nil for answers that are deliberately not described.
+    package init(
+        _ responder: ServiceResponder,
+        document: OpenAPIDocument?,
+        logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+        peerAddress: String? = "127.0.0.1"
+    ) {
+        self.responder = responder
+        self.document = document
+        self.logger = logger
+        self.peerAddress = peerAddress
+    }
+
+    /// - Throws: ``UndescribedAnswer``.
+    package func call(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        headers: HTTPFields = [:],
+        bytes: ByteBuffer
+    ) async throws -> ServiceAnswer {
+        var fields = self.headers
+        for field in headers { fields[field.name] = field.value }
+        let head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path, headerFields: fields)
+        let response = try await responder.respond(
+            to: Request(head: head, body: RequestBody(buffer: bytes)),
+            context: ServiceContext(logger: logger, peerAddress: peerAddress)
+        )
+        let collected = CollectedBody()
+        try await response.body.write(collected)
+        let answer = ServiceAnswer(status: response.status.code, headers: response.headers, body: collected.text)
+        if let document, let operation = document.operation(method.rawValue, path) {
+            let problems = document.check(
+                operation,
+                status: answer.status,
+                contentType: answer.headers[.contentType],
+                body: answer.body
+            )
+            guard problems.isEmpty else {
+                throw UndescribedAnswer(operation: operation, problems: problems, answer: answer)
+            }
+        }
+        return answer
+    }
+
+    package func call(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        headers: HTTPFields = [:],
+        body: String = ""
+    ) async throws -> ServiceAnswer {
+        try await call(method, path, headers: headers, bytes: ByteBuffer(string: body))
+    }
+
+    package func post(_ path: String, _ json: String, headers: HTTPFields = [:]) async throws -> ServiceAnswer {
+        var headers = headers
+        headers[.contentType] = headers[.contentType] ?? "application/json"
+        return try await call(.post, path, headers: headers, body: json)
+    }
+}
+
+package struct ServiceAnswer: Sendable, CustomStringConvertible {
+    package var status: Int
+    package var headers: HTTPFields
+    package var body: String
+
+    /// The body as JSON; null for anything else.
+    package var json: WireValue { (try? JSONReader.read(body)) ?? .null }
+    /// `error.message`.
+    package var message: String? { json["error"]?["message"]?.text }
+
+    package var description: String { "\(status) \(body)" }
+}
+
+/// An answer that `openapi.yaml` does not describe.
+package struct UndescribedAnswer: Error, CustomStringConvertible {
+    package var operation: OpenAPIDocument.Operation
+    package var problems: [String]
+    package var answer: ServiceAnswer
+
+    package var description: String {
+        "\(operation) answered what openapi.yaml does not describe: \(problems.joined(separator: "; ")) in \(answer)"
+    }
+}
+
+private final class CollectedBody: ResponseBodyWriter {
+    private let bytes = Mutex(ByteBuffer())
+
+    var text: String { bytes.withLock { String(buffer: $0) } }
+
+    func write(_ buffer: ByteBuffer) async throws {
+        bytes.withLock { bytes in
+            var buffer = buffer
+            bytes.writeBuffer(&buffer)
+        }
+    }
+
+    func finish(_ trailers: HTTPFields?) async throws {}
+}
