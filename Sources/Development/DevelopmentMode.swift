@@ -7,14 +7,15 @@ package import Storage
 /// What sets `identity dev` apart from `identity serve`.
 package enum DevelopmentMode {
     /// Any API key means `project`, `Bearer owner` is an admin, a project in an admin path is made on first use.
-    package static func options(configuration: ConfigurationStore, project: ProjectID) -> ServiceAssembly.Options {
+    package static func options(stores: Stores, project: ProjectID) -> ServiceAssembly.Options {
+        let configuration = stores.configuration
         var options = ServiceAssembly.Options()
         options.development = true
         options.allowsLoopbackProviders = true
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
-        options.additionalRoutes = [DemoPage.route]
+        options.additionalRoutes = [DemoPage.route] + EmulatorRoutes(stores: stores).routes
         return options
     }
 

@@ -96,7 +96,7 @@ struct Dev: AsyncParsableCommand {
                 verifiers: [FakeCredentialVerifier()]
             ),
             passwords: passwords,
-            options: DevelopmentMode.options(configuration: stores.configuration, project: projectID),
+            options: DevelopmentMode.options(stores: stores, project: projectID),
             now: { Date() }
         )
         let application = ServiceApplication.make(
@@ -110,7 +110,10 @@ struct Dev: AsyncParsableCommand {
         }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [database, outbound, passwords, stores.configuration, provider, server],
+                services: [
+                    database, outbound, passwords, stores.configuration,
+                    Sweeper(database: database, logger: logger, now: { Date() }), provider, server,
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: quiet(logger)
             )

@@ -68,7 +68,10 @@ struct Serve: AsyncParsableCommand {
         )
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [database, outbound, passwords, stores.configuration, application],
+                services: [
+                    database, outbound, passwords, stores.configuration,
+                    Sweeper(database: database, logger: logger, now: { Date() }), application,
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )

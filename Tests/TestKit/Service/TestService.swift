@@ -74,7 +74,7 @@ package struct TestService: Sendable {
             expiresAt: nil
         )
         let outbound = OutboundClient(allowsLoopback: true, limits: options.outboundLimits)
-        let passwords = PasswordHasher(workers: 2, queueLimit: 512)
+        let passwords = PasswordHasher(workers: 2, queueLimit: 512, function: Self.cheapScrypt)
         let assembly = ServiceAssembly(
             stores: stores,
             federation: FederationService(
@@ -129,6 +129,12 @@ package struct TestService: Sendable {
         }
     }
 
+    /// The real algorithm at its lowest cost: a debug build takes half a second for the usual one.
+    private static let cheapScrypt: PasswordHasher.Function = { (password, salt, _, signerKey) throws(PasswordError) in
+        guard let cheap = ScryptParameters(rounds: 1, memoryCost: 1, saltSeparator: [7]) else { throw .hashingFailed }
+        return try FirebaseScrypt.hash(password, salt: salt, parameters: cheap, signerKey: signerKey)
+    }
+
     /// The same for all services of a run: several may share a database.
     private static var keyRing: KeyRing {
         get throws { try KeyRing(keys: [KeyRing.Key(id: "test", bytes: [UInt8](repeating: 7, count: 32))]) }
@@ -144,7 +150,7 @@ package struct TestService: Sendable {
             made.allowsLoopbackProviders = true
             return made
         }
-        return DevelopmentMode.options(configuration: stores.configuration, project: project)
+        return DevelopmentMode.options(stores: stores, project: project)
     }
 }
 

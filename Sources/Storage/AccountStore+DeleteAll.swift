@@ -1,0 +1,35 @@
+import Postgres
+package import Projects
+
+extension AccountStore {
+    /// Deletes every account of a scope with its sessions, flows and pending credentials, in one transaction.
+    ///
+    /// For development: the emulator's `DELETE …/accounts`, which test suites call between tests.
+    package func deleteAll(in scope: Scope) async throws {
+        let tables: [SQL] = [
+            "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
+            "pending_credentials",
+        ]
+        try await database.transaction { transaction in
+            for table in tables {
+                try await transaction.execute(
+                    """
+                    DELETE FROM \(sql: table)
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    """
+                )
+            }
+            try await transaction.execute(
+                """
+                WITH gone AS (
+                    DELETE FROM accounts
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    RETURNING account
+                )
+                DELETE FROM account_activity
+                WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM gone)
+                """
+            )
+        }
+    }
+}
