@@ -17,5 +17,6 @@ package struct DeleteAccount: Sendable {
             changes.deletesAccount = true
             return changes
         }
+        AccountEvent.deleted.log(token.account, caller)
     }
 }

@@ -132,9 +132,14 @@ extension SignInWithIdP {
     }
 
     /// Refuses an identity whose issuer is not the one that its subject was linked with.
-    func requireSameIssuer(_ found: SignInCandidates, _ identity: FederatedIdentity) throws(AccountsError) {
+    func requireSameIssuer(
+        _ found: SignInCandidates,
+        _ identity: FederatedIdentity,
+        _ caller: Caller
+    ) throws(AccountsError) {
         // An admin's link names no issuer: the first sign-in with it is as good as any.
         guard let issuer = found.ownerIssuer, !issuer.isEmpty, issuer != identity.issuer else { return }
+        AccountEvent.issuerChanged.log(found.owner?.id, provider: identity.provider, caller)
         throw .federation(.issuerMismatch(got: identity.issuer, want: issuer))
     }
 

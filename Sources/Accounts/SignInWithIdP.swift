@@ -35,9 +35,10 @@ package struct SignInWithIdP: Sendable {
 
     private func signIn(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> FederatedSignInResult {
         let identity = proof.credential.identity
+        let store = parts.accounts
         for _ in 0..<3 {
-            let found = try await parts.accounts.candidates(for: identity, caller: nil, in: caller.scope)
-            try requireSameIssuer(found, identity)
+            let found = try await store.candidates(for: identity, caller: nil, in: caller.scope)
+            try requireSameIssuer(found, identity, caller)
             let decision = SignInDecision.decide(
                 for: identity,
                 owner: found.owner?.candidate,
@@ -46,8 +47,7 @@ package struct SignInWithIdP: Sendable {
                     ? .reauthenticate : request.autoCreate ? .signIn : .signInToExisting,
                 policy: policy(for: proof.credential, caller)
             )
-            let outcome:
-                (written: WriteOutcome, account: Account, session: PreparedSession, isNew: Bool, recycled: Bool)
+            let attempt: Attempt
             switch decision {
             case .refuse(let refusal):
                 throw AccountsError(refusal)
@@ -55,39 +55,34 @@ package struct SignInWithIdP: Sendable {
                 return try await conflict(proof, request, with: found.emailOwner, providers: providers, caller)
             case .signIn:
                 guard let account = found.owner else { continue }
-                let session = openSession(account.id, identity, caller)
-                let write = makeWrite(proof, .open(session.values), caller)
-                outcome = (try await parts.accounts.signIn(to: account, write), account, session, false, false)
+                attempt = Attempt(event: .signedIn, account: account) { try await store.signIn(to: account, $0) }
             case .signUp(let email, let verified):
                 let account = newAccount(for: identity, email: email, verified: verified)
-                let session = openSession(account.id, identity, caller)
-                let write = makeWrite(proof, .open(session.values), caller)
-                outcome = (try await parts.accounts.signUp(account, write), account, session, true, false)
+                attempt = Attempt(event: .signedUp, account: account) { try await store.signUp(account, $0) }
             case .link(_, let replaced):
                 guard let account = found.emailOwner else { continue }
-                let session = openSession(account.id, identity, caller)
-                let write = makeWrite(proof, .open(session.values), caller)
-                let written = try await parts.accounts.signInAndLink(to: account, replaced: replaced, write)
-                outcome = (written, account.linking(identity), session, false, replaced != nil)
+                attempt = Attempt(event: .linked, account: account.linking(identity), recycled: replaced != nil) {
+                    try await store.signInAndLink(to: account, replaced: replaced, $0)
+                }
             case .takeOver:
                 guard let account = found.emailOwner else { continue }
-                let session = openSession(account.id, identity, caller)
-                let write = makeWrite(proof, .open(session.values), caller)
-                let written = try await parts.accounts.takeOver(account, write)
-                outcome = (written, account.takenOver(by: identity, now: parts.seconds), session, false, false)
+                attempt = Attempt(event: .takenOver, account: account.takenOver(by: identity, now: parts.seconds)) {
+                    try await store.takeOver(account, $0)
+                }
             }
-            switch outcome.written {
+            let session = openSession(attempt.account.id, identity, caller)
+            switch try await attempt.apply(makeWrite(proof, .open(session.values), caller)) {
             case .stale: continue
             case .providerDisabled: throw AccountsError.providerDisabled
             case .duplicateToken: throw AccountsError.duplicateCredential
             case .applied:
-                let tokens = try parts.issueTokens(for: outcome.account, outcome.session, caller: caller)
+                attempt.event.log(attempt.account.id, provider: identity.provider, caller)
                 return FederatedSignInResult(
                     outcome: .signedIn(
-                        outcome.account,
-                        tokens: tokens,
-                        isNewUser: outcome.isNew,
-                        emailRecycled: outcome.recycled
+                        attempt.account,
+                        tokens: try parts.issueTokens(for: attempt.account, session, caller: caller),
+                        isNewUser: attempt.event == .signedUp,
+                        emailRecycled: attempt.recycled
                     ),
                     credential: proof.credential,
                     context: proof.context
@@ -95,6 +90,14 @@ package struct SignInWithIdP: Sendable {
             }
         }
         throw AccountsError.contended
+    }
+
+    /// What a decision asks for: the statement to run, and the account as it will be.
+    private struct Attempt {
+        var event: AccountEvent
+        var account: Account
+        var recycled = false
+        var apply: (SignInWrite) async throws -> WriteOutcome
     }
 
     /// Account exists with different credential: keeps the credential for an hour, so that it can be linked after a
@@ -108,6 +111,7 @@ package struct SignInWithIdP: Sendable {
     ) async throws -> FederatedSignInResult {
         let mayLearn =
             !caller.project.settings.emailEnumerationProtection || proof.credential.identity.emailVerifiedClaim
+        AccountEvent.conflict.log(account?.id, provider: proof.credential.identity.provider, caller)
         return FederatedSignInResult(
             outcome: .needsConfirmation(
                 account: mayLearn ? account?.id : nil,
@@ -136,7 +140,7 @@ package struct SignInWithIdP: Sendable {
                 in: caller.scope
             )
             let user = try SignedInAccount(token: token, account: found.signedIn, session: found.session)
-            try requireSameIssuer(found, identity)
+            try requireSameIssuer(found, identity, caller)
             let decision = LinkDecision.decide(
                 for: identity,
                 account: user.account.candidate,
@@ -161,6 +165,7 @@ package struct SignInWithIdP: Sendable {
                 // The same request again, whose answer got lost: the same outcome.
                 written = try await parts.accounts.signIn(to: account, write)
             case .refuse(let refusal):
+                AccountEvent.linkRefused.log(account.id, provider: identity.provider, caller)
                 guard request.returnIdPCredential else { throw AccountsError.linking(refusal) }
                 return FederatedSignInResult(
                     outcome: .linkRefused(refusal),
@@ -174,6 +179,7 @@ package struct SignInWithIdP: Sendable {
             case .providerDisabled: throw AccountsError.providerDisabled
             case .duplicateToken: throw AccountsError.duplicateCredential
             case .applied:
+                AccountEvent.linked.log(account.id, provider: identity.provider, caller)
                 return FederatedSignInResult(
                     outcome: .signedIn(
                         account,

@@ -48,6 +48,7 @@ package struct SignInWithPassword: Sendable {
             now: parts.now()
         )
         guard applied else { throw protected ? AccountsError.invalidLoginCredentials : AccountsError.invalidPassword }
+        AccountEvent.signedIn.log(found.account.id, provider: .password, caller)
         return (found.account, try parts.issueTokens(for: found.account, session, caller: caller))
     }
 }

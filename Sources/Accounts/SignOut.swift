@@ -27,6 +27,7 @@ package struct SignOut: Sendable {
         }
         let ended = try await parts.sessions.revoke(which, of: user.account.id, in: caller.scope, now: parts.now())
         if scope == .session, ended == 0 { throw AccountsError.sessionNotFound }
+        AccountEvent.signedOut.log(user.account.id, caller)
     }
 }
 

@@ -74,6 +74,7 @@ package struct SignUp: Sendable {
             now: parts.now()
         )
         if let conflict { throw AccountsError(conflict) }
+        AccountEvent.signedUp.log(account.id, provider: provider, caller)
         return Result(account: account, tokens: try parts.issueTokens(for: account, session, caller: caller))
     }
 

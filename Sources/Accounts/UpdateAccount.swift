@@ -98,6 +98,8 @@ package struct UpdateAccount: Sendable {
             return changes
         }
         var result = Result(account: try changed.existing)
+        let event: AccountEvent = changed.changes.unlinked.isEmpty ? .changed : .unlinked
+        event.log(result.account.id, caller)
         if case .renew(let values, _) = changed.changes.session {
             let renewed = PreparedSession(values: values, refreshToken: session.refreshToken)
             result.tokens = try parts.issueTokens(for: result.account, renewed, caller: caller)

@@ -78,6 +78,8 @@ extension OutboundLane {
             FailedAttempt(.cancelled)
         case is CancellationError:
             FailedAttempt(.cancelled)
+        case let error as HTTPParserError where error == .invalidEOFState:
+            FailedAttempt(.unreachable)
         case is HTTPParserError:
             FailedAttempt(.malformedResponse)
         case let error as IOError:

@@ -19,6 +19,8 @@ final class Pool: @unchecked Sendable {
     private var connected = 0
     private var dialing = 0
     private var failures = 0
+    /// Whether the last attempt found no server, rather than one that lets nobody more in.
+    private var isDown = false
     /// No new connection is tried before.
     private var retryAt: ContinuousClock.Instant?
     private var isClosing = false
@@ -40,15 +42,13 @@ final class Pool: @unchecked Sendable {
         for (index, worker) in workers.enumerated() { worker.start(name: "postgres-\(index)") }
     }
 
-    func conninfo() throws(PostgresError) -> Conninfo { try Conninfo(configuration) }
-
     // MARK: From tasks
 
     func enqueue(_ job: Job) {
         let refusal: PostgresError? = lock.withLock {
             if job.isCancelled { return PostgresError(.cancelled) }
             if isClosing { return PostgresError(.unavailable, reason: "the client is closed") }
-            if connected == 0, dialing == 0, isBackingOff { return PostgresError(.unavailable) }
+            if isHopeless, dialing == 0, isBackingOff { return PostgresError(.unavailable) }
             if queue.count >= configuration.queueLimit { return PostgresError(.overloaded) }
             job.state = .queued
             queue.append(job)
@@ -146,6 +146,7 @@ final class Pool: @unchecked Sendable {
             dialing -= 1
             connected += 1
             failures = 0
+            isDown = false
             retryAt = nil
             worker.isConnected = true
             worker.cancelHandle = cancelHandle
@@ -154,10 +155,12 @@ final class Pool: @unchecked Sendable {
         }
     }
 
-    func failedToConnect(_ worker: Worker, _ error: PostgresError) {
+    /// - Parameter isDown: whether no server answered at all.
+    func failedToConnect(_ worker: Worker, _ error: PostgresError, isDown: Bool) {
         let (isFirst, failed) = lock.withLock {
             dialing -= 1
             failures += 1
+            self.isDown = isDown
             retryAt = .now + min(.milliseconds(25 << min(failures, 6)), .seconds(1))
             return (failures == 1, takeUnservable())
         }
@@ -216,6 +219,9 @@ final class Pool: @unchecked Sendable {
         !isBackingOff && dialing < (failures == 0 ? queue.count : 1)
     }
 
+    /// Whether no connection is left, or those that are must be taken for dead.
+    private var isHopeless: Bool { connected == 0 || isDown }
+
     private func wakeOne() {
         if let worker = idle.popLast() {
             worker.isAwake = true
@@ -235,7 +241,7 @@ final class Pool: @unchecked Sendable {
 
     /// The jobs that nobody is left to serve.
     private func takeUnservable() -> [Job] {
-        guard connected == 0, dialing == 0 else { return [] }
+        guard isHopeless, dialing == 0 else { return [] }
         for job in queue { job.state = .finished }
         defer { queue = [] }
         return queue

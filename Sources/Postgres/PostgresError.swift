@@ -1,7 +1,8 @@
 /// What went wrong with a statement, without a word that a log must not hold.
 ///
-/// The server's own message can quote a user's value, so only `debugDescription` has it.
-package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+/// The server's own message can quote a user's value, so nothing prints it; `serverMessage` has it.
+package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
     /// The kind of error; the set is open.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
@@ -40,8 +41,10 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     package var constraint: String?
     /// Fixed words of ours, never a value.
     var reason: String?
-    /// The server's message, which may quote values.
-    var serverMessage: String?
+    /// What the server, or libpq, said: it may quote a user's values and is not for a log.
+    package internal(set) var serverMessage: String?
+    /// The first line of it when the fault is in the statement's own text, where no value can be.
+    var mistake: String?
     /// Whether the same statement would succeed on a second try, as the server only refused a plan that it had kept.
     var isStalePlan = false
 
@@ -57,12 +60,12 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
         if let sqlState { words.append("SQLSTATE \(sqlState)") }
         if let constraint { words.append("constraint \(constraint)") }
         if let reason { words.append(reason) }
+        if let mistake { words.append(mistake) }
         return words.joined(separator: ", ")
     }
 
-    package var debugDescription: String {
-        serverMessage.map { "\(description): \($0)" } ?? description
-    }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     /// A transaction that lost against another, or used a plan that has gone stale, and is to be run again as a whole.
     package var isRetryable: Bool {

@@ -45,6 +45,8 @@ final class QueryResult {
         let state = field("C")
         var error = PostgresError(.init(sqlState: state), sqlState: state, constraint: field("n"))
         error.serverMessage = String(cString: PQresultErrorMessage(raw))
+        // Class 42: syntax errors, unknown names, missing rights. PG_DIAG_MESSAGE_PRIMARY.
+        if let state, state.hasPrefix("42") { error.mistake = field("M") }
         return error
     }
 

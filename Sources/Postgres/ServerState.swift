@@ -9,10 +9,19 @@ package enum ServerState: Sendable {
 
     /// Knocks once, which blocks: not for a cooperative thread.
     package static func ask(_ conninfo: String) -> ServerState {
-        switch PQping(conninfo) {
-        case PQPING_OK: .accepting
-        case PQPING_REJECT: .rejecting
-        default: .silent
+        ServerState(PQping(conninfo))
+    }
+
+    static func ask(_ conninfo: Conninfo) -> ServerState {
+        ServerState(conninfo.withCStrings { PQpingParams($0, $1, 0) })
+    }
+
+    /// A server that knows nobody by our name, or has no room, counts as one that accepts.
+    private init(_ answer: PGPing) {
+        switch answer {
+        case PQPING_OK: self = .accepting
+        case PQPING_REJECT: self = .rejecting
+        default: self = .silent
         }
     }
 }

@@ -50,13 +50,18 @@ final class Worker: @unchecked Sendable {
 
     private func connect() -> Connection? {
         do {
-            let connection = try Connection(pool.conninfo(), pool.configuration)
-            self.connection = connection
-            pool.connected(self, connection.cancelHandle)
-            return connection
+            let conninfo = try Conninfo(pool.configuration)
+            do {
+                let connection = try Connection(conninfo, pool.configuration)
+                self.connection = connection
+                pool.connected(self, connection.cancelHandle)
+                return connection
+            } catch {
+                pool.failedToConnect(self, error, isDown: ServerState.ask(conninfo) != .accepting)
+            }
         } catch {
-            pool.failedToConnect(self, error)
-            return nil
+            pool.failedToConnect(self, error, isDown: true)
         }
+        return nil
     }
 }

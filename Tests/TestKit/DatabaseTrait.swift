@@ -1,4 +1,3 @@
-import Logging
 import Postgres
 package import Testing
 
@@ -17,10 +16,7 @@ package struct DatabaseTrait: SuiteTrait, TestTrait, TestScoping {
         performing function: @Sendable () async throws -> Void
     ) async throws {
         let (name, conninfo) = try await TestServer.shared.makeDatabase()
-        let client = PostgresClient(
-            .init(conninfo: conninfo),
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        )
+        let client = PostgresClient(quietly: .init(conninfo: conninfo))
         let outcome = await Outcome {
             try await TestDatabase.$scoped.withValue(TestDatabase(conninfo: conninfo, client: client)) {
                 try await function()

@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import Migrations
 import Postgres
 
@@ -62,7 +61,7 @@ actor TestServer {
         try await dropLeftovers()
         let name = Self.name("template")
         try await client().execute("CREATE DATABASE \(identifier: name)")
-        let client = PostgresClient(.migrating(try conninfo(name)), logger: logger)
+        let client = PostgresClient(quietly: .migrating(try conninfo(name)))
         do {
             try await Migrator(client).migrate()
         } catch {
@@ -89,14 +88,16 @@ actor TestServer {
     private func client() throws -> PostgresClient {
         if let admin { return admin }
         let client = PostgresClient(
-            .init(conninfo: try serverConninfo(), connections: 4, statementTimeout: .seconds(60), lockTimeout: nil),
-            logger: logger
+            quietly: .init(
+                conninfo: try serverConninfo(),
+                connections: 4,
+                statementTimeout: .seconds(60),
+                lockTimeout: nil
+            )
         )
         admin = client
         return client
     }
-
-    private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
     private func conninfo(_ database: String) throws -> String {
         try ConnectionString.replacingDatabase(in: serverConninfo(), with: database)

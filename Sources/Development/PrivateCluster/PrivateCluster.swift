@@ -13,6 +13,7 @@ package final class PrivateCluster: Service {
 
     private struct State {
         var conninfo: String?
+        var location: String?
         var processID: Int32?
         var isStopping = false
         var log = ""
@@ -36,6 +37,9 @@ package final class PrivateCluster: Service {
     /// How to connect while the server runs.
     package var conninfo: String? { state.withLock { $0.conninfo } }
 
+    /// Where the data is while the server runs: another folder than the wanted one when its user can't enter that.
+    package var location: String? { state.withLock { $0.location } }
+
     /// How to connect to the server that another process runs in a folder, or nil when none does.
     package static func conninfo(ofRunningIn folder: String) -> String? {
         let path = URL(fileURLWithPath: folder).standardizedFileURL.path
@@ -52,7 +56,7 @@ package final class PrivateCluster: Service {
     /// - Throws: ``PrivateClusterError``.
     package func start() async throws {
         guard state.withLock({ $0.processID == nil }) else { throw PrivateClusterError.alreadyRunning(folder: folder) }
-        try await withCheckedThrowingContinuation { continuation in
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let thread = Thread { [self] in own(continuation) }
             thread.name = "private-postgres"
             thread.start()
@@ -122,6 +126,7 @@ package final class PrivateCluster: Service {
         let waiting = state.withLock { state in
             state.processID = nil
             state.conninfo = nil
+            state.location = nil
             state.log = log
             defer { state.whenEnded = [] }
             return state.whenEnded
@@ -157,9 +162,11 @@ package final class PrivateCluster: Service {
             }
             Thread.sleep(forTimeInterval: 0.01)
         }
+        let path = folder.path
         state.withLock { state in
             state.processID = server.processIdentifier
             state.conninfo = conninfo
+            state.location = path
             state.isStopping = false
         }
         return server

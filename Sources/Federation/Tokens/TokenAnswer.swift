@@ -72,7 +72,7 @@ struct TokenAnswer: Sendable {
         var object = JSONObject()
         for pair in FormText.pairs(String(decoding: body, as: UTF8.self)) {
             let name = FormText.decode(pair.name, plusIsSpace: true)
-            guard object[name] == nil else { return nil }
+            guard object[name] == nil, !name.isEmpty, name == SafeText.code(name) else { return nil }
             object[name] = .string(FormText.decode(pair.value, plusIsSpace: true))
         }
         return object.members.isEmpty ? nil : object

@@ -1,12 +1,12 @@
 import Accounts
 import Foundation
-import Linking
-import Passwords
+package import Linking
+package import Passwords
 import Secrets
 import Sessions
 
 /// Who reads an account's members.
-enum AccountView {
+package enum AccountView: Sendable {
     /// The account's own user.
     case client
     case admin
@@ -16,7 +16,7 @@ enum AccountView {
 
 extension JSONWriter {
     /// The members of a user object (`users[]`).
-    mutating func account(_ account: Account, for view: AccountView) {
+    package mutating func account(_ account: Account, for view: AccountView) {
         member("localId", account.id.rawValue)
         member("email", account.email?.canonical)
         member("displayName", account.displayName)

@@ -1,4 +1,4 @@
-import Accounts
+package import Accounts
 import Federation
 import Linking
 import Secrets
@@ -8,7 +8,7 @@ extension JSONWriter {
     ///
     /// SDKs test for the presence of `needConfirmation` and `errorMessage`, so both stand here only when they apply;
     /// `pendingToken` stands only beside a token of the provider, because the Web SDK throws otherwise.
-    mutating func federatedSignIn(_ result: FederatedSignInResult) {
+    package mutating func federatedSignIn(_ result: FederatedSignInResult) {
         kind("VerifyAssertionResponse")
         let credential = result.credential
         member("federatedId", credential.federatedID)

@@ -1,4 +1,3 @@
-import Logging
 import Migrations
 import Postgres
 import TestKit
@@ -23,10 +22,7 @@ struct MigratorTests {
 
     /// Gives a client for an empty schema.
     private func withClient(_ body: (PostgresClient) async throws -> Void) async throws {
-        let client = PostgresClient(
-            .migrating(TestDatabase.current.conninfo),
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        )
+        let client = PostgresClient(quietly: .migrating(TestDatabase.current.conninfo))
         try await client.execute("DROP SCHEMA public CASCADE")
         try await client.execute("CREATE SCHEMA public")
         try await body(client)
@@ -69,10 +65,7 @@ struct MigratorTests {
             let names = try await withThrowingTaskGroup(of: [String].self) { group in
                 for _ in 0..<6 {
                     group.addTask {
-                        let own = PostgresClient(
-                            .migrating(TestDatabase.current.conninfo),
-                            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-                        )
+                        let own = PostgresClient(quietly: .migrating(TestDatabase.current.conninfo))
                         let names = try await Migrator(own, migrations: [Self.first, Self.second, Self.outside])
                             .migrate()
                         await own.close()

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Holds the threads that come to it until it is opened.
 final class Gate: @unchecked Sendable {

@@ -7,6 +7,8 @@ import Testing
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ Int(seed) &* 37) }
     }
 
+    private static let someLetters = Array("AZaz09-_".utf8)
+
     /// Foundation's Base64 as the judge.
     private static func expected(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
@@ -28,7 +30,7 @@ import Testing
         }
     }
 
-    /// Every text of up to three characters over the whole of ASCII.
+    /// Every text of up to two characters over the whole of ASCII, and many of three.
     @Test("T-D4: whatever decodes is the one spelling of its bytes") func decodesCanonicalTextAlone() {
         let ascii = (0..<128).map { UInt8($0) }
         var accepted = 0
@@ -44,10 +46,11 @@ import Testing
             check([first])
             for second in ascii {
                 check([first, second])
+                guard Self.someLetters.contains(first) else { continue }
                 for third in ascii { check([first, second, third]) }
             }
         }
-        #expect(accepted == 1 + 256 + 65_536)
+        #expect(accepted == 1 + 256 + Self.someLetters.count * 1024)
     }
 
     @Test(arguments: [

@@ -83,6 +83,13 @@ package struct OpenAPIDocument: Sendable {
         return problems(of: value, against: schema, at: "$")
     }
 
+    /// What is wrong with a value of a component schema.
+    package func check(component name: String, json: String) -> [String] {
+        guard let value = try? JSONReader.read(json) else { return ["no JSON"] }
+        guard let schema = root["components"]?["schemas"]?[name] else { return ["\(name) is not described"] }
+        return problems(of: value, against: schema, at: "$")
+    }
+
     private static let methods = ["get", "post", "put", "patch", "delete"]
 
     private static func matches(_ path: String, _ template: String) -> Bool {

@@ -1,0 +1,28 @@
+import Linking
+import Logging
+import Projects
+
+/// What happened to an account, as a line of the request's log: constant words and ids, never an address or a token.
+enum AccountEvent: String, Sendable {
+    case signedUp = "Signed up"
+    case signedIn = "Signed in"
+    case linked = "Linked a provider"
+    case takenOver = "Took over an account whose address was never proved"
+    case conflict = "Account exists with different credential"
+    case linkRefused = "Refused to link a provider"
+    case issuerChanged = "Refused an identity of another issuer"
+    case changed = "Changed the account"
+    case unlinked = "Unlinked providers"
+    case signedOut = "Signed out"
+    case deleted = "Deleted the account"
+
+    func log(_ account: AccountID?, provider: ProviderID? = nil, _ caller: Caller) {
+        var metadata: Logger.Metadata = ["project.id": "\(caller.project.id)"]
+        if let account { metadata["account.id"] = "\(account)" }
+        if let provider { metadata["provider.id"] = "\(provider)" }
+        switch self {
+        case .issuerChanged, .takenOver: Logger.current.notice("\(rawValue)", metadata: metadata)
+        default: Logger.current.info("\(rawValue)", metadata: metadata)
+        }
+    }
+}

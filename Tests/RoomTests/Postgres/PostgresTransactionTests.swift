@@ -1,0 +1,198 @@
+import Postgres
+import TestKit
+import Testing
+
+@Suite("PostgreSQL: transactions", .database, .timeLimit(.minutes(2)))
+struct PostgresTransactionTests {
+    private var client: PostgresClient { TestDatabase.current.client }
+
+    private struct Refusal: Error, Equatable {}
+
+    private func table(_ name: String, rows: Int = 0) async throws {
+        try await client.execute("CREATE TABLE \(identifier: name) (k INT PRIMARY KEY, v INT NOT NULL)")
+        try await client.execute("INSERT INTO \(identifier: name) SELECT i, 0 FROM generate_series(1, \(rows)) i")
+    }
+
+    private func count(_ name: String) async throws -> Int {
+        try #require(try await client.query("SELECT count(*) FROM \(identifier: name)") { try $0.next(Int.self) }.first)
+    }
+
+    @Test func whatWasDoneTogetherIsKeptTogether() async throws {
+        try await table("kept")
+        let value = try await client.transaction { transaction in
+            try await transaction.execute("INSERT INTO kept VALUES (1, 1)")
+            #expect(try await count("kept") == 0)
+            try await transaction.execute("INSERT INTO kept VALUES (2, 2)")
+            return try await transaction.query("SELECT count(*) FROM kept") { try $0.next(Int.self) }
+        }
+        #expect(value == [2])
+        #expect(try await count("kept") == 2)
+    }
+
+    @Test func anErrorRollsBack() async throws {
+        try await table("refused")
+        await #expect(throws: Refusal.self) {
+            try await client.transaction { transaction in
+                try await transaction.execute("INSERT INTO refused VALUES (1, 1)")
+                throw Refusal()
+            }
+        }
+        #expect(try await count("refused") == 0)
+    }
+
+    @Test func anErrorThatWasSwallowedDoesNotLookLikeACommit() async throws {
+        try await table("swallowed")
+        let error = await #expect(throws: PostgresError.self) {
+            try await client.transaction { transaction in
+                try await transaction.execute("INSERT INTO swallowed VALUES (1, 1)")
+                _ = try? await transaction.execute("INSERT INTO swallowed VALUES (1, 1)")
+            }
+        }
+        #expect(error?.sqlState == "25P02")
+        #expect(try await count("swallowed") == 0)
+    }
+
+    @Test func theLoserOfAConflictRunsAgain() async throws {
+        try await table("conflict", rows: 2)
+        let runs = Counter()
+        let barrier = Barrier(2)
+        // Each reads what the other writes: one of them must see the other's value.
+        func copy(from: Int, to: Int) async throws {
+            let attempts = Counter()
+            try await client.transaction(isolation: .serializable) { transaction in
+                runs.increment()
+                let sum = try await transaction.query("SELECT v FROM conflict WHERE k = \(from)") {
+                    try $0.next(Int.self)
+                }
+                if attempts.increment() == 1 { await barrier.wait() }
+                try await transaction.execute("UPDATE conflict SET v = \(sum[0] + 1)::int WHERE k = \(to)")
+            }
+        }
+        async let first: Void = copy(from: 1, to: 2)
+        async let second: Void = copy(from: 2, to: 1)
+        _ = try await (first, second)
+        #expect(runs.value == 3)
+        let values = try await client.query("SELECT v FROM conflict ORDER BY v") { try $0.next(Int.self) }
+        #expect(values == [1, 2])
+    }
+
+    @Test func theVictimOfADeadlockRunsAgain() async throws {
+        try await table("deadlock", rows: 2)
+        let runs = Counter()
+        let barrier = Barrier(2)
+        func update(_ first: Int, _ second: Int) async throws {
+            let attempts = Counter()
+            try await client.transaction { transaction in
+                runs.increment()
+                try await transaction.execute("UPDATE deadlock SET v = v + 1 WHERE k = \(first)")
+                if attempts.increment() == 1 { await barrier.wait() }
+                try await transaction.execute("UPDATE deadlock SET v = v + 1 WHERE k = \(second)")
+            }
+        }
+        async let one: Void = update(1, 2)
+        async let other: Void = update(2, 1)
+        _ = try await (one, other)
+        // More often when the victim comes back before the other is awake.
+        #expect(runs.value >= 3)
+        #expect(try await client.query("SELECT v FROM deadlock") { try $0.next() } == [2, 2])
+    }
+
+    @Test func aConflictThatNeverEndsIsGivenUp() async throws {
+        let runs = Counter()
+        let error = await #expect(throws: PostgresError.self) {
+            try await client.transaction { transaction in
+                runs.increment()
+                try await transaction.execute("DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '40001'; END $$")
+            }
+        }
+        #expect(error?.sqlState == "40001")
+        #expect(runs.value == 4)
+    }
+
+    @Test func aSingleStatementThatLostRunsAgain() async throws {
+        try await client.execute("CREATE SEQUENCE attempts")
+        let attempt: SQL = """
+            SELECT CASE WHEN n < 3 THEN fail() ELSE n END FROM (SELECT nextval('attempts') AS n OFFSET 0) t
+            """
+        try await client.execute(
+            """
+            CREATE FUNCTION fail() RETURNS bigint LANGUAGE plpgsql AS
+            'BEGIN RAISE EXCEPTION USING ERRCODE = ''40P01''; END'
+            """
+        )
+        #expect(try await client.query(attempt) { try $0.next() } == [3])
+    }
+
+    @Test func aCancelledTransactionIsRolledBack() async throws {
+        try await table("cancelled")
+        await withTaskGroup(of: PostgresError.Code?.self) { group in
+            let inserted = Barrier(2)
+            group.addTask {
+                do {
+                    try await client.transaction { transaction in
+                        try await transaction.execute("INSERT INTO cancelled VALUES (1, 1)")
+                        await inserted.wait()
+                        try await transaction.execute("SELECT pg_sleep(60)")
+                    }
+                    return nil
+                } catch { return (error as? PostgresError)?.code }
+            }
+            await inserted.wait()
+            group.cancelAll()
+            #expect(await group.next() == .cancelled)
+        }
+        #expect(try await count("cancelled") == 0)
+    }
+
+    @Test func aTransactionThatWentSilentIsRolledBackAndItsConnectionFreed() async throws {
+        try await table("silent")
+        var configuration = PostgresClient.Configuration(conninfo: TestDatabase.current.conninfo, connections: 1)
+        configuration.transactionIdleTimeout = .milliseconds(50)
+        let client = PostgresClient(quietly: configuration)
+        let error = await #expect(throws: PostgresError.self) {
+            try await client.transaction { transaction in
+                try await transaction.execute("INSERT INTO silent VALUES (1, 1)")
+                // The only connection is the transaction's, until the client takes it back.
+                try await client.ping()
+                try await transaction.execute("INSERT INTO silent VALUES (2, 2)")
+            }
+        }
+        #expect(error?.code == .transactionEnded)
+        #expect(try await count("silent") == 0)
+        await client.close()
+    }
+
+    @Test func aTransactionCannotBeUsedAfterItsEnd() async throws {
+        let escaped = try await client.transaction { $0 }
+        let error = await #expect(throws: PostgresError.self) { try await escaped.execute("SELECT 1") }
+        #expect(error?.code == .transactionEnded)
+    }
+
+    @Test func concurrentUseOfOneTransactionKeepsAnswersApart() async throws {
+        let values = try await client.transaction { transaction in
+            try await withThrowingTaskGroup(of: [Int].self) { group in
+                for index in 0..<50 {
+                    group.addTask { try await transaction.query("SELECT \(index)") { try $0.next() } }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+        }
+        #expect(values.sorted() == Array(0..<50))
+    }
+
+    @Test func moreTransactionsThanConnectionsTakeTurns() async throws {
+        try await table("turns", rows: 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<40 {
+                group.addTask {
+                    try await client.transaction { transaction in
+                        try await transaction.execute("UPDATE turns SET v = v + 1")
+                        try await transaction.execute("SELECT 1")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await client.query("SELECT v FROM turns") { try $0.next() } == [40])
+    }
+}

@@ -1,0 +1,328 @@
+import HTTPTypes
+import Hummingbird
+import IdentityService
+import InMemoryLogging
+import Logging
+import NIOCore
+import TestKit
+import Testing
+
+@Suite("Answering requests")
+struct ServiceResponderTests {
+    private let fixture: ServiceFixture
+    private let key = "?key=\(ServiceFixture.key)"
+
+    init() throws { fixture = try ServiceFixture() }
+
+    // MARK: Paths
+
+    @Test("answers 404 for unknown paths, 405 for other methods, 501 for what is not built, all in JSON")
+    func otherPaths() async throws {
+        for (method, path, status, name) in [
+            (.get, "/nowhere", 404, "NOT_FOUND"), (.post, "/v1/accounts:unknown\(key)", 404, "NOT_FOUND"),
+            (.get, "/v1/accounts:lookup\(key)", 405, "UNIMPLEMENTED"),
+            (.post, "/v1/accounts:sendOobCode\(key)", 501, "UNIMPLEMENTED"),
+            (.post, "/v1/projects/p:createSessionCookie", 501, "UNIMPLEMENTED"),
+            (.post, "/v2/accounts/mfaEnrollment:start\(key)", 501, "UNIMPLEMENTED"),
+            (.get, "/__/auth/handler", 501, "UNIMPLEMENTED"),
+        ] as [(HTTPRequest.Method, String, Int, String)] {
+            let answer = try await fixture.client.call(method, path)
+            #expect(answer.status == status, "\(path)")
+            #expect(answer.json["error"]?["code"]?.number == status)
+            #expect(answer.json["error"]?["status"]?.text == name)
+            #expect(answer.headers[.contentType] == "application/json; charset=utf-8")
+            #expect(answer.headers[.accessControlAllowOrigin] == "*")
+        }
+        #expect(try await fixture.client.call(.delete, "/v2/projects/p/config").headers[.allow] == "GET, PATCH")
+    }
+
+    @Test("answers for the emulator and for health without credentials")
+    func health() async throws {
+        let root = try await fixture.client.call(.get, "/")
+        #expect(root.json["authEmulator"]?["ready"]?.bool == true)
+        #expect(try await fixture.client.call(.get, "/healthz").json["status"]?.text == "ok")
+        let head = try await fixture.client.call(.head, "/healthz")
+        #expect(head.body.isEmpty)
+        #expect(head.headers[.contentLength] == "15")
+    }
+
+    @Test("is not ready while the database is away")
+    func readiness() async throws {
+        let answer = try await fixture.client.call(.get, "/readyz")
+        #expect(answer.status == 503)
+        #expect(answer.json["checks"]?["database"]?.text == "failed")
+    }
+
+    @Test("serves the keys for others to keep")
+    func keys() async throws {
+        let account = "securetoken@system.gserviceaccount.com"
+        for path in [
+            "/robot/v1/metadata/x509/\(account)", "/service_accounts/v1/jwk/securetoken%40system.gserviceaccount.com",
+        ] {
+            for prefix in ["", "/www.googleapis.com"] {
+                let answer = try await fixture.client.call(.get, prefix + path)
+                #expect(answer.status == 200)
+                #expect(answer.headers[.cacheControl]?.hasPrefix("public, max-age=3600") == true)
+            }
+        }
+    }
+
+    // MARK: CORS
+
+    @Test("answers preflights with 204 and looks at no credential")
+    func preflight() async throws {
+        for path in ["/v1/accounts:lookup", "/v1/token", "/v2/projects/p/config", "/nowhere"] {
+            let privateNetwork = try #require(HTTPField.Name("Access-Control-Request-Private-Network"))
+            let answer = try await fixture.client.call(
+                .options,
+                path,
+                headers: [
+                    .origin: "https://app.example", .accessControlRequestMethod: "POST",
+                    .accessControlRequestHeaders: "content-type,x-client-version", privateNetwork: "true",
+                ]
+            )
+            #expect(answer.status == 204)
+            #expect(answer.headers[.accessControlAllowOrigin] == "*")
+            #expect(answer.headers[.accessControlAllowMethods] == "GET, POST, PATCH, DELETE, OPTIONS")
+            #expect(answer.headers[.accessControlAllowHeaders] == "content-type,x-client-version")
+            let allowed = try #require(HTTPField.Name("Access-Control-Allow-Private-Network"))
+            #expect(answer.headers[allowed] == "true")
+            #expect(answer.body.isEmpty)
+        }
+    }
+
+    @Test(
+        "sends no header back that is no list of names",
+        arguments: ["a b;c", "x\"y", String(repeating: "a", count: 3000)]
+    )
+    func hostilePreflight(_ text: String) async throws {
+        let answer = try await fixture.client.call(.options, "/v1/token", headers: [.accessControlRequestHeaders: text])
+        #expect(answer.status == 204)
+        #expect(answer.headers[.accessControlAllowHeaders] == nil)
+    }
+
+    // MARK: Bodies
+
+    @Test(
+        "refuses bodies that cannot be read, in envelope C",
+        arguments: [
+            "{", "[]", "\"a\"", "null", #"{"idToken":"a","idToken":"b"}"#, #"{"idToken":"a\u0000"}"#, #"{"idToken":1}"#,
+            #"{"idToken":{"a":1}}"#,
+        ]
+    )
+    func refusesBodies(_ body: String) async throws {
+        let answer = try await fixture.client.post("/v1/accounts:lookup\(key)", body)
+        #expect(answer.status == 400)
+        #expect(answer.json["error"]?["status"]?.text == "INVALID_ARGUMENT")
+        #expect(answer.json["error"]?["errors"]?[0]?["reason"]?.text == "invalid")
+        let violations = answer.json["error"]?["details"]?[0]?["fieldViolations"]
+        #expect(violations?[0]?["description"]?.text == answer.message)
+    }
+
+    @Test("refuses bad UTF-8")
+    func refusesBadText() async throws {
+        let body = ByteBuffer(bytes: Array(#"{"idToken":""#.utf8) + [0xff] + Array(#""}"#.utf8))
+        let answer = try await fixture.client.call(.post, "/v1/accounts:lookup\(key)", bytes: body)
+        #expect(answer.status == 400)
+    }
+
+    @Test(
+        "takes any content type, and none, for JSON",
+        arguments: [
+            nil, "application/json", "application/json; charset=utf-8", "text/plain", "nonsense",
+        ] as [String?]
+    )
+    func takesContentTypes(_ type: String?) async throws {
+        var headers = HTTPFields()
+        headers[.contentType] = type
+        let answer = try await fixture.client.call(.post, "/v1/accounts:lookup\(key)", headers: headers, body: "{}")
+        #expect(answer.message == "MISSING_ID_TOKEN")
+    }
+
+    @Test("ignores unknown members and the body of a GET")
+    func ignores() async throws {
+        let answer = try await fixture.client.post("/v1/accounts:lookup\(key)", #"{"somethingNew":{"a":[1]}}"#)
+        #expect(answer.message == "MISSING_ID_TOKEN")
+        #expect(try await fixture.client.call(.get, "/v1/projects\(key)", body: "{nonsense").status == 200)
+    }
+
+    @Test("refuses more than 1 MiB, announced or not")
+    func refusesLargeBodies() async throws {
+        let large = String(repeating: " ", count: Call.maximumBody) + "{}"
+        let answer = try await fixture.client.post("/v1/accounts:lookup\(key)", large)
+        #expect(answer.status == 413)
+        #expect(answer.json["error"]?["code"]?.number == 413)
+        let announced = try await fixture.client.post(
+            "/v1/accounts:lookup\(key)",
+            "{}",
+            headers: [.contentLength: "999999999"]
+        )
+        #expect(announced.status == 413)
+        let most = String(repeating: " ", count: Call.maximumBody - 2) + "{}"
+        #expect(try await fixture.client.post("/v1/accounts:lookup\(key)", most).message == "MISSING_ID_TOKEN")
+    }
+
+    @Test(
+        "checks the grant of the token endpoint, as form and as JSON",
+        arguments: [
+            ("", nil, "MISSING_GRANT_TYPE"), ("{}", nil, "MISSING_GRANT_TYPE"),
+            ("grant_type=&refresh_token=x", "application/x-www-form-urlencoded", "MISSING_GRANT_TYPE"),
+            ("grant_type=password", "application/x-www-form-urlencoded; charset=utf-8", "INVALID_GRANT_TYPE"),
+            (#"{"grantType":"authorization_code","code":"x"}"#, "application/json", "INVALID_GRANT_TYPE"),
+            ("grant_type=refresh_token", "application/x-www-form-urlencoded", "MISSING_REFRESH_TOKEN"),
+            ("grant_type=refresh_token", nil, "MISSING_REFRESH_TOKEN"),
+            (#"{"grant_type":"refresh_token","refresh_token":""}"#, nil, "MISSING_REFRESH_TOKEN"),
+            (
+                "grant%5Ftype=refresh_token&refresh_token=x", "application/x-www-form-urlencoded",
+                "INVALID_REFRESH_TOKEN"
+            ),
+            (#"{"grantType":"refresh_token","refreshToken":"x"}"#, "application/json", "INVALID_REFRESH_TOKEN"),
+        ] as [(String, String?, String)]
+    )
+    func grants(_ body: String, _ type: String?, _ message: String) async throws {
+        var headers = HTTPFields()
+        headers[.contentType] = type
+        let answer = try await fixture.client.call(.post, "/v1/token\(key)", headers: headers, body: body)
+        #expect(answer.status == 400)
+        #expect(answer.message == message)
+        #expect(answer.json["error"]?["errors"] == nil)
+        #expect(answer.json["error"]?["status"]?.text == "INVALID_ARGUMENT")
+    }
+
+    @Test("refuses a form parameter that comes twice")
+    func duplicateFormParameter() async throws {
+        let answer = try await fixture.client.call(
+            .post,
+            "/v1/token\(key)",
+            headers: [.contentType: "application/x-www-form-urlencoded"],
+            body: "grant_type=refresh_token&refresh_token=a&refresh_token=b"
+        )
+        #expect(answer.status == 400)
+        #expect(answer.message?.hasPrefix("Invalid request.") == true)
+    }
+
+    @Test("refuses a query with broken escapes", arguments: ["%", "%zz", "%ff", "%00"])
+    func refusesQuery(_ text: String) async throws {
+        #expect(try await fixture.client.call(.get, "/v1/projects\(key)&a=\(text)").status == 400)
+    }
+
+    @Test(
+        "what an admin alone may change is refused to the account itself",
+        arguments: [
+            (
+                #"{"idToken":"x","linkProviderUserInfo":{}}"#,
+                "UNEXPECTED_PARAMETER : link_provider_user_info is not allowed with ID token."
+            ),
+            (#"{"idToken":"x","customAttributes":"{}"}"#, "INSUFFICIENT_PERMISSION"),
+            (#"{"idToken":"x","mfa":{}}"#, "INSUFFICIENT_PERMISSION"),
+            (#"{"idToken":"x","disableUser":true}"#, "OPERATION_NOT_ALLOWED"),
+            (#"{"localId":"x","displayName":"y"}"#, "INVALID_REQ_TYPE : Unsupported request parameters."),
+            (#"{"oobCode":"x"}"#, "INVALID_OOB_CODE"),
+        ]
+    )
+    func refusesAdminMembers(_ body: String, _ message: String) async throws {
+        #expect(try await fixture.client.post("/v1/accounts:update\(key)", body).message == message)
+        let signUp = try await fixture.client.post("/v1/accounts:signUp\(key)", #"{"localId":"x"}"#)
+        #expect(signUp.message == "UNEXPECTED_PARAMETER : User ID")
+    }
+
+    // MARK: Failures
+
+    @Test("answers 503 while the database is away, as plain text where JSON would sign people out")
+    func databaseAway() async throws {
+        let headers: HTTPFields = [.authorization: "Bearer \(ServiceFixture.adminToken)"]
+        let admin = try await fixture.client.post(
+            "/v1/projects/demo-project/accounts:lookup",
+            #"{"localId":["u"]}"#,
+            headers: headers
+        )
+        #expect(admin.status == 503)
+        #expect(admin.json["error"]?["status"]?.text == "UNAVAILABLE")
+        let lookup = try await fixture.client.post(
+            "/v1/accounts:lookup",
+            #"{"localId":["u"],"targetProjectId":"demo-project"}"#,
+            headers: headers
+        )
+        #expect(lookup.status == 503)
+        #expect(lookup.headers[.contentType] == "text/plain; charset=utf-8")
+        #expect(lookup.headers[.retryAfter] == "1")
+        let failures = fixture.log.entries.filter { $0.level == .error }
+        #expect(failures.count == 2, "each is logged once")
+    }
+
+    @Test("ends what takes too long with 503")
+    func deadline() async throws {
+        let slow = Route(
+            .get,
+            "/slow",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                try await Task.sleep(for: .seconds(3600))
+                return Response(status: .ok)
+            }
+        )
+        let fixture = try ServiceFixture(additionalRoutes: [slow], limits: .init(time: .milliseconds(5)))
+        let answer = try await fixture.client.call(.get, "/slow")
+        #expect(answer.status == 503)
+        #expect(fixture.log.entries.contains { $0.metadata["error.cause"] == "timeout" })
+    }
+
+    @Test("says nothing of an unknown error, and logs its type once")
+    func unknownError() async throws {
+        struct Leak: Error, CustomStringConvertible { var description: String { "hunter2" } }
+        let route = Route(.get, "/leak", on: .service, errors: .status, .open { _ in throw Leak() })
+        let fixture = try ServiceFixture(additionalRoutes: [route])
+        let answer = try await fixture.client.call(.get, "/leak")
+        #expect(answer.status == 500)
+        #expect(answer.message == "INTERNAL_ERROR")
+        let lines = fixture.log.entries
+        #expect(lines.filter { $0.level == .error }.count == 1)
+        #expect(!lines.contains { "\($0)".contains("hunter2") })
+    }
+
+    // MARK: Headers and log
+
+    @Test("gives every answer a request id that stands in its log lines")
+    func requestIDs() async throws {
+        let name = try #require(HTTPField.Name("X-Request-Id"))
+        var ids: Set<String> = []
+        for path in ["/healthz", "/nowhere", "/v1/projects"] {
+            let answer = try await fixture.client.call(.get, path, headers: [name: "mine\u{202e}"])
+            let id = try #require(answer.headers[name])
+            #expect(id.utf8.count == 16)
+            #expect(ids.insert(id).inserted)
+            let lines = fixture.log.entries.filter { $0.metadata["request.id"] == "\(id)" }
+            #expect(lines.map(\.message) == ["Request"])
+            #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+            #expect(answer.headers[try #require(HTTPField.Name("Referrer-Policy"))] == "no-referrer")
+        }
+    }
+
+    @Test("logs neither query nor body nor header nor a path's secrets")
+    func quietLog() async throws {
+        _ = try await fixture.client.post(
+            "/v1/accounts:signInWithPassword\(key)&code=secret-1",
+            #"{"email":"secret-2@example.com","password":"secret-3"}"#,
+            headers: [.authorization: "Bearer secret-4", .userAgent: "secret-5"]
+        )
+        _ = try await fixture.client.post(
+            "/v1/accounts:signInWithIdp\(key)",
+            #"{"requestUri":"secret-6","idToken":"secret-7"}"#
+        )
+        let text = fixture.log.entries.map { "\($0.message) \($0.metadata)" }.joined(separator: "\n")
+        #expect(!text.contains("secret-"))
+        #expect(!text.contains(ServiceFixture.key))
+        #expect(text.contains("/v1/accounts:signInWithIdp"))
+        #expect(text.contains("error.code"))
+    }
+
+    @Test("cleans an unknown path before it logs it")
+    func cleansPaths() async throws {
+        _ = try await fixture.client.call(.get, "/x\u{85}y" + String(repeating: "z", count: 500))
+        let entry = try #require(fixture.log.entries.last)
+        let path = try #require(entry.metadata["http.path"]).description
+        #expect(path.count <= 128)
+        #expect(!path.contains("\u{85}"))
+    }
+}
