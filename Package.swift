@@ -171,7 +171,8 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "Secrets",
-                "Sessions", "Storage", "SystemCrypto", "TestKit", "Development", crypto, cryptoExtras, httpTypes, jwtKit,
+                "Sessions", "Storage", "SystemCrypto", "TestKit", "Development", crypto, cryptoExtras, httpTypes,
+                jwtKit,
                 logging, nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
             ],
             swiftSettings: strict

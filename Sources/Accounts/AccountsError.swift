@@ -1,7 +1,9 @@
 package import Federation
 package import Linking
 
-/// Why a use case refused. Closed: one file of the HTTP layer maps every case to its wire error.
+/// Why a use case refused.
+///
+/// Closed: one file of the HTTP layer maps every case to its wire error.
 package enum AccountsError: Error, Sendable {
     // The caller's session
     case missingIDToken

@@ -9,7 +9,9 @@ package struct SignInWithPassword: Sendable {
     let parts: Parts
 
     /// The password is checked before the account's state is told: only who knows it learns that an account is
-    /// disabled. An unknown address costs the same hash.
+    /// disabled.
+    ///
+    /// An unknown address costs the same hash.
     package func callAsFunction(
         email: String?,
         password: Secret?,

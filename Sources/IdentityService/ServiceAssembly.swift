@@ -8,7 +8,9 @@ import Sessions
 package import Storage
 package import struct Foundation.Date
 
-/// The service put together over its stores: use cases, routes, gate. The commands and the tests build it here.
+/// The service put together over its stores: use cases, routes, gate.
+///
+/// The commands and the tests build it here.
 package struct ServiceAssembly: Sendable {
     package let accounts: AccountsService
     package let responder: ServiceResponder

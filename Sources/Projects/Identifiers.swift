@@ -32,7 +32,9 @@ package struct TenantID: RawRepresentable, Sendable, Hashable, CustomStringConve
     package var description: String { rawValue }
 }
 
-/// A public API key: `AIza` and 35 characters of `[A-Za-z0-9_-]`. It names a project and permits nothing.
+/// A public API key: `AIza` and 35 characters of `[A-Za-z0-9_-]`.
+///
+/// It names a project and permits nothing.
 package struct APIKey: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 

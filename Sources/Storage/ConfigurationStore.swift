@@ -63,7 +63,9 @@ package final class ConfigurationStore: Service, Sendable {
         try await load()
     }
 
-    /// Reads everything. The version comes first: a change in between is seen by the next look.
+    /// Reads everything.
+    ///
+    /// The version comes first: a change in between is seen by the next look.
     package func load() async throws {
         let version = try await database.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
         let projects = try await readProjects()

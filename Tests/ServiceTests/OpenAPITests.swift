@@ -92,7 +92,7 @@ struct OpenAPITests {
         ]
     )
     func findsProblem(_ rest: String) {
-        #expect(check(answer + rest).count == 1)
+        #expect(!check(answer + rest).isEmpty)
     }
 
     @Test("finds a missing member, another content type and a status without description")

@@ -18,8 +18,8 @@ struct DefinitionCheck {
                 problem: "is needed by the client authentication \"\(method.rawValue)\""
             )
         }
-        try checkIssuers()
         try checkEndpoints()
+        try checkIssuers()
         try checkParameters()
         for (index, call) in definition.profile.enumerated() { try check(call, "profile[\(index)]") }
         guard definition.protocolKind == .oidc || !definition.claims.subject.isEmpty else {

@@ -12,7 +12,7 @@ extension FederationService {
         guard configuration.enabled else { throw .providerDisabled }
         let definition: ProviderDefinition
         do throws(InvalidDefinition) {
-            definition = try ProviderDefinition.make(for: configuration, allowsLoopback: allowsLoopback)
+            definition = try definitions.definition(for: configuration)
         } catch {
             throw .misconfigured(error)
         }

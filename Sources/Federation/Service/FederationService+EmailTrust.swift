@@ -13,7 +13,7 @@ extension FederationService {
     ) -> EmailTrust {
         guard let configuration else { return EmailTrustRule.standard(for: id, strict: strict).value }
         do throws(InvalidDefinition) {
-            let definition = try ProviderDefinition.make(for: configuration, allowsLoopback: allowsLoopback)
+            let definition = try definitions.definition(for: configuration)
             return (definition.emailTrust ?? .standard(for: id, strict: strict)).value
         } catch {
             return .never

@@ -11,6 +11,7 @@ package final class FederationService: Sendable {
     let now: @Sendable () -> Date
     let random: RandomSource
     let verifiers: [any CredentialVerifier]
+    let definitions: DefinitionStore
     let documents: FetchCache<JSONObject>
     let keySets: FetchCache<ProviderKeySet>
 
@@ -30,6 +31,7 @@ package final class FederationService: Sendable {
         self.now = now
         self.random = random
         self.verifiers = verifiers
+        definitions = DefinitionStore(allowsLoopback: http.allowsLoopback)
         var documentSettings = FetchCache<JSONObject>.Settings()
         documentSettings.minimumInterval = refetchInterval
         documents = FetchCache(settings: documentSettings, now: now)

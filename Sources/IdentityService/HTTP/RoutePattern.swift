@@ -24,7 +24,9 @@ struct RoutePattern: Sendable {
         segments.allSatisfy { if case .literal = $0 { true } else { false } }
     }
 
-    /// The captures; nil when the path is another one. A capture is never empty; without a verb of its own it has no `:`.
+    /// The captures; nil when the path is another one.
+    ///
+    /// A capture is never empty; without a verb of its own it has no `:`.
     func match(_ path: [String]) -> [String: String]? {
         guard path.count == segments.count else { return nil }
         var captures: [String: String] = [:]

@@ -142,8 +142,9 @@ package struct ServiceResponder: HTTPResponder {
         response.headers[.xContentTypeOptions] = "nosniff"
         if response.headers[.referrerPolicy] == nil { response.headers[.referrerPolicy] = "no-referrer" }
         if request.method == .head {
-            response.headers[.contentLength] = response.body.contentLength.map { String($0) }
+            let length = response.body.contentLength
             response.body = ResponseBody()
+            response.headers[.contentLength] = length.map { String($0) }
         }
     }
 }

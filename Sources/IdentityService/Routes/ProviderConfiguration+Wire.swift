@@ -3,7 +3,9 @@ import Projects
 import Secrets
 
 extension ProviderConfiguration {
-    /// Takes over the members of a request that the mask names. The secret stays when the request is silent about it.
+    /// Takes over the members of a request that the mask names.
+    ///
+    /// The secret stays when the request is silent about it.
     mutating func apply(_ body: WireObject, _ mask: FieldMask, _ collection: ProviderCollection) throws {
         if mask.contains("enabled") { enabled = try body.bool("enabled") ?? false }
         if mask.contains("clientId") { clientID = try body.string("clientId") ?? "" }
@@ -31,7 +33,9 @@ extension ProviderConfiguration {
         overrides = members.isEmpty ? nil : WireValue.object(members).jsonText
     }
 
-    /// Exactly one of `code`, which needs a secret, and `idToken`. The service runs the code flow either way.
+    /// Exactly one of `code`, which needs a secret, and `idToken`.
+    ///
+    /// The service runs the code flow either way.
     private func check(responseType: WireObject?) throws {
         guard let responseType else { return }
         let code = try responseType.bool("code") ?? false

@@ -1,4 +1,6 @@
-/// `updateMask` of a PATCH: which members it changes. Paths come in camelCase or snake_case.
+/// `updateMask` of a PATCH: which members it changes.
+///
+/// Paths come in camelCase or snake_case.
 struct FieldMask: Sendable {
     /// Empty for all members: the request replaces the whole.
     private let paths: [String]

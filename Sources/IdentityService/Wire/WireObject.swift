@@ -76,7 +76,9 @@ package struct WireObject: Sendable {
         return objects
     }
 
-    /// A map of texts, such as `customParameter{}`, whose names are the caller's own. Empty when absent.
+    /// A map of texts, such as `customParameter{}`, whose names are the caller's own.
+    ///
+    /// Empty when absent.
     package func texts(_ name: String) throws(WireError) -> [String: String] {
         guard let object = try object(name) else { return [:] }
         var texts: [String: String] = [:]
@@ -95,7 +97,9 @@ package struct WireObject: Sendable {
         return try choice(name, value, cases)
     }
 
-    /// Enum values, each as ``choice(_:of:)`` takes it. Empty when absent.
+    /// Enum values, each as ``choice(_:of:)`` takes it.
+    ///
+    /// Empty when absent.
     package func choices(_ name: String, of cases: [String]) throws(WireError) -> [String] {
         var choices: [String] = []
         for (index, value) in try values(name).enumerated() {

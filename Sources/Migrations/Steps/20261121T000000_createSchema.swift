@@ -1,7 +1,9 @@
 import Postgres
 
 extension Migration {
-    /// The schema from the start. Every key begins with the project, so that rows can be placed by it.
+    /// The schema from the start.
+    ///
+    /// Every key begins with the project, so that rows can be placed by it.
     ///
     /// - Claims (`account_emails`, `account_phones`, `credential_subjects`) are tables of their own whose primary key is
     ///   what they claim: uniqueness is theirs alone to decide.

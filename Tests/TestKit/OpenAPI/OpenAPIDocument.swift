@@ -28,9 +28,12 @@ package struct OpenAPIDocument: Sendable {
     }
 
     /// `openapi.yaml` of this repository.
-    package static func ofRepository(_ file: String = #filePath) throws -> OpenAPIDocument {
-        let repository = URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+    package static func ofRepository() throws -> OpenAPIDocument { try repository.get() }
+
+    /// Read once: every test of the service asks for it.
+    private static let repository = Result {
+        let testKit = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let repository = testKit.deletingLastPathComponent().deletingLastPathComponent()
         return try OpenAPIDocument(String(contentsOf: repository.appending(path: "openapi.yaml"), encoding: .utf8))
     }
 

@@ -1,0 +1,40 @@
+# What people type; the same that CI runs.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint format clean bench-startup
+# Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
+ARGS ?=
+# One set of flags, so that `make run` and `make test` share one build. The check keeps the direction of imports.
+BUILD := swift build --explicit-target-dependency-import-check error
+# Each test has servers and connections of its own: a few at a time are faster than all at once.
+TEST := swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 6
+
+help: ## Show this.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Build, and run everything for development; Ctrl-C stops it. ARGS= goes to `identity dev`.
+	@scripts/install-dependencies
+	@echo "Building; the first time takes some minutes …"
+	@$(BUILD) --product identity
+	@exec .build/debug/identity dev $(ARGS)
+
+build: ## Build everything, tests included.
+	@scripts/install-dependencies
+	$(BUILD) --build-tests
+
+test: build ## Run every test, against a private PostgreSQL or the one of DATABASE_URL.
+	scripts/with-postgres $(TEST)
+
+lint: ## Check format, scripts, openapi.yaml and docker-compose.yml.
+	@scripts/install-dependencies lint
+	@scripts/lint
+
+format: ## Format the Swift sources.
+	swift format -i -r -p Package.swift Sources Tests
+
+clean: ## Remove what was built; kept data (.data) stays.
+	rm -rf .build .venv
+
+bench-startup: ## Measure the start of `identity dev`, on a kept folder and on new ones.
+	@$(BUILD) --product identity
+	@scripts/bench-startup

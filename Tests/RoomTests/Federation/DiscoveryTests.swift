@@ -1,0 +1,199 @@
+import Federation
+import Foundation
+import Linking
+import Outbound
+import Projects
+import Synchronization
+import Testing
+
+@Suite struct DiscoveryTests {
+    @Test(arguments: ["", "/", "x", nil] as [String?])
+    func theIssuerMustBeTheConfiguredOne(_ suffix: String?) async throws {
+        try await FederationWorld.run { world in
+            world.publishDiscovery(["issuer": suffix.map { "\"https://other.example\($0)\"" }])
+            await #expect(
+                throws: FederationError.misconfigured(
+                    InvalidDefinition(member: "issuer", problem: "is not the one that the provider's discovery names")
+                )
+            ) { try await world.start(world.oidc()) }
+        }
+    }
+
+    @Test(arguments: [
+        ("authorization_endpoint", "authorization", "https://evil.example/a", true),
+        ("token_endpoint", "token", "https://evil.example/t", true),
+        ("token_endpoint", "token", "http://192.0.2.1/t", true),
+        ("token_endpoint", "token", "http://127.0.0.1.evil.example/t", true),
+        ("jwks_uri", "keys", "https://evil.example/k", true), ("jwks_uri", "keys", "file:///etc/passwd", true),
+        ("userinfo_endpoint", "userInfo", "https://evil.example/u", false),
+    ])
+    func anEndpointElsewhereMustBeStatedByTheAdmin(
+        _ member: String,
+        _ name: String,
+        _ url: String,
+        _ fatal: Bool
+    ) async throws {
+        try await FederationWorld.run { world in
+            world.publishDiscovery([member: "\"\(url)\""])
+            guard fatal else {
+                let configuration = world.oidc()
+                let request = try await world.start(configuration)
+                try world.answerToken(for: request)
+                // A foreign host never sees the access token.
+                _ = try await world.finish(request, configuration)
+                return
+            }
+            do {
+                _ = try await world.start(world.oidc())
+                Issue.record("taken")
+            } catch FederationError.misconfigured(let problem) {
+                #expect(problem.description.contains(name))
+            }
+            let stated = world.oidc(definition: #"{"endpoints":{"\#(name)":"\#(world.issuer)/mine"}}"#)
+            _ = try await world.start(stated)
+        }
+    }
+
+    @Test func aHostThatTheDefinitionListsMayHaveEndpoints() async throws {
+        try await FederationWorld.run { world in
+            world.publishDiscovery(["token_endpoint": #""https://token.example/t""#])
+            let configuration = world.oidc(definition: #"{"endpointHosts":["token.example"]}"#)
+            let request = try await world.start(configuration)
+            #expect(request.flow.tokenEndpoint == "https://token.example/t")
+        }
+    }
+
+    @Test(arguments: [("token_endpoint", "token"), ("authorization_endpoint", "authorization")])
+    func aMissingEndpointIsAConfigurationError(_ member: String, _ name: String) async throws {
+        try await FederationWorld.run { world in
+            world.publishDiscovery([member: nil])
+            await #expect(
+                throws: FederationError.misconfigured(
+                    InvalidDefinition(member: "definition.endpoints.\(name)", problem: "is missing in discovery")
+                )
+            ) { try await world.start(world.oidc()) }
+        }
+    }
+
+    @Test func missingKeysMatterWhenATokenIsVerified() async throws {
+        try await FederationWorld.run { world in
+            world.publishDiscovery(["jwks_uri": nil])
+            await #expect(
+                throws: FederationError.misconfigured(
+                    InvalidDefinition(member: "definition.endpoints.keys", problem: "is missing in discovery")
+                )
+            ) { try await world.verify(try world.idToken()) }
+        }
+    }
+
+    @Test func isReadOnceAndAgainWhenItsLifeIsOver() async throws {
+        try await FederationWorld.run { world in
+            world.publishDiscovery(headers: [("cache-control", "max-age=600")])
+            let path = "/.well-known/openid-configuration"
+            for _ in 0..<5 { _ = try await world.start(world.oidc()) }
+            #expect(world.server.requests(to: path).count == 1)
+            world.publishDiscovery(["token_endpoint": "\"\(world.issuer)/token2\""])
+            world.clock.advance(600)
+            let request = try await world.start(world.oidc())
+            #expect(request.flow.tokenEndpoint == world.issuer + "/token2")
+            #expect(world.server.requests(to: path).count == 2)
+        }
+    }
+
+    @Test func manyAtOnceShareOneRead() async throws {
+        try await FederationWorld.run { world in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<50 { group.addTask { _ = try await world.start(world.oidc()) } }
+                try await group.waitForAll()
+            }
+            #expect(world.server.requests(to: "/.well-known/openid-configuration").count == 1)
+        }
+    }
+
+    @Test func aFailedFirstReadIsTriedAgainByTheNextSignIn() async throws {
+        try await FederationWorld.run { world in
+            world.server.on("/.well-known/openid-configuration", .status(503))
+            await #expect(throws: FederationError.issuerUnreachable) { try await world.start(world.oidc()) }
+            world.publishDiscovery()
+            _ = try await world.start(world.oidc())
+        }
+    }
+
+    @Test(arguments: ["", "{", "[]", "<html>", "{\"issuer\":1,\"issuer\":2}"])
+    func whatIsNoDocumentIsUnreachable(_ body: String) async throws {
+        try await FederationWorld.run { world in
+            world.server.on("/.well-known/openid-configuration", .json(body))
+            await #expect(throws: FederationError.issuerUnreachable) { try await world.start(world.oidc()) }
+        }
+    }
+
+    @Test func googleWorksOnBuiltInEndpointsWhileItsDiscoveryIsDown() async throws {
+        let lookups = Mutex(0)
+        let resolver = AddressResolver { _ in
+            lookups.withLock { $0 += 1 }
+            return []
+        }
+        let http = OutboundClient(policy: AddressPolicy(), resolver: resolver)
+        let clock = StillClock()
+        let service = FederationService(http: http, now: { clock.now })
+        let configuration = ProviderConfiguration(provider: .google, enabled: true, clientID: "client-1")
+        for _ in 0..<3 {
+            let request = try await service.authorizationRequest(
+                for: configuration,
+                AuthorizationOptions(redirectURI: "https://app.example.com/callback")
+            )
+            #expect(request.url.hasPrefix("https://accounts.google.com/o/oauth2/v2/auth?"))
+            #expect(request.flow.tokenEndpoint == "https://oauth2.googleapis.com/token")
+            #expect(request.flow.issuer == "https://accounts.google.com")
+            #expect(request.flow.pkceVerifier != nil)
+        }
+        // Nobody waits for a provider that was down a moment ago.
+        #expect(lookups.withLock { $0 } == 1)
+        clock.advance(60)
+        _ = try await service.authorizationRequest(
+            for: configuration,
+            AuthorizationOptions(redirectURI: "https://app.example.com/callback")
+        )
+        #expect(lookups.withLock { $0 } == 2)
+        await http.shutdown()
+    }
+
+    @Test func aMovedGoogleHasNothingBuiltInToFallBackOn() async throws {
+        try await FederationWorld.run { world in
+            world.server.on("/.well-known/openid-configuration", .status(500))
+            await #expect(throws: FederationError.issuerUnreachable) { try await world.start(world.google()) }
+        }
+    }
+
+    @Test func theAddressOfDiscoveryMayBeStated() async throws {
+        try await FederationWorld.run { world in
+            world.server.on(
+                "/elsewhere",
+                .json(
+                    """
+                    {"issuer":"\(world.issuer)","authorization_endpoint":"\(world.issuer)/a","token_endpoint":"\(world.issuer)/t",
+                     "jwks_uri":"\(world.issuer)/keys"}
+                    """
+                )
+            )
+            let configuration = world.oidc(definition: #"{"discoveryURL":"\#(world.issuer)/elsewhere"}"#)
+            let request = try await world.start(configuration)
+            #expect(request.url.hasPrefix(world.issuer + "/a?"))
+        }
+    }
+
+    @Test func aDefinitionMayDoWithoutDiscovery() async throws {
+        try await FederationWorld.run { world in
+            let configuration = world.oidc(
+                definition: """
+                    {"discovery":"never","endpoints":{"authorization":"\(world.issuer)/a","token":"\(world.issuer)/token",
+                     "keys":"\(world.issuer)/keys"}}
+                    """
+            )
+            let request = try await world.start(configuration)
+            try world.answerToken(for: request)
+            _ = try await world.finish(request, configuration)
+            #expect(world.server.requests(to: "/.well-known/openid-configuration").isEmpty)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Federation
+import Foundation
+import Linking
+import Secrets
+import Testing
+
+@Suite struct ProviderKeysTests {
+    @Test("T-C7: ten thousand unknown key ids cause one load of the keys in an interval") func flood() async throws {
+        try await FederationWorld.run { world in
+            _ = try await world.verify(try world.idToken())
+            #expect(world.server.requests(to: "/keys").count == 1)
+            let signed = try world.idToken().split(separator: ".").map { String($0) }
+            func flood(_ count: Int, _ prefix: String) async throws {
+                var refused = 0
+                for number in 0..<count {
+                    let header = Base64URL.encode(Array(#"{"alg":"RS256","kid":"\#(prefix)-\#(number)"}"#.utf8))
+                    do {
+                        _ = try await world.verify(header + "." + signed[1] + "." + signed[2])
+                    } catch FederationError.signatureInvalid(.unknownKey) {
+                        refused += 1
+                    }
+                }
+                #expect(refused == count)
+            }
+            try await flood(10_000, "a")
+            #expect(world.server.requests(to: "/keys").count == 2)
+            world.clock.advance(59)
+            try await flood(10, "b")
+            #expect(world.server.requests(to: "/keys").count == 2)
+            world.clock.advance(1)
+            try await flood(10, "c")
+            #expect(world.server.requests(to: "/keys").count == 3)
+        }
+    }
+
+    @Test("T-C7: a flood at a cold cache causes one load too, also from many at once") func coldFlood() async throws {
+        try await FederationWorld.run { world in
+            let tokens = try (0..<64).map { try TestKey.otherRSA.named("x-\($0)").sign(payload: world.claims()) }
+            await withTaskGroup(of: Void.self) { group in
+                for token in tokens { group.addTask { _ = try? await world.verify(token) } }
+            }
+            #expect(world.server.requests(to: "/keys").count == 1)
+            #expect(world.server.requests(to: "/.well-known/openid-configuration").count == 1)
+        }
+    }
+
+    @Test("T-C7: a rotated key is taken at once, a removed one is refused") func rotation() async throws {
+        try await FederationWorld.run { world in
+            _ = try await world.verify(try world.idToken())
+            world.publishKeys(.otherRSA)
+            _ = try await world.verify(try world.idToken(key: .otherRSA))
+            #expect(world.server.requests(to: "/keys").count == 2)
+            await #expect(throws: FederationError.signatureInvalid(.unknownKey)) {
+                try await world.verify(try world.idToken())
+            }
+        }
+    }
+
+    @Test("T-C7: a token that comes before its key is published passes once the interval is over") func lateKey()
+        async throws
+    {
+        try await FederationWorld.run { world in
+            _ = try await world.verify(try world.idToken())
+            let early = try world.idToken(key: .otherRSA)
+            await #expect(throws: FederationError.signatureInvalid(.unknownKey)) { try await world.verify(early) }
+            world.publishKeys(.rsa, .otherRSA)
+            await #expect(throws: FederationError.signatureInvalid(.unknownKey)) { try await world.verify(early) }
+            world.clock.advance(60)
+            _ = try await world.verify(early)
+            #expect(world.server.requests(to: "/keys").count == 3)
+        }
+    }
+
+    @Test(
+        "T-C7: a key that vanished is dropped when the keys' life is over",
+        arguments: [
+            ("max-age=600", 600.0), ("public, max-age=3600, must-revalidate", 3_600), ("no-store", 60),
+            ("max-age=1", 60),
+            ("max-age=99999999", 86_400), (nil, 3_600),
+        ] as [(String?, TimeInterval)]
+    )
+    func lifetime(_ cacheControl: String?, _ seconds: TimeInterval) async throws {
+        try await FederationWorld.run { world in
+            let headers = cacheControl.map { [("cache-control", $0)] } ?? []
+            world.server.on("/keys", .json(TestKey.jwks(.rsa), headers: headers), .json(TestKey.jwks(.otherRSA)))
+            let lasting = try world.idToken(["exp": "\(world.clock.seconds + 200_000)"])
+            _ = try await world.verify(lasting)
+            world.clock.advance(seconds - 1)
+            _ = try await world.verify(lasting)
+            #expect(world.server.requests(to: "/keys").count == 1)
+            world.clock.advance(1)
+            await #expect(throws: FederationError.signatureInvalid(.unknownKey)) { try await world.verify(lasting) }
+            #expect(world.server.requests(to: "/keys").count == 2)
+        }
+    }
+
+    @Test("T-C7: while the provider is down the last keys serve for a day, and it is asked once in an interval")
+    func stale() async throws {
+        try await FederationWorld.run { world in
+            let lasting = try world.idToken(["exp": "\(world.clock.seconds + 900_000)"])
+            _ = try await world.verify(lasting)
+            world.server.on("/keys", .status(503))
+            world.server.on("/.well-known/openid-configuration", .hangUp)
+            world.clock.advance(3_600)
+            for _ in 0..<20 { _ = try await world.verify(lasting) }
+            #expect(world.server.requests(to: "/keys").count == 2)
+            #expect(world.server.requests(to: "/.well-known/openid-configuration").count == 2)
+            world.clock.advance(60)
+            _ = try await world.verify(lasting)
+            #expect(world.server.requests(to: "/keys").count == 3)
+            world.clock.advance(86_400)
+            await #expect(throws: FederationError.issuerUnreachable) { try await world.verify(lasting) }
+            world.publishDiscovery()
+            world.publishKeys(.rsa)
+            _ = try await world.verify(lasting)
+        }
+    }
+
+    @Test(arguments: [
+        "status", "hang up", "HTML", "no keys", "a list", "redirect", "too large", "duplicate members",
+    ])
+    func keysThatCannotBeHadAreTheProvidersFault(_ fault: String) async throws {
+        let replies: [String: ScriptedServer.Reply] = [
+            "status": .status(500), "hang up": .hangUp, "HTML": .text("<html>", type: "text/html"),
+            "no keys": .json("{}"),
+            "a list": .json("[]"), "redirect": .status(302, headers: [("location", "/keys2")]),
+            "too large": .json("{\"keys\":[]," + String(repeating: " ", count: 600_000) + "}"),
+            "duplicate members": .json("{\"keys\":[],\"keys\":[\(TestKey.rsa.jwk())]}"),
+        ]
+        let reply = try #require(replies[fault])
+        try await FederationWorld.run { world in
+            world.server.on("/keys2", .json(TestKey.jwks(.rsa)))
+            world.server.on("/keys", reply)
+            await #expect(throws: FederationError.issuerUnreachable) { try await world.verify(try world.idToken()) }
+            #expect(world.server.requests(to: "/keys2").isEmpty)
+            world.publishKeys(.rsa)
+            _ = try await world.verify(try world.idToken())
+        }
+    }
+
+    /// Keys that must neither be used nor spoil the set; each stands before the good one.
+    static let useless: [(name: String, jwk: String)] = [
+        ("unknown kind", #"{"kty":"XYZ","kid":"rsa-1"}"#), ("symmetric", #"{"kty":"oct","kid":"rsa-1","k":"AAAA"}"#),
+        ("for encryption", TestKey.otherRSA.named("rsa-1").jwk(["use": "enc"])),
+        ("private", TestKey.otherRSA.named("rsa-1").jwk(["d": "AAAA"])),
+        ("another algorithm", TestKey.otherRSA.named("rsa-1").jwk(["alg": "ES256K"])),
+        ("algorithm of another kind", TestKey.otherRSA.named("rsa-1").jwk(["alg": "ES256"])),
+        ("short", TestKey.otherRSA.named("rsa-1").jwk(["n": Base64URL.encode([UInt8](repeating: 0xc5, count: 128))])),
+        ("broken number", TestKey.otherRSA.named("rsa-1").jwk(["n": "!!!"])),
+        ("no number", TestKey.otherRSA.named("rsa-1").jwk(["n": ""])),
+        ("unknown curve", TestKey.ec.named("rsa-1").jwk(["crv": "P-999"])),
+        (
+            "point off the curve",
+            TestKey.ec.named("rsa-1").jwk(["x": Base64URL.encode([UInt8](repeating: 1, count: 32))])
+        ),
+        ("no object", "7"), ("null", "null"), ("id is a number", #"{"kty":"RSA","kid":1,"n":"AQ","e":"AQAB"}"#),
+    ]
+
+    @Test(arguments: useless.map(\.name)) func aUselessKeyDoesNotSpoilTheSet(_ name: String) async throws {
+        let jwk = try #require(Self.useless.first { $0.name == name }?.jwk)
+        try await FederationWorld.run { world in
+            world.server.on("/keys", .json(TestKey.jwks([jwk, TestKey.rsa.jwk()])))
+            _ = try await world.verify(try world.idToken())
+            await #expect(throws: FederationError.signatureInvalid(.signature)) {
+                try await world.verify(try TestKey.otherRSA.named("rsa-1").sign(payload: world.claims()))
+            }
+        }
+    }
+
+    @Test func aKeyMayLackAlgorithmAndUse() async throws {
+        try await FederationWorld.run { world in
+            world.server.on("/keys", .json(TestKey.jwks([TestKey.rsa.jwk(["alg": "", "use": ""])])))
+            _ = try await world.verify(try world.idToken())
+        }
+    }
+
+    @Test func aKeyForOtherOperationsIsNotUsed() async throws {
+        try await FederationWorld.run { world in
+            let jwk = TestKey.rsa.jwk()
+            let other = jwk.dropLast() + #","key_ops":["encrypt"]}"#
+            world.server.on("/keys", .json(TestKey.jwks([String(other)])))
+            await #expect(throws: FederationError.signatureInvalid(.unknownKey)) {
+                try await world.verify(try world.idToken())
+            }
+        }
+    }
+
+    @Test func findsItsKeyAmongTwoHundred() async throws {
+        try await FederationWorld.run { world in
+            let many = (0..<200).map { TestKey.otherRSA.named("other-\($0)").jwk() }
+            world.server.on("/keys", .json(TestKey.jwks(many + [TestKey.rsa.jwk()])))
+            _ = try await world.verify(try world.idToken())
+        }
+    }
+
+    @Test func anIDThatIsPublishedTwiceMeansEither() async throws {
+        try await FederationWorld.run { world in
+            world.publishKeys(.otherRSA.named("rsa-1"), .rsa)
+            _ = try await world.verify(try world.idToken())
+        }
+    }
+
+    @Test func aTokenWithoutKeyIDNeedsTheOnlyFittingKey() async throws {
+        try await FederationWorld.run { world in
+            world.publishKeys(.rsa, .ec)
+            let token = try world.idToken(key: .rsa.named(nil))
+            _ = try await world.verify(token)
+            world.publishKeys(.rsa, .otherRSA)
+            world.clock.advance(3_600)
+            await #expect(throws: FederationError.signatureInvalid(.unknownKey)) {
+                try await world.verify(try world.idToken(key: .rsa.named(nil)))
+            }
+        }
+    }
+
+    @Test func oneTokenCannotPinAKeysAlgorithmForTheNext() async throws {
+        try await FederationWorld.run { world in
+            world.publishDiscovery(["id_token_signing_alg_values_supported": #"["RS256","RS512"]"#])
+            world.server.on("/keys", .json(TestKey.jwks([TestKey.rsa.jwk(["alg": ""])])))
+            let forged = try TestKey.otherRSA.sign(payload: world.claims(), header: #"{"alg":"RS512","kid":"rsa-1"}"#)
+            await #expect(throws: FederationError.signatureInvalid(.signature)) { try await world.verify(forged) }
+            _ = try await world.verify(try world.idToken())
+        }
+    }
+}

@@ -1,0 +1,312 @@
+import Foundation
+import HTTPTypes
+import Outbound
+import Synchronization
+import Testing
+
+@Suite struct OutboundClientTests {
+    private func withClient(
+        policy: AddressPolicy = AddressPolicy(allowsLoopback: true),
+        limits: OutboundLimits = OutboundLimits(),
+        resolver: AddressResolver = .system,
+        _ body: @Sendable (OutboundClient, ScriptedServer) async throws -> Void
+    ) async throws {
+        try await ScriptedServer.run { server in
+            let client = OutboundClient(policy: policy, limits: limits, resolver: resolver)
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await body(client, server))
+            } catch {
+                outcome = .failure(error)
+            }
+            await client.shutdown()
+            try outcome.get()
+        }
+    }
+
+    @Test func sendsARequestAndReadsTheAnswer() async throws {
+        try await withClient { client, server in
+            server.on("/a", .json("hello", status: 201, headers: [("x-answer", "yes")]))
+            let response = try await client.send(
+                OutboundRequest(
+                    method: .post,
+                    url: server.base + "/a?q=%20x",
+                    headers: [.accept: "a/b", .userAgent: "evil"],
+                    body: Array("body".utf8)
+                )
+            )
+            #expect(response.status == 201)
+            #expect(response.body == Array("hello".utf8))
+            let name = try #require(HTTPField.Name("x-answer"))
+            #expect(response.headers[name] == "yes")
+            let request = try #require(server.requests.first)
+            #expect(request.method == "POST")
+            #expect(request.query == "q=%20x")
+            #expect(request.body == "body")
+            #expect(request.headers["accept"] == "a/b")
+            #expect(request.headers["user-agent"] == "identity/1.0")
+            #expect(request.headers["host"] == "127.0.0.1:\(server.port)")
+        }
+    }
+
+    @Test(arguments: [
+        "", "x", "/a", "ftp://a.example/", "file:///etc/passwd", "https://", "https:///a", "https://u@a.example/",
+        "https://u:p@a.example/", "https://a.example/#f", "https://a.example:0/", "https://a.example:99999/",
+        "https://a.example:x/", "https://a b/", "https://a.example/ b", "https://a.example\\@b.example/",
+        "https://%6c/",
+        "https://ä.example/", "https://[::1/", "https://[zz]/", "http:a.example", "https://a.example/\r\nx",
+    ])
+    func refusesAURL(_ url: String) async throws {
+        try await withClient { client, _ in
+            await #expect(throws: OutboundError.invalidURL) { try await client.send(OutboundRequest(url: url)) }
+        }
+    }
+
+    @Test func plainHTTPIsForLoopbackWhereItIsAllowed() async throws {
+        try await withClient(policy: AddressPolicy()) { client, server in
+            await #expect(throws: OutboundError.invalidURL) {
+                try await client.send(OutboundRequest(url: server.base + "/a"))
+            }
+        }
+        let resolver = AddressResolver { _ in [.v4([93, 184, 216, 34])] }
+        try await withClient(resolver: resolver) { client, _ in
+            await #expect(throws: OutboundError.refusedAddress) {
+                try await client.send(OutboundRequest(url: "http://a.example/"))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "https://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest/meta-data", "https://10.0.0.1/",
+        "https://[fd00:ec2::254]/", "https://[::ffff:127.0.0.1]/", "https://0.0.0.0/",
+    ])
+    func refusesAnInnerAddress(_ url: String) async throws {
+        try await withClient(policy: AddressPolicy()) { client, _ in
+            await #expect(throws: OutboundError.refusedAddress) { try await client.send(OutboundRequest(url: url)) }
+        }
+    }
+
+    @Test func refusesANameThatLeadsInside() async throws {
+        let resolver = AddressResolver { _ in [.v4([169, 254, 169, 254]), .v4([10, 0, 0, 1])] }
+        try await withClient(policy: AddressPolicy(), resolver: resolver) { client, _ in
+            await #expect(throws: OutboundError.refusedAddress) {
+                try await client.send(OutboundRequest(url: "https://rebind.example/"))
+            }
+        }
+    }
+
+    @Test func connectsToTheVeryAddressThatWasChecked() async throws {
+        // The name exists for this resolver alone: had the connection looked it up by itself, it would have failed.
+        let lookups = Mutex<[String]>([])
+        let resolver = AddressResolver { host in
+            lookups.withLock { $0.append(host) }
+            return [.v4([127, 0, 0, 1])]
+        }
+        try await withClient(resolver: resolver) { client, server in
+            server.on("/a", .json("{}"))
+            for _ in 0..<3 {
+                let url = "http://Pinned.Example.invalid:\(server.port)/a"
+                let response = try await client.send(OutboundRequest(url: url))
+                #expect(response.status == 200)
+            }
+            #expect(server.requests.last?.headers["host"] == "pinned.example.invalid:\(server.port)")
+        }
+        #expect(lookups.withLock { $0 } == ["pinned.example.invalid"])
+    }
+
+    @Test func triesTheNextAddressWhenNobodyListensAtTheFirst() async throws {
+        let resolver = AddressResolver { _ in [.v4([127, 0, 0, 2]), .v4([127, 0, 0, 1])] }
+        try await withClient(resolver: resolver) { client, server in
+            server.on("/a", .json("{}"))
+            let url = "http://two.example.invalid:\(server.port)/a"
+            let response = try await client.send(OutboundRequest(method: .post, url: url, body: [1]))
+            #expect(response.status == 200)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func aNameWithoutAnAddressIsUnreachable() async throws {
+        try await withClient(resolver: AddressResolver { _ in [] }) { client, _ in
+            await #expect(throws: OutboundError.unreachable) {
+                try await client.send(OutboundRequest(url: "https://nobody.example/"))
+            }
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308]) func aRedirectIsAnAnswer(_ status: Int) async throws {
+        try await withClient { client, server in
+            server.on("/a", .status(status, headers: [("location", server.base + "/b")]))
+            let response = try await client.send(OutboundRequest(method: .post, url: server.base + "/a", body: [1]))
+            #expect(response.status == status)
+            #expect(server.requests.map(\.path) == ["/a"])
+        }
+    }
+
+    @Test func nothingIsSentTwice() async throws {
+        try await withClient { client, server in
+            server.on("/ok", .json("{}"))
+            server.on("/gone", .hangUp)
+            // The second request finds the connection of the first and loses it.
+            _ = try await client.send(OutboundRequest(url: server.base + "/ok"))
+            await #expect(throws: OutboundError.unreachable) {
+                try await client.send(OutboundRequest(method: .post, url: server.base + "/gone", body: [1]))
+            }
+            #expect(server.requests.map(\.path) == ["/ok", "/gone"])
+        }
+    }
+
+    @Test func aBodyHasALimit() async throws {
+        try await withClient { client, server in
+            server.on("/a", .answer(body: [UInt8](repeating: 65, count: 1_000)))
+            let fits = OutboundRequest(url: server.base + "/a", maximumResponseSize: 1_000)
+            let response = try await client.send(fits)
+            #expect(response.body.count == 1_000)
+            await #expect(throws: OutboundError.tooLarge) {
+                try await client.send(OutboundRequest(url: server.base + "/a", maximumResponseSize: 999))
+            }
+            server.on("/a", .answer(body: [UInt8](repeating: 65, count: (1 << 20) + 1)))
+            await #expect(throws: OutboundError.tooLarge) {
+                try await client.send(OutboundRequest(url: server.base + "/a", maximumResponseSize: .max))
+            }
+        }
+    }
+
+    @Test func aBodyThatNeverEndsIsCutOff() async throws {
+        var limits = OutboundLimits()
+        limits.total = .milliseconds(300)
+        try await withClient(limits: limits) { client, server in
+            server.on("/a", .stall("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"))
+            await #expect(throws: OutboundError.timedOut) {
+                try await client.send(OutboundRequest(url: server.base + "/a"))
+            }
+        }
+    }
+
+    @Test func aRequestMayBeShorterThanTheRest() async throws {
+        try await withClient { client, server in
+            server.on("/a", .stall())
+            await #expect(throws: OutboundError.timedOut) {
+                try await client.send(OutboundRequest(url: server.base + "/a", timeLimit: .milliseconds(100)))
+            }
+        }
+    }
+
+    @Test func aNameServerThatDoesNotAnswerIsNotWaitedFor() async throws {
+        var limits = OutboundLimits()
+        limits.connect = .milliseconds(100)
+        let over = NSConditionLock(condition: 0)
+        let release = {
+            over.lock()
+            over.unlock(withCondition: 1)
+        }
+        let resolver = AddressResolver { _ in
+            // Holds its thread until the test is over, as a dead name server does.
+            if over.lock(whenCondition: 1, before: Date(timeIntervalSinceNow: 5)) { over.unlock() }
+            return []
+        }
+        try await withClient(limits: limits, resolver: resolver) { client, _ in
+            await #expect(throws: OutboundError.timedOut) {
+                try await client.send(OutboundRequest(url: "https://slow.example/"))
+            }
+        }
+        release()
+    }
+
+    @Test("a slow provider takes neither the connections nor the time of another") func isolation() async throws {
+        var limits = OutboundLimits()
+        limits.connectionsPerHost = 2
+        limits.requestsPerHost = 8
+        let resolver = AddressResolver { _ in [.v4([127, 0, 0, 1])] }
+        try await withClient(limits: limits, resolver: resolver) { client, server in
+            server.on("/slow", .stall())
+            server.on("/fast", .json("{}"))
+            await withTaskGroup(of: Result<OutboundResponse, OutboundError>.self) { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        do throws(OutboundError) {
+                            return .success(
+                                try await client.send(
+                                    OutboundRequest(url: "http://slow.example.invalid:\(server.port)/slow")
+                                )
+                            )
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                // Eight wait, the others are told at once.
+                var busy = 0
+                for await outcome in group {
+                    guard case .failure(.busy) = outcome else { continue }
+                    busy += 1
+                    if busy == 42 { break }
+                }
+                #expect(busy == 42)
+                for _ in 0..<20 {
+                    let url = "http://fast.example.invalid:\(server.port)/fast"
+                    let response = try? await client.send(OutboundRequest(url: url))
+                    #expect(response?.status == 200)
+                }
+                #expect(server.requests(to: "/slow").count <= 2)
+                group.cancelAll()
+            }
+            server.on("/slow", .json("{}"))
+            let again = try await client.send(
+                OutboundRequest(url: "http://slow.example.invalid:\(server.port)/slow")
+            )
+            #expect(again.status == 200)
+        }
+    }
+
+    @Test func forgetsTheHostsThatItKnewLongest() async throws {
+        var limits = OutboundLimits()
+        limits.hosts = 4
+        let resolver = AddressResolver { _ in [.v4([127, 0, 0, 1])] }
+        try await withClient(limits: limits, resolver: resolver) { client, server in
+            server.on("/a", .json("{}"))
+            for round in 0..<3 {
+                for host in 0..<10 {
+                    let url = "http://h\(host).example.invalid:\(server.port)/a"
+                    let response = try await client.send(OutboundRequest(url: url))
+                    #expect(response.status == 200, "round \(round)")
+                }
+            }
+        }
+    }
+
+    @Test func aCallerMayGiveUp() async throws {
+        try await withClient { client, server in
+            server.on("/a", .stall())
+            let outcome = await withTaskGroup(of: OutboundError?.self) { group in
+                group.addTask {
+                    do throws(OutboundError) {
+                        _ = try await client.send(OutboundRequest(url: server.base + "/a"))
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                group.cancelAll()
+                return await group.next().flatMap(\.self)
+            }
+            #expect(outcome == .cancelled)
+        }
+    }
+
+    @Test func nothingLeavesAClosedClient() async throws {
+        try await withClient { client, server in
+            server.on("/a", .json("{}"))
+            _ = try await client.send(OutboundRequest(url: server.base + "/a"))
+            await client.shutdown()
+            await #expect(throws: OutboundError.cancelled) {
+                try await client.send(OutboundRequest(url: server.base + "/a"))
+            }
+        }
+    }
+
+    @Test func errorsSayNothingOfTheURL() {
+        for error: OutboundError in [.invalidURL, .refusedAddress, .unreachable, .timedOut, .tooLarge, .busy] {
+            #expect(!"\(error)".contains("://"))
+        }
+    }
+}
