@@ -11,8 +11,7 @@ package enum DemoPage {
 
     private static let emulator = ByteBuffer(
         string: #"""
-            {"authEmulator":{"ready":true,"docs":"https://firebase.google.com/docs/emulator-suite",\#
-            "apiSpec":"/emulator/openapi.json"}}
+            {"authEmulator":{"ready":true,"docs":"https://firebase.google.com/docs/emulator-suite"}}
             """#
     )
 

@@ -15,9 +15,12 @@ package enum DevelopmentMode {
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
-        options.additionalRoutes = [DemoPage.route] + EmulatorRoutes(stores: stores).routes
+        options.additionalRoutes = routes(stores)
         return options
     }
+
+    /// The demo page and the emulator's utility endpoints.
+    package static func routes(_ stores: Stores) -> [Route] { [DemoPage.route] + EmulatorRoutes(stores: stores).routes }
 
     /// Makes keys, the project, and the demo providers; the database is marked as one for development.
     package static func prepare(

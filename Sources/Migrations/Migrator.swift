@@ -130,8 +130,9 @@ package struct Migrator: Sendable {
                     "INSERT INTO schema_migrations (position, name, applied_at) VALUES (0, 'lock', now())"
                 )
             }
-        } catch let error as PostgresError where error.sqlState == "42P07" || error.sqlState == "23505" {
-            // Another migrator was faster; the second state comes from the catalogue's own index.
+        } catch let error as PostgresError where ["42P07", "42710", "23505"].contains(error.sqlState) {
+            // Another migrator was faster: it made the table, the row type of the same name, or an entry of the
+            // catalogue that this one was about to make.
         }
     }
 

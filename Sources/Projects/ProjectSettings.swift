@@ -18,12 +18,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var keepLastSignInMethod = true
     /// `strict` takes the narrower defaults of ``EmailTrustDefaults``.
     package var strictEmailTrust = false
-    /// Rotates refresh tokens at each use.
-    package var rotateRefreshTokens = false
     /// Signs ID tokens with ES256 instead of RS256.
     package var signWithES256 = false
-    /// Refreshes a linked credential's stored profile at each sign-in.
-    package var refreshProviderProfiles = false
 
     package init() {}
 
@@ -43,9 +39,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         recentSignInSeconds = try value(.recentSignInSeconds, \.recentSignInSeconds)
         keepLastSignInMethod = try value(.keepLastSignInMethod, \.keepLastSignInMethod)
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
-        rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
         signWithES256 = try value(.signWithES256, \.signWithES256)
-        refreshProviderProfiles = try value(.refreshProviderProfiles, \.refreshProviderProfiles)
     }
 
     /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.

@@ -1,3 +1,4 @@
+import Development
 import Federation
 import Foundation
 import IdentityService
@@ -35,6 +36,7 @@ struct ServiceFixture: Sendable {
 
     init(
         additionalRoutes: [Route] = [],
+        development: Bool = false,
         limits: ServiceResponder.Limits = .init(),
         document: OpenAPIDocument? = nil,
         peerAddress: String? = "203.0.113.7"
@@ -54,7 +56,7 @@ struct ServiceFixture: Sendable {
         options.projectForKey = { $0.rawValue == Self.key ? Self.project : nil }
         options.projectNamed = { $0 == Self.project.id ? Self.project : nil }
         options.admins = { [admins] _ in admins }
-        options.additionalRoutes = additionalRoutes
+        options.additionalRoutes = additionalRoutes + (development ? DevelopmentMode.routes(stores) : [])
         options.limits = limits
         assembly = ServiceAssembly(
             stores: stores,

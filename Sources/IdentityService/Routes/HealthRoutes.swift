@@ -21,7 +21,6 @@ struct HealthRoutes {
         [
             Route(.get, "/healthz", on: .service, errors: .status, .open { _ in .json { $0.member("status", "ok") } }),
             Route(.get, "/readyz", on: .service, errors: .status, .open(ready)),
-            Route(.get, "/", on: .service, errors: .status, .open(root)),
         ]
     }
 
@@ -32,17 +31,6 @@ struct HealthRoutes {
             json.member("status", isReady ? "ready" : "unavailable")
             json.object("checks") { json in
                 for check in checks { json.member(check.name, check.passes ? "ok" : "failed") }
-            }
-        }
-    }
-
-    /// What tools that wait for Firebase's emulator look for.
-    private func root(_ call: Call) async throws -> Response {
-        .json { json in
-            json.object("authEmulator") { json in
-                json.member("ready", true)
-                json.member("docs", "https://firebase.google.com/docs/emulator-suite")
-                json.member("apiSpec", "/emulator/openapi.json")
             }
         }
     }

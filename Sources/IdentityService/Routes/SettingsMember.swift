@@ -26,9 +26,7 @@ struct SettingsMember: Sendable {
         seconds("identity.recentSignInSeconds", \.recentSignInSeconds, in: 0...31_536_000),
         flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
-        flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
-        flag("identity.refreshProviderProfiles", \.refreshProviderProfiles),
     ]
 
     private typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable

@@ -56,9 +56,7 @@ extension JSONWriter {
             json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
             json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")
-            json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
             json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
-            json.member("refreshProviderProfiles", settings.refreshProviderProfiles)
         }
     }
 }

@@ -66,9 +66,7 @@ import Testing
         settings.recentSignInSeconds = 60
         settings.keepLastSignInMethod.toggle()
         settings.strictEmailTrust.toggle()
-        settings.rotateRefreshTokens.toggle()
         settings.signWithES256.toggle()
-        settings.refreshProviderProfiles.toggle()
         return settings
     }()
 }

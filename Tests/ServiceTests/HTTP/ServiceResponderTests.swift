@@ -36,10 +36,9 @@ struct ServiceResponderTests {
         #expect(try await fixture.client.call(.delete, "/v2/projects/p/config").headers[.allow] == "GET, PATCH")
     }
 
-    @Test("answers for the emulator and for health without credentials")
+    @Test("answers for health without credentials, and never as the emulator")
     func health() async throws {
-        let root = try await fixture.client.call(.get, "/")
-        #expect(root.json["authEmulator"]?["ready"]?.bool == true)
+        #expect(try await fixture.client.call(.get, "/").status == 404)
         #expect(try await fixture.client.call(.get, "/healthz").json["status"]?.text == "ok")
         let head = try await fixture.client.call(.head, "/healthz")
         #expect(head.body.isEmpty)
