@@ -12,13 +12,20 @@ enum BodyReader {
     /// Empty for methods that have none here: a body of `GET` or `DELETE` is ignored.
     static func read(_ request: Request) async throws -> ByteBuffer {
         guard request.method == .post || request.method == .patch || request.method == .put else { return ByteBuffer() }
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Call.maximumBody {
-            throw WireError.tooLarge
-        }
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        if let length, length > Call.maximumBody { throw WireError.tooLarge }
         do {
-            return try await request.body.collect(upTo: Call.maximumBody)
+            let body = try await request.body.collect(upTo: Call.maximumBody)
+            // A read that was cancelled ends like a body that is complete.
+            try Task.checkCancellation()
+            if let length, length != body.readableBytes {
+                throw WireError.invalidRequest("Incomplete body.", field: nil)
+            }
+            return body
         } catch is NIOTooManyBytesError {
             throw WireError.tooLarge
+        } catch let error as WireError {
+            throw error
         } catch let error as CancellationError {
             throw error
         } catch {

@@ -133,12 +133,18 @@ package struct JSONWriter: Sendable {
 
     private mutating func quote(_ text: String) {
         buffer.writeInteger(UInt8(ascii: "\""))
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-            buffer.writeString(text)
-        } else {
-            for byte in text.utf8 { escape(byte) }
+        var rest = text.utf8[...]
+        while let special = rest.firstIndex(where: Self.isEscaped) {
+            buffer.writeBytes(rest[..<special])
+            escape(rest[special])
+            rest = rest[rest.index(after: special)...]
         }
+        buffer.writeBytes(rest)
         buffer.writeInteger(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private mutating func escape(_ byte: UInt8) {
@@ -148,12 +154,11 @@ package struct JSONWriter: Sendable {
         case 0x0a: buffer.writeString("\\n")
         case 0x0d: buffer.writeString("\\r")
         case 0x09: buffer.writeString("\\t")
-        case 0..<0x20:
+        default:
             let digits = Array("0123456789abcdef".utf8)
             buffer.writeString("\\u00")
             buffer.writeInteger(digits[Int(byte >> 4)])
             buffer.writeInteger(digits[Int(byte & 15)])
-        default: buffer.writeInteger(byte)
         }
     }
 }

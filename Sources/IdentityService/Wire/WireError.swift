@@ -97,6 +97,8 @@ package struct WireError: Error, Sendable, Hashable {
     /// One line of at most 512 characters without control characters and without ` : `: nothing that came from outside
     /// can break out of a message, a header or a log line.
     package static func line(_ text: String) -> String {
+        let isPlain = text.utf8.count <= maximumLength && text.utf8.allSatisfy { (0x20..<0x7f).contains($0) }
+        if isPlain, !text.contains(" : ") { return text }
         var line = String(
             String.UnicodeScalarView(
                 text.unicodeScalars.lazy.prefix(maximumLength).map { scalar in

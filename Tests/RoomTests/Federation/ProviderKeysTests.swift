@@ -39,6 +39,7 @@ import Testing
             await withTaskGroup(of: Void.self) { group in
                 for token in tokens { group.addTask { _ = try? await world.verify(token) } }
             }
+            for token in tokens { _ = try? await world.verify(token) }
             #expect(world.server.requests(to: "/keys").count == 1)
             #expect(world.server.requests(to: "/.well-known/openid-configuration").count == 1)
         }

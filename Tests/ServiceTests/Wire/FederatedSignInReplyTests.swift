@@ -93,7 +93,7 @@ struct FederatedSignInReplyTests {
         #expect(answer["emailRecycled"]?.bool == true)
     }
 
-    @Test("R-21: a conflict has the address, the provider and a pending token, and no tokens")
+    @Test("a conflict has the address, the provider and a pending token, and no tokens")
     func conflict() throws {
         let answer = try write(
             FederatedSignInResult(

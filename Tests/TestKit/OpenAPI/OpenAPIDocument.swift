@@ -20,11 +20,28 @@ package struct OpenAPIDocument: Sendable {
     }
 
     let root: WireValue
+    package let operations: Set<Operation>
+    /// Every operation with the segments of each path that it answers to.
+    private let paths: [(operation: Operation, segments: [Substring])]
 
     /// - Parameter text: YAML.
     package init(_ text: String) throws {
         guard let node = try Yams.compose(yaml: text) else { throw OpenAPIError.empty }
-        root = try WireValue(yaml: node)
+        let root = try WireValue(yaml: node)
+        self.root = root
+        var paths: [(operation: Operation, segments: [Substring])] = []
+        for path in root["paths"]?.members ?? [] {
+            for member in path.value.members where Self.methods.contains(member.name) {
+                let operation = Operation(method: member.name.uppercased(), path: path.name)
+                var templates = Self.prefixes(of: path.value, in: root).map { ($0 == "/" ? "" : $0) + path.name }
+                if let legacy = member.value["x-legacy-path"]?.text {
+                    templates += [legacy, "/www.googleapis.com" + legacy]
+                }
+                paths += templates.map { (operation, Self.segments($0)) }
+            }
+        }
+        self.paths = paths
+        operations = Set(paths.map(\.operation))
     }
 
     /// `openapi.yaml` of this repository.
@@ -37,16 +54,6 @@ package struct OpenAPIDocument: Sendable {
         return try OpenAPIDocument(String(contentsOf: repository.appending(path: "openapi.yaml"), encoding: .utf8))
     }
 
-    package var operations: Set<Operation> {
-        var operations: Set<Operation> = []
-        for path in root["paths"]?.members ?? [] {
-            for member in path.value.members where Self.methods.contains(member.name) {
-                operations.insert(Operation(method: member.name.uppercased(), path: path.name))
-            }
-        }
-        return operations
-    }
-
     /// What the document says of an operation; nil for one that it does not have.
     package func description(of operation: Operation) -> WireValue? {
         root["paths"]?[operation.path]?[operation.method.lowercased()]
@@ -54,20 +61,17 @@ package struct OpenAPIDocument: Sendable {
 
     /// The path prefixes under which a path is served.
     package func prefixes(of path: String) -> [String] {
-        (root["paths"]?[path]?["servers"] ?? root["servers"])?.elements.compactMap { $0["url"]?.text } ?? []
+        root["paths"]?[path].map { Self.prefixes(of: $0, in: root) } ?? []
+    }
+
+    private static func prefixes(of path: WireValue, in root: WireValue) -> [String] {
+        (path["servers"] ?? root["servers"])?.elements.compactMap { $0["url"]?.text } ?? []
     }
 
     /// The operation that a concrete path calls, behind a prefix or not.
     package func operation(_ method: String, _ path: String) -> Operation? {
-        let path = String(path.prefix { $0 != "?" }).replacing("%3A", with: ":")
-        return operations.first { operation in
-            guard operation.method == method else { return false }
-            let legacy = description(of: operation)?["x-legacy-path"]?.text
-            if let legacy, path == legacy || path == "/www.googleapis.com" + legacy { return true }
-            return prefixes(of: operation.path).contains { prefix in
-                Self.matches(path, (prefix == "/" ? "" : prefix) + operation.path)
-            }
-        }
+        let segments = Self.segments(String(path.prefix { $0 != "?" }).replacing("%3A", with: ":"))
+        return paths.first { $0.operation.method == method && Self.matches(segments, $0.segments) }?.operation
     }
 
     /// What is wrong with an answer, as `path: problem`; empty when it is as described.
@@ -86,6 +90,20 @@ package struct OpenAPIDocument: Sendable {
         return problems(of: value, against: schema, at: "$")
     }
 
+    /// Checks an answer to a concrete path.
+    ///
+    /// What the document does not have at all (unknown paths, pages, utilities of
+    /// `identity dev`) passes: ``operations`` is held against the routes elsewhere.
+    ///
+    /// - Throws: ``UndescribedAnswer``.
+    package func require(_ method: String, _ path: String, status: Int, contentType: String?, body: String) throws {
+        guard let operation = operation(method, path) else { return }
+        let problems = check(operation, status: status, contentType: contentType, body: body)
+        guard problems.isEmpty else {
+            throw UndescribedAnswer(operation: operation, problems: problems, answer: "\(status) \(body)")
+        }
+    }
+
     /// What is wrong with a value of a component schema.
     package func check(component name: String, json: String) -> [String] {
         guard let value = try? JSONReader.read(json) else { return ["no JSON"] }
@@ -95,13 +113,26 @@ package struct OpenAPIDocument: Sendable {
 
     private static let methods = ["get", "post", "put", "patch", "delete"]
 
-    private static func matches(_ path: String, _ template: String) -> Bool {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let pattern = template.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.count == pattern.count
-            && zip(parts, pattern).allSatisfy { part, pattern in
+    private static func segments(_ path: String) -> [Substring] {
+        path.split(separator: "/", omittingEmptySubsequences: false)
+    }
+
+    private static func matches(_ path: [Substring], _ template: [Substring]) -> Bool {
+        path.count == template.count
+            && zip(path, template).allSatisfy { part, pattern in
                 pattern.hasPrefix("{") ? !part.isEmpty && !part.contains(":") : part == pattern
             }
+    }
+}
+
+/// An answer that `openapi.yaml` does not describe.
+package struct UndescribedAnswer: Error, CustomStringConvertible {
+    package var operation: OpenAPIDocument.Operation
+    package var problems: [String]
+    package var answer: String
+
+    package var description: String {
+        "\(operation) answered what openapi.yaml does not describe: \(problems.joined(separator: "; ")) in \(answer)"
     }
 }
 

@@ -45,18 +45,31 @@ extension TestService {
         headers: [(String, String)] = [],
         body: [UInt8]? = nil
     ) async throws -> Reply {
-        Reply(try await PlainHTTP.send(method, baseURL + path, headers: headers, body: body))
+        try Self.described(method, path, await PlainHTTP.send(method, baseURL + path, headers: headers, body: body))
+    }
+
+    /// The answer, once `openapi.yaml` says that it may be like that.
+    private static func described(_ method: String, _ path: String, _ response: PlainResponse) throws -> Reply {
+        try OpenAPIDocument.ofRepository().require(
+            method,
+            path,
+            status: response.status,
+            contentType: response.header("content-type"),
+            body: response.text
+        )
+        return Reply(response)
     }
 
     // MARK: The usual calls
 
     /// Refreshes, as web SDKs do it.
     package func refresh(_ refreshToken: String?) async throws -> Reply {
+        let path = "/v1/token?key=\(apiKey)"
         let response = try await PlainHTTP.post(
-            baseURL + "/v1/token?key=\(apiKey)",
+            baseURL + path,
             form: [("grant_type", "refresh_token"), ("refresh_token", refreshToken ?? "")]
         )
-        return Reply(response)
+        return try Self.described("POST", path, response)
     }
 
     package func signUp(_ email: String, _ password: String = "correct horse") async throws -> Reply {

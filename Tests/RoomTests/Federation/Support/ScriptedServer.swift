@@ -50,16 +50,15 @@ final class ScriptedServer: Sendable {
     private struct State {
         var replies: [String: [Reply]] = [:]
         var requests: [Request] = []
+        var port = 0
     }
 
-    let base: String
-    let port: Int
     private let state = Mutex(State())
 
-    private init(port: Int) {
-        self.port = port
-        base = "http://127.0.0.1:\(port)"
-    }
+    private init() {}
+
+    var port: Int { state.withLock { $0.port } }
+    var base: String { "http://127.0.0.1:\(port)" }
 
     /// Answers requests to a path with these replies in turn; the last one stays.
     func on(_ path: String, _ replies: Reply...) {
@@ -72,50 +71,28 @@ final class ScriptedServer: Sendable {
     static func run<Value: Sendable>(
         _ body: @Sendable (ScriptedServer) async throws -> Value
     ) async throws -> Value {
+        let server = ScriptedServer()
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .bind(host: "127.0.0.1", port: 0) { channel in
+            .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    try channel.pipeline.syncOperations.addHandler(ScriptedConnection(server: server))
                 }
             }
-        let server = ScriptedServer(port: channel.channel.localAddress?.port ?? 0)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try? await channel.executeThenClose { connections in
-                    await withDiscardingTaskGroup { group in
-                        do {
-                            for try await connection in connections {
-                                group.addTask { await server.serve(connection) }
-                            }
-                        } catch {}
-                        group.cancelAll()
-                    }
-                }
-            }
-            defer { group.cancelAll() }
-            return try await body(server)
+            .bind(host: "127.0.0.1", port: 0).get()
+        server.state.withLock { $0.port = channel.localAddress?.port ?? 0 }
+        let outcome: Result<Value, any Error>
+        do {
+            outcome = .success(try await body(server))
+        } catch {
+            outcome = .failure(error)
         }
+        try? await channel.close()
+        return try outcome.get()
     }
 
-    private func serve(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async {
-        try? await connection.executeThenClose { inbound, outbound in
-            var buffer: [UInt8] = []
-            for try await part in inbound {
-                buffer.append(contentsOf: part.readableBytesView)
-                while let request = Self.parse(&buffer) {
-                    guard try await answer(request, outbound) else {
-                        outbound.finish()
-                        return
-                    }
-                }
-            }
-        }
-    }
-
-    /// - Returns: whether the connection stays open.
-    private func answer(_ request: Request, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Bool
-    {
+    /// What to write, and whether the connection stays open.
+    fileprivate func answer(_ request: Request) -> (bytes: [UInt8], staysOpen: Bool) {
         var reply = state.withLock { state -> Reply in
             state.requests.append(request)
             guard var replies = state.replies[request.path], let first = replies.first else { return .status(404) }
@@ -128,20 +105,14 @@ final class ScriptedServer: Sendable {
         case .answer(let status, let headers, let body):
             var head = "HTTP/1.1 \(status) Status\r\ncontent-length: \(body.count)\r\n"
             for (name, value) in headers { head += "\(name): \(value)\r\n" }
-            try await outbound.write(ByteBuffer(bytes: Array((head + "\r\n").utf8) + body))
-            return true
-        case .raw(let text):
-            if !text.isEmpty { try await outbound.write(ByteBuffer(string: text)) }
-            return false
-        case .stall(let text):
-            if !text.isEmpty { try await outbound.write(ByteBuffer(string: text)) }
-            return true
-        case .compute:
-            return false
+            return (Array((head + "\r\n").utf8) + body, true)
+        case .raw(let text): return (Array(text.utf8), false)
+        case .stall(let text): return (Array(text.utf8), true)
+        case .compute: return ([], false)
         }
     }
 
-    private static func parse(_ buffer: inout [UInt8]) -> Request? {
+    fileprivate static func parse(_ buffer: inout [UInt8]) -> Request? {
         let text = String(decoding: buffer, as: UTF8.self)
         guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
         let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
@@ -165,4 +136,25 @@ final class ScriptedServer: Sendable {
             body: body
         )
     }
+}
+
+private final class ScriptedConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let server: ScriptedServer
+    private var buffer: [UInt8] = []
+
+    init(server: ScriptedServer) { self.server = server }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        buffer.append(contentsOf: unwrapInboundIn(data).readableBytesView)
+        while let request = ScriptedServer.parse(&buffer) {
+            let (bytes, staysOpen) = server.answer(request)
+            if !bytes.isEmpty { context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil) }
+            guard staysOpen else { return context.close(promise: nil) }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -1,0 +1,184 @@
+import Linking
+import Projects
+import Secrets
+import Storage
+import TestKit
+import Testing
+
+@Suite("Identity providers of a project", .database)
+struct ProviderConfigurationTests {
+    private let oidc: JSON = [
+        "enabled": true, "displayName": "Acme", "clientId": "app", "clientSecret": "s3cret",
+        "issuer": "https://login.acme.example", "responseType": ["code": true],
+    ]
+
+    @Test("R-21: keeps a custom provider with its client id and secret, without showing the secret again")
+    func createsAndReads() async throws {
+        try await TestService.run { service in
+            let made = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
+            #expect(made.status == 200, "\(made)")
+            #expect(made["name"]?.string == "projects/\(service.project.number)/oauthIdpConfigs/oidc.acme")
+            #expect(made["responseType"] == ["code": true])
+            #expect(!made.response.text.contains("s3cret"))
+            let read = try await service.admin("oauthIdpConfigs/oidc.acme", version: "v2")
+            #expect(read.json == made.json)
+            let stored = service.stores.configuration.snapshot.provider("oidc.acme", project: service.project.id)
+            #expect(stored?.clientSecret?.reveal() == "s3cret")
+            let again = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
+            #expect(again.status == 409)
+            #expect(
+                again.error
+                    == "CONFIGURATION_EXISTS : The OAuthIdpConfig already exists with config_id: oidc.acme"
+            )
+        }
+    }
+
+    @Test("keeps a built-in provider, in its own collection alone")
+    func builtIn() async throws {
+        try await TestService.run { service in
+            let body: JSON = ["enabled": true, "clientId": "app", "clientSecret": "s"]
+            let path = "defaultSupportedIdpConfigs"
+            let made = try await service.admin("\(path)?idpId=google.com", body, version: "v2")
+            #expect(made.status == 200, "\(made)")
+            #expect(made["name"]?.string == "projects/\(service.project.number)/\(path)/google.com")
+            #expect(made["responseType"] == nil)
+            let other = try await service.admin("oauthIdpConfigs/google.com", version: "v2")
+            #expect(other.status == 404)
+            #expect(other.error == "CONFIGURATION_NOT_FOUND")
+        }
+    }
+
+    @Test("changes what the mask names, and the secret only when it is named")
+    func updates() async throws {
+        try await TestService.run { service in
+            try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
+            let path = "oauthIdpConfigs/oidc.acme"
+            let masked = try await service.admin(
+                "\(path)?updateMask=displayName",
+                ["displayName": "New", "clientId": "other"],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(masked["displayName"]?.string == "New")
+            #expect(masked["clientId"]?.string == "app")
+            let whole = try await service.admin(
+                path,
+                ["clientId": "other", "issuer": "https://login.acme.example"],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(whole["clientId"]?.string == "other")
+            #expect(whole["enabled"] == nil)
+            #expect(whole["responseType"] == ["code": true], "the secret is still there")
+            let cleared = try await service.admin(
+                "\(path)?updateMask=client_secret",
+                [:],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(cleared["responseType"] == ["idToken": true])
+        }
+    }
+
+    @Test("keeps members of our own under definition")
+    func definitions() async throws {
+        try await TestService.run { service in
+            let body: JSON = [
+                "enabled": true, "clientId": "app", "clientSecret": "s",
+                "definition": [
+                    "audiences": ["com.example.app"],
+                    "endpoints": [
+                        "authorization": "https://acme.example/authorize", "token": "https://acme.example/token",
+                    ],
+                    "profile": [["url": "https://acme.example/me"]],
+                    "claims": ["subject": ["id"]],
+                ],
+            ]
+            let made = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oauth.acme", body, version: "v2")
+            #expect(made.status == 200, "\(made)")
+            #expect(made["definition"] == body["definition"])
+            let stored = service.stores.configuration.snapshot.provider("oauth.acme", project: service.project.id)
+            #expect(stored?.audiences == ["com.example.app"])
+            let read = try await service.admin("oauthIdpConfigs/oauth.acme", version: "v2")
+            #expect(read.json == made.json)
+        }
+    }
+
+    @Test("lists page by page")
+    func lists() async throws {
+        try await TestService.run { service in
+            let none = try await service.admin("oauthIdpConfigs", version: "v2")
+            #expect(none.json == [:])
+            for id in ["oidc.c", "oidc.a", "oidc.b"] {
+                try await service.admin("oauthIdpConfigs?oauthIdpConfigId=\(id)", oidc, version: "v2")
+            }
+            let first = try await service.admin("oauthIdpConfigs?pageSize=2", version: "v2")
+            #expect(first["oauthIdpConfigs"]?.array?.count == 2)
+            #expect(first["nextPageToken"]?.string == "oidc.b")
+            let second = try await service.admin("oauthIdpConfigs?pageSize=2&pageToken=oidc.b", version: "v2")
+            #expect(second["oauthIdpConfigs"]?.array?.count == 1)
+            #expect(second["nextPageToken"] == nil)
+        }
+    }
+
+    @Test("removes a provider once")
+    func deletes() async throws {
+        try await TestService.run { service in
+            try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
+            let path = "oauthIdpConfigs/oidc.acme"
+            let removed = try await service.admin(path, method: "DELETE", version: "v2")
+            #expect(removed.json == [:])
+            #expect(try await service.admin(path, method: "DELETE", version: "v2").status == 404)
+            #expect(try await service.admin(path, version: "v2").status == 404)
+        }
+    }
+
+    @Test(
+        "says what is wrong with a configuration",
+        arguments: [
+            ("oidc.acme", ["clientId": "a"], "MISSING_ISSUER"),
+            (
+                "oidc.acme", ["issuer": "https://a.example"],
+                "MISSING_OAUTH_CLIENT_ID : Client_id in OAuthIdpConfig cannot be empty."
+            ),
+            ("", ["clientId": "a"], "MISSING_CONFIG_ID"),
+            ("google.com", ["clientId": "a"], "INVALID_CONFIG_ID : OAuthIdpConfig has no id \"google.com\"."),
+            ("oidc.a%2Fb", ["clientId": "a"], "INVALID_CONFIG_ID : OAuthIdpConfig has no id \"oidc.a/b\"."),
+            (
+                "oidc.acme",
+                ["clientId": "a", "issuer": "https://a.example", "responseType": ["code": true, "idToken": true]],
+                "INVALID_CONFIG : The response type must set exactly one of idToken and code."
+            ),
+            (
+                "oidc.acme", ["clientId": "a", "issuer": "https://a.example", "responseType": ["code": true]],
+                "INVALID_CONFIG : client_secret cannot be empty for code flow."
+            ),
+        ] as [(String, JSON, String)]
+    )
+    func refuses(_ id: String, _ body: JSON, _ message: String) async throws {
+        try await TestService.run { service in
+            let reply = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=\(id)", body, version: "v2")
+            #expect(reply.status == 400)
+            #expect(reply.error == message)
+        }
+    }
+
+    @Test(
+        "refuses what the definition does not allow",
+        arguments: [
+            ["clientId": "a", "issuer": "http://acme.example"], ["clientId": "a", "issuer": "acme"],
+            ["clientId": "a", "issuer": "https://a.example", "definition": ["nonsense": true]],
+            [
+                "clientId": "a", "issuer": "https://a.example",
+                "definition": ["endpoints": ["token": "javascript:alert(1)"]],
+            ],
+        ] as [JSON]
+    )
+    func refusesDefinitions(_ body: JSON) async throws {
+        try await TestService.run { service in
+            let reply = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", body, version: "v2")
+            #expect(reply.status == 400)
+            #expect(reply.code == "INVALID_CONFIG", "\(reply)")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import HTTPTypes
+import IdentityService
+import NIOCore
+import TestKit
+import Testing
+
+@Suite("Bodies and queries of requests")
+struct RequestBodyTests {
+    private let fixture: ServiceFixture
+    private let key = "?key=\(ServiceFixture.key)"
+
+    init() throws { fixture = try ServiceFixture() }
+
+    @Test(
+        "refuses bodies that cannot be read, in envelope C",
+        arguments: [
+            "{", "[]", "\"a\"", "null", #"{"idToken":"a","idToken":"b"}"#, #"{"idToken":"a\u0000"}"#, #"{"idToken":1}"#,
+            #"{"idToken":{"a":1}}"#,
+        ]
+    )
+    func refusesBodies(_ body: String) async throws {
+        let answer = try await fixture.client.post("/v1/accounts:lookup\(key)", body)
+        #expect(answer.status == 400)
+        #expect(answer.json["error"]?["status"]?.text == "INVALID_ARGUMENT")
+        #expect(answer.json["error"]?["errors"]?[0]?["reason"]?.text == "invalid")
+        let violations = answer.json["error"]?["details"]?[0]?["fieldViolations"]
+        #expect(violations?[0]?["description"]?.text == answer.message)
+    }
+
+    @Test("refuses bad UTF-8")
+    func refusesBadText() async throws {
+        let body = ByteBuffer(bytes: Array(#"{"idToken":""#.utf8) + [0xff] + Array(#""}"#.utf8))
+        let answer = try await fixture.client.call(.post, "/v1/accounts:lookup\(key)", bytes: body)
+        #expect(answer.status == 400)
+    }
+
+    @Test(
+        "takes any content type, and none, for JSON",
+        arguments: [
+            nil, "application/json", "application/json; charset=utf-8", "text/plain", "nonsense",
+        ] as [String?]
+    )
+    func takesContentTypes(_ type: String?) async throws {
+        var headers = HTTPFields()
+        headers[.contentType] = type
+        let answer = try await fixture.client.call(.post, "/v1/accounts:lookup\(key)", headers: headers, body: "{}")
+        #expect(answer.message == "MISSING_ID_TOKEN")
+    }
+
+    @Test("ignores unknown members and the body of a GET")
+    func ignores() async throws {
+        let answer = try await fixture.client.post("/v1/accounts:lookup\(key)", #"{"somethingNew":{"a":[1]}}"#)
+        #expect(answer.message == "MISSING_ID_TOKEN")
+        #expect(try await fixture.client.call(.get, "/v1/projects\(key)", body: "{nonsense").status == 200)
+    }
+
+    @Test("refuses more than 1 MiB, announced or not")
+    func refusesLargeBodies() async throws {
+        let large = String(repeating: " ", count: Call.maximumBody) + "{}"
+        let answer = try await fixture.client.post("/v1/accounts:lookup\(key)", large)
+        #expect(answer.status == 413)
+        #expect(answer.json["error"]?["code"]?.number == 413)
+        let announced = try await fixture.client.post(
+            "/v1/accounts:lookup\(key)",
+            "{}",
+            headers: [.contentLength: "999999999"]
+        )
+        #expect(announced.status == 413)
+        let cut = try await fixture.client.post("/v1/accounts:lookup\(key)", "{}", headers: [.contentLength: "3"])
+        #expect(cut.message == "Incomplete body.")
+        let most = String(repeating: " ", count: Call.maximumBody - 2) + "{}"
+        #expect(try await fixture.client.post("/v1/accounts:lookup\(key)", most).message == "MISSING_ID_TOKEN")
+    }
+
+    @Test(
+        "checks the grant of the token endpoint, as form and as JSON",
+        arguments: [
+            ("", nil, "MISSING_GRANT_TYPE"), ("{}", nil, "MISSING_GRANT_TYPE"),
+            ("grant_type=&refresh_token=x", "application/x-www-form-urlencoded", "MISSING_GRANT_TYPE"),
+            ("grant_type=password", "application/x-www-form-urlencoded; charset=utf-8", "INVALID_GRANT_TYPE"),
+            (#"{"grantType":"authorization_code","code":"x"}"#, "application/json", "INVALID_GRANT_TYPE"),
+            ("grant_type=refresh_token", "application/x-www-form-urlencoded", "MISSING_REFRESH_TOKEN"),
+            ("grant_type=refresh_token", nil, "MISSING_REFRESH_TOKEN"),
+            (#"{"grant_type":"refresh_token","refresh_token":""}"#, nil, "MISSING_REFRESH_TOKEN"),
+            (
+                "grant%5Ftype=refresh_token&refresh_token=x", "application/x-www-form-urlencoded",
+                "INVALID_REFRESH_TOKEN"
+            ),
+            (#"{"grantType":"refresh_token","refreshToken":"x"}"#, "application/json", "INVALID_REFRESH_TOKEN"),
+        ] as [(String, String?, String)]
+    )
+    func grants(_ body: String, _ type: String?, _ message: String) async throws {
+        var headers = HTTPFields()
+        headers[.contentType] = type
+        let answer = try await fixture.client.call(.post, "/v1/token\(key)", headers: headers, body: body)
+        #expect(answer.status == 400)
+        #expect(answer.message == message)
+        #expect(answer.json["error"]?["errors"] == nil)
+        #expect(answer.json["error"]?["status"]?.text == "INVALID_ARGUMENT")
+    }
+
+    @Test("refuses a form parameter that comes twice")
+    func duplicateFormParameter() async throws {
+        let answer = try await fixture.client.call(
+            .post,
+            "/v1/token\(key)",
+            headers: [.contentType: "application/x-www-form-urlencoded"],
+            body: "grant_type=refresh_token&refresh_token=a&refresh_token=b"
+        )
+        #expect(answer.status == 400)
+        #expect(answer.message?.hasPrefix("Invalid request.") == true)
+    }
+
+    @Test("refuses a query with broken escapes", arguments: ["%", "%zz", "%ff", "%00"])
+    func refusesQuery(_ text: String) async throws {
+        #expect(try await fixture.client.call(.get, "/v1/projects\(key)&a=\(text)").status == 400)
+    }
+
+    @Test(
+        "what an admin alone may change is refused to the account itself",
+        arguments: [
+            (
+                #"{"idToken":"x","linkProviderUserInfo":{}}"#,
+                "UNEXPECTED_PARAMETER : link_provider_user_info is not allowed with ID token."
+            ),
+            (#"{"idToken":"x","customAttributes":"{}"}"#, "INSUFFICIENT_PERMISSION"),
+            (#"{"idToken":"x","mfa":{}}"#, "INSUFFICIENT_PERMISSION"),
+            (#"{"idToken":"x","disableUser":true}"#, "OPERATION_NOT_ALLOWED"),
+            (#"{"localId":"x","displayName":"y"}"#, "INVALID_REQ_TYPE : Unsupported request parameters."),
+            (#"{"oobCode":"x"}"#, "INVALID_OOB_CODE"),
+        ]
+    )
+    func refusesAdminMembers(_ body: String, _ message: String) async throws {
+        #expect(try await fixture.client.post("/v1/accounts:update\(key)", body).message == message)
+        let signUp = try await fixture.client.post("/v1/accounts:signUp\(key)", #"{"localId":"x"}"#)
+        #expect(signUp.message == "UNEXPECTED_PARAMETER : User ID")
+    }
+}
