@@ -3,8 +3,9 @@ import Foundation
 /// One email address: the canonical form by which accounts are found, and the original to which mail goes.
 ///
 /// The canonical form is made once, before anything is compared (T-E4): compatibility characters are refused when
-/// folding them would change the address's structure, letters are lower-cased with the root locale, the domain is
-/// written as ASCII (IDNA). Dots and `+tag` stay: what they mean is the mail server's business.
+/// folding them would change the address's structure or make an ASCII letter of them, and so another person's address;
+/// letters are lower-cased with the root locale, the domain is written as ASCII (IDNA). Dots and `+tag` stay: what they
+/// mean is the mail server's business.
 package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// Lower-case, NFKC, domain in ASCII; `canonical(canonical(x)) == canonical(x)`.
     package let canonical: String
@@ -23,7 +24,7 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count < 256 else { return nil }
         let folded = text.precomposedStringWithCompatibilityMapping.lowercased()
-        guard Self.structure(of: folded) == Self.structure(of: text) else { return nil }
+        guard Self.structure(of: folded) == Self.structure(of: text), Self.keepsItsLetters(text) else { return nil }
         let parts = folded.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, Self.isLocalPart(parts[0]), let domain = Self.asciiDomain(String(parts[1])) else {
             return nil
@@ -45,6 +46,16 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         text.unicodeScalars.filter { "@.,;:<>()[]\\\"/ ".unicodeScalars.contains($0) }
     }
 
+    /// False with a letter that nobody sees, or one outside ASCII that folding would bring into it: `ﬃ`, full-width `ａ`,
+    /// the Kelvin sign, the Turkish `İ`.
+    private static func keepsItsLetters(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            if scalar.isASCII { return true }
+            let folded = String(scalar).precomposedStringWithCompatibilityMapping.lowercased()
+            return !scalar.properties.isDefaultIgnorableCodePoint && folded.unicodeScalars.allSatisfy { !$0.isASCII }
+        }
+    }
+
     private static func isLocalPart(_ text: Substring) -> Bool {
         guard !text.isEmpty, !text.hasPrefix("."), !text.hasSuffix("."), !text.contains("..") else { return false }
         return text.unicodeScalars.allSatisfy { scalar in
@@ -64,6 +75,12 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     private static func asciiDomain(_ text: String) -> String? {
         guard let ascii = IDNA.ascii(text) else { return nil }
         let labels = ascii.split(separator: ".", omittingEmptySubsequences: false)
+        // The parser has dots of its own (U+3002) and drops what it does not like: label by label, only what had to be
+        // encoded may have changed.
+        let given = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard given.count == labels.count,
+            zip(given, labels).allSatisfy({ $0 == $1 || $1.hasPrefix("xn--") && !$0.utf8.allSatisfy { $0 < 128 } })
+        else { return nil }
         let valid = labels.allSatisfy { label in
             (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
                 && label.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }

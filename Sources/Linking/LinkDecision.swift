@@ -35,11 +35,13 @@ package enum LinkDecision: Sendable, Hashable {
     ) -> LinkDecision {
         if let owner, owner != account.id { return .refuse(.identityLinkedToAnotherAccount) }
         if owner == account.id || account.linked[identity.provider] != nil { return .refuse(.providerAlreadyLinked) }
-        guard policy.oneAccountPerEmail, let email = identity.email else { return .link(.none) }
-        if let emailOwner, emailOwner != account.id { return .refuse(.emailExists) }
+        guard let email = identity.email else { return .link(.none) }
         let proven = policy.emailTrust.proves(identity)
-        guard let own = account.email else { return .link(.adopt(email, verified: proven)) }
-        let verifies = proven && own.canonical == email.canonical && !account.emailVerified
+        if policy.oneAccountPerEmail {
+            if let emailOwner, emailOwner != account.id { return .refuse(.emailExists) }
+            if account.email == nil { return .link(.adopt(email, verified: proven)) }
+        }
+        let verifies = proven && account.email?.canonical == email.canonical && !account.emailVerified
         return .link(verifies ? .markVerified : .none)
     }
 }

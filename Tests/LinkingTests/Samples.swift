@@ -1,0 +1,53 @@
+import Linking
+
+/// The values that tables here speak of: P is the provider at hand, R its subject, E its address.
+enum Samples {
+    static let provider: ProviderID = "oidc.acme"
+    static let subject = "R"
+    static let email = address("ada@example.com")
+
+    static func address(_ text: String) -> EmailAddress { EmailAddress(canonical: text, original: text) }
+
+    /// - Parameter verified: `email_verified`, as the provider says it.
+    static func identity(email: EmailAddress? = email, verified: Bool = true) -> FederatedIdentity {
+        FederatedIdentity(
+            provider: provider,
+            subject: subject,
+            issuer: "https://acme.example",
+            email: email,
+            emailVerifiedClaim: email != nil && verified
+        )
+    }
+
+    /// L: has the identity, and another address than E.
+    static func owner(disabled: Bool = false) -> CandidateAccount {
+        CandidateAccount(
+            id: AccountID("L"),
+            email: address("owner@example.com"),
+            emailVerified: true,
+            disabled: disabled,
+            linked: [provider: subject]
+        )
+    }
+
+    /// M: has E as its own address.
+    static func emailOwner(
+        verified: Bool,
+        disabled: Bool = false,
+        ownMethods: Set<ProviderID> = [.password],
+        linked: [ProviderID: String] = [:]
+    ) -> CandidateAccount {
+        CandidateAccount(
+            id: AccountID("M"),
+            email: email,
+            emailVerified: verified,
+            disabled: disabled,
+            ownMethods: ownMethods,
+            linked: linked
+        )
+    }
+
+    static func policy(onePerEmail: Bool = true, trust: EmailTrust = .claim, signUp: Bool = true) -> LinkingPolicy {
+        LinkingPolicy(oneAccountPerEmail: onePerEmail, emailTrust: trust, signUpAllowed: signUp)
+    }
+}
