@@ -72,6 +72,7 @@ let package = Package(
         .target(name: "SystemCrypto", dependencies: ["COpenSSL"], swiftSettings: facade),
 
         // What knows nothing of the product
+        .target(name: "StrictJSON", swiftSettings: strict),
         .target(name: "Secrets", dependencies: [crypto], swiftSettings: strict),
         .target(
             name: "Outbound",
@@ -91,13 +92,14 @@ let package = Package(
         ),
         .target(
             name: "Sessions",
-            dependencies: ["Linking", "Projects", "Secrets", "SystemCrypto", crypto, swiftASN1, x509],
+            dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", crypto, swiftASN1, x509],
             swiftSettings: strict
         ),
         .target(
             name: "Federation",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Secrets", crypto, cryptoExtras, httpTypes, jwtKit, logging,
+                "Linking", "Outbound", "Projects", "Secrets", "StrictJSON", crypto, cryptoExtras, httpTypes, jwtKit,
+                logging,
             ],
             swiftSettings: strict
         ),
@@ -125,7 +127,7 @@ let package = Package(
             name: "IdentityService",
             dependencies: [
                 "Accounts", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Secrets", "Sessions",
-                "Storage", httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
+                "Storage", "StrictJSON", httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
@@ -135,8 +137,8 @@ let package = Package(
             name: "Development",
             dependencies: [
                 "Accounts", "Federation", "IdentityService", "Linking", "Migrations", "Outbound", "Passwords",
-                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "SystemCrypto", crypto, cryptoExtras,
-                httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
+                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", crypto,
+                cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
             resources: [.embedInCode("DemoPage/demo.html")],
             swiftSettings: strict
@@ -159,8 +161,8 @@ let package = Package(
             name: "TestKit",
             dependencies: [
                 "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
-                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", asyncHTTPClient, crypto,
-                httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
+                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", asyncHTTPClient,
+                crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
                 serviceLifecycle, yams,
             ],
             path: "Tests/TestKit",
@@ -171,9 +173,8 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "Secrets",
-                "Sessions", "Storage", "SystemCrypto", "TestKit", "Development", crypto, cryptoExtras, httpTypes,
-                jwtKit,
-                logging, nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
+                "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Development", crypto, cryptoExtras,
+                httpTypes, jwtKit, logging, nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
             ],
             swiftSettings: strict
         ),
@@ -181,8 +182,9 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
-                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "TestKit", asyncHTTPClient,
-                crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
+                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "TestKit",
+                asyncHTTPClient, crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore,
+                serviceLifecycle, x509, yams,
             ],
             swiftSettings: strict
         ),

@@ -1,8 +1,8 @@
 package import Federation
-import Foundation
 package import Linking
 package import Projects
 import Secrets
+import StrictJSON
 
 /// Takes the Firebase emulator's fake credentials: an `id_token` that is plain JSON, or a JWT with `alg` none.
 ///
@@ -16,11 +16,9 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         id: ProviderID
     ) async throws(FederationError) -> FederatedCredential? {
         guard let token = credential.idToken?.reveal(), let claims = Self.claims(of: token) else { return nil }
-        guard let object = (try? JSONSerialization.jsonObject(with: Data(claims.utf8))) as? [String: Any] else {
-            throw .unparsableIDToken
-        }
-        func text(_ names: String...) -> String? { names.lazy.compactMap { object[$0] as? String }.first }
-        guard let subject = text("sub"), !subject.isEmpty, subject.utf8.count <= 255, !subject.utf8.contains(0) else {
+        guard let object = (try? JSONValue(claims))?.object else { throw .unparsableIDToken }
+        func text(_ names: String...) -> String? { names.lazy.compactMap { object[$0]?.string }.first }
+        guard let subject = text("sub"), !subject.isEmpty, subject.utf8.count <= 255 else {
             throw .missingSubject(claims: "{}")
         }
         let identity = FederatedIdentity(
@@ -28,7 +26,7 @@ package struct FakeCredentialVerifier: CredentialVerifier {
             subject: subject,
             issuer: "fake:\(id)",
             email: text("email").flatMap(EmailAddress.init),
-            emailVerifiedClaim: object["email_verified"] as? Bool ?? false,
+            emailVerifiedClaim: object["email_verified"] == .bool(true),
             profile: Profile(
                 displayName: text("name", "display_name"),
                 firstName: text("given_name"),
@@ -58,8 +56,8 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         if token.hasPrefix("{") { return token }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2].isEmpty, let header = Base64URL.decode(parts[0]),
-            let fields = (try? JSONSerialization.jsonObject(with: Data(header))) as? [String: Any],
-            fields["alg"] as? String == "none", let claims = Base64URL.decode(parts[1])
+            let fields = (try? JSONValue(header))?.object, fields["alg"]?.string == "none",
+            let claims = Base64URL.decode(parts[1])
         else { return nil }
         return String(validating: claims, as: UTF8.self)
     }

@@ -14,7 +14,7 @@ struct JSONLogHandler: LogHandler {
     func log(event: LogEvent) {
         var object = self.metadata.merging(event.metadata ?? [:]) { _, new in new }.mapValues { "\($0)" }
         if let error = event.error { object["error"] = "\(error)" }
-        object["time"] = Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))
+        object["time"] = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         object["level"] = event.level.rawValue
         object["message"] = event.message.description
         let encoder = JSONEncoder()

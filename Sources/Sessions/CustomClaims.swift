@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// The claims that an admin or a custom token adds at the top level of ID tokens: the text of a JSON object.
 package enum CustomClaims {
     /// Names that custom claims may not have (OIDC's, JWT's and Firebase's own).
@@ -12,7 +14,7 @@ package enum CustomClaims {
 
     /// The names of the members, in order; nil unless the text is a JSON object that ``IDTokenMinter`` takes.
     package static func names(in text: String) -> [String]? {
-        JSONReader.object(Array(text.utf8))?.members.map(\.name)
+        JSONObject(ours: text.utf8)?.members.map(\.name)
     }
 
     /// Account and session claims as they stand in a token; those of the session win.
@@ -33,7 +35,17 @@ package enum CustomClaims {
         else error: IDTokenMintingError
     ) throws(IDTokenMintingError) -> [JSONObject.Member] {
         guard let text else { return [] }
-        guard let object = JSONReader.object(Array(text.utf8)) else { throw error }
+        guard let object = JSONObject(ours: text.utf8) else { throw error }
         return object.members.filter { !reservedNames.contains($0.name) && !ownNames.contains($0.name) }
+    }
+}
+
+extension JSONObject {
+    /// An object of a token that we make or read; nil for anything else.
+    ///
+    /// NUL may stand in it, for what people call themselves is written as it is.
+    init?(ours bytes: some Sequence<UInt8>) {
+        guard let object = (try? JSONValue(bytes, allowsNUL: true))?.object else { return nil }
+        self = object
     }
 }

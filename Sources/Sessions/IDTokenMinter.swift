@@ -1,6 +1,7 @@
 import Linking
 import Projects
 import Secrets
+import StrictJSON
 
 /// Makes ID tokens: a JWS in compact form (RFC 7515 §3.1) with Firebase's claims and `firebase.sid`.
 package enum IDTokenMinter {
@@ -33,7 +34,7 @@ package enum IDTokenMinter {
         if let picture = claims.picture, !picture.isEmpty, !custom.contains(where: { $0.name == "picture" }) {
             json.member("picture", picture)
         }
-        for member in custom { json.member(member.name, json: member.text) }
+        for member in custom { json.member(member.name, member.value) }
         if claims.signInProvider == .anonymous { json.member("provider_id", ProviderID.anonymous.rawValue) }
         json.member("iss", claims.issuer)
         json.member("aud", claims.project.rawValue)
@@ -67,9 +68,8 @@ package enum IDTokenMinter {
             json.member("second_factor_identifier", factor.enrollment)
         }
         if let attributes = claims.signInAttributes {
-            let bytes = Array(attributes.utf8)
-            guard JSONReader.object(bytes) != nil else { throw .invalidSignInAttributes }
-            json.member("sign_in_attributes", json: bytes)
+            guard let object = JSONObject(ours: attributes.utf8) else { throw .invalidSignInAttributes }
+            json.member("sign_in_attributes", .object(object))
         }
         if claims.tenant != .none { json.member("tenant", claims.tenant.rawValue) }
         json.member("sid", claims.session.rawValue)

@@ -1,3 +1,4 @@
+import StrictJSON
 import Secrets
 
 /// Public keys as JWKs (RFC 7517, RFC 7518 §6).
@@ -27,6 +28,6 @@ enum JWK {
         if algorithm == .es256 { json.member("crv", "P-256") }
         for (name, bytes) in numbers { json.member(name, Base64URL.encode(bytes)) }
         json.closeObject()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 }

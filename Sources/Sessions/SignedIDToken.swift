@@ -1,6 +1,7 @@
 import Linking
 import Projects
 import Secrets
+import StrictJSON
 
 /// An ID token whose form and signature are right, before anyone looked at issuer, audience or times.
 struct SignedIDToken: Sendable {
@@ -12,8 +13,8 @@ struct SignedIDToken: Sendable {
     /// that is that key's own (RFC 8725 §3.1).
     init(_ text: [UInt8], keys: SigningKeys) throws(IDTokenError) {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Base64URL.decode(parts[0]).flatMap(JSONReader.object),
-            let payload = Base64URL.decode(parts[1]).flatMap(JSONReader.object),
+        guard parts.count == 3, let header = Base64URL.decode(parts[0]).flatMap(JSONObject.init(ours:)),
+            let payload = Base64URL.decode(parts[1]).flatMap(JSONObject.init(ours:)),
             let signature = Base64URL.decode(parts[2])
         else { throw .malformed }
         let key = try Self.key(for: header, in: keys)

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// The keys of the deployment: several live at once, so that one can follow another.
 package struct SigningKeys: Sendable {
     package let keys: [SigningKey]
@@ -21,7 +23,7 @@ package struct SigningKeys: Sendable {
         certificates.openObject()
         for key in keys where key.algorithm == .rs256 { certificates.member(key.kid, key.certificatePEM) }
         certificates.closeObject()
-        self.certificatesJSON = String(decoding: certificates.bytes, as: UTF8.self)
+        self.certificatesJSON = certificates.text
     }
 
     /// The key that signs with an algorithm; nil when there is none.

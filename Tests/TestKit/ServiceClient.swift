@@ -1,3 +1,4 @@
+package import StrictJSON
 package import HTTPTypes
 import Hummingbird
 package import IdentityService
@@ -76,7 +77,7 @@ package struct ServiceAnswer: Sendable, CustomStringConvertible {
     package var body: String
 
     /// The body as JSON; null for anything else.
-    package var json: WireValue { (try? JSONReader.read(body)) ?? .null }
+    package var json: JSONValue { (try? JSONValue(body)) ?? .null }
     /// `error.message`.
     package var message: String? { json["error"]?["message"]?.text }
 

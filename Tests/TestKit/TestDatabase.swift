@@ -14,3 +14,31 @@ package struct TestDatabase: Sendable {
         return scoped
     }
 }
+
+extension TestDatabase {
+    /// An empty database on the same server, without a schema; dropped afterwards.
+    package static func withEmpty<R>(_ body: (String) async throws -> R) async throws -> R {
+        let (name, conninfo) = try await TestServer.shared.makeEmptyDatabase()
+        do {
+            let result = try await body(conninfo)
+            try await TestServer.shared.dropDatabase(name)
+            return result
+        } catch {
+            try? await TestServer.shared.dropDatabase(name)
+            throw error
+        }
+    }
+
+    /// A migrated database besides the suite's own; dropped afterwards.
+    package static func withAnother<R>(_ body: (String) async throws -> R) async throws -> R {
+        let (name, conninfo) = try await TestServer.shared.makeDatabase()
+        do {
+            let result = try await body(conninfo)
+            try await TestServer.shared.dropDatabase(name)
+            return result
+        } catch {
+            try? await TestServer.shared.dropDatabase(name)
+            throw error
+        }
+    }
+}

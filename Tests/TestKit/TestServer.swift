@@ -27,6 +27,13 @@ actor TestServer {
         return (name, try conninfo(name))
     }
 
+    /// The same without a schema.
+    func makeEmptyDatabase() async throws -> (name: String, conninfo: String) {
+        let name = Self.name("test")
+        try await client().execute("CREATE DATABASE \(identifier: name)")
+        return (name, try conninfo(name))
+    }
+
     func dropDatabase(_ name: String) async throws {
         // A test may have left a program that is still connected.
         try await client().execute("DROP DATABASE \(identifier: name) WITH (FORCE)")

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Reads the members of one object of `definition{}`; what nobody asked for is an error at the end.
 struct DefinitionReader {
     private let object: JSONObject
@@ -50,7 +52,7 @@ struct DefinitionReader {
     mutating func read(_ name: String, into target: inout Int?) throws(InvalidDefinition) {
         guard let value = value(name) else { return }
         if value == .null { return target = nil }
-        guard let number = value.integer, (1...100_000_000).contains(number) else {
+        guard let number = value.wholeNumber, (1...100_000_000).contains(number) else {
             throw problem(name, "must be a positive number of seconds or null")
         }
         target = Int(number)

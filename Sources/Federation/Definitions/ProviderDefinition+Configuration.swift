@@ -1,3 +1,4 @@
+import StrictJSON
 package import Linking
 package import Projects
 

@@ -1,3 +1,5 @@
+import StrictJSON
+
 extension ProviderDefinition {
     /// Merges `definition{}` over this definition, key by key; a list replaces a list.
     ///

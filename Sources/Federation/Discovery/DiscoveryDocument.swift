@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// What a provider says about itself (OpenID Connect Discovery §3), as far as it was checked.
 struct DiscoveryDocument: Sendable, Hashable {
     var endpoints: ProviderDefinition.Endpoints

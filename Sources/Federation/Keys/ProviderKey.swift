@@ -1,3 +1,4 @@
+import StrictJSON
 import JWTKit
 import Secrets
 

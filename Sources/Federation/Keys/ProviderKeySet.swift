@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// The usable keys of a JWK set (RFC 7517 §5); one bad key doesn't spoil the others.
 struct ProviderKeySet: Sendable {
     let keys: [ProviderKey]

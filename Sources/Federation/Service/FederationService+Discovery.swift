@@ -1,3 +1,4 @@
+import StrictJSON
 import HTTPTypes
 import Logging
 import Outbound

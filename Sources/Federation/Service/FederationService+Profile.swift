@@ -1,3 +1,4 @@
+import StrictJSON
 import HTTPTypes
 import Outbound
 
@@ -71,7 +72,7 @@ extension FederationService {
         }
         if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
         guard response.status == 200 else { throw .accessTokenRejected }
-        guard let answer = try? JSONValue(response.body) else { throw .invalidAnswer(.notUnderstood) }
+        guard let answer = try? JSONValue(response.body, allowsNUL: true) else { throw .invalidAnswer(.notUnderstood) }
         return answer
     }
 }
@@ -80,8 +81,6 @@ extension JSONObject {
     /// Adds the members of another object whose names are not here yet.
     mutating func add(_ other: JSONObject) {
         var names = Set(members.map { Array($0.name.utf8) })
-        for member in other.members where names.insert(Array(member.name.utf8)).inserted {
-            append(member.name, member.value)
-        }
+        self = JSONObject(members + other.members.filter { names.insert(Array($0.name.utf8)).inserted })
     }
 }

@@ -1,6 +1,7 @@
 package import Linking
 package import Projects
 import Secrets
+import StrictJSON
 
 extension FederationService {
     /// Verifies tokens that an app got from the provider by itself.

@@ -1,3 +1,4 @@
+import StrictJSON
 package import struct Foundation.Date
 package import struct Foundation.TimeInterval
 package import Outbound

@@ -1,3 +1,4 @@
+import StrictJSON
 import Linking
 
 /// Turns what a provider sent into an identity, by the definition's claim paths.
@@ -87,7 +88,7 @@ struct IdentityMapping {
         let shown =
             definition.quirks.contains(.googleLegacyProfileNames)
             ? GoogleProfile.legacy(object, scopes: scopes) : object
-        return JSONValue.object(shown).text
+        return JSONValue.object(shown).jsonText
     }
 
     private func isTrue(_ value: JSONValue?) -> Bool {

@@ -1,3 +1,4 @@
+import StrictJSON
 import Secrets
 
 /// A signed JWT (RFC 7515 §7.1) taken apart strictly; nothing of it is believed yet.
@@ -36,7 +37,7 @@ struct CompactJWT: Sendable {
 
     private static func object(_ part: Substring.UTF8View) -> JSONObject? {
         guard let bytes = Base64URL.decode(String(decoding: part, as: UTF8.self)) else { return nil }
-        return (try? JSONValue(bytes))?.object
+        return (try? JSONValue(bytes, allowsNUL: true))?.object
     }
 
     /// `at+jwt`, `logout+jwt` and `secevent+jwt` are no ID tokens (T-C10).

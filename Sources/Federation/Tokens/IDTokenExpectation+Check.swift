@@ -1,3 +1,4 @@
+import StrictJSON
 import Crypto
 import Secrets
 
@@ -7,7 +8,7 @@ extension IDTokenExpectation {
         let got = claims["iss"]?.string
         guard let got, SafeText.isOne(got, of: issuers) else {
             throw .issuerMismatch(
-                got: SafeText.short(got ?? claims["iss"]?.text ?? ""),
+                got: SafeText.short(got ?? claims["iss"]?.jsonText ?? ""),
                 want: issuers.first ?? ""
             )
         }
@@ -25,7 +26,7 @@ extension IDTokenExpectation {
         try checkTimes(claims, now: now)
         guard case .string(let subject) = claims["sub"], (1...255).contains(subject.utf8.count),
             !subject.utf8.contains(0)
-        else { throw .missingSubject(claims: SafeText.short(JSONValue.object(claims).text)) }
+        else { throw .missingSubject(claims: SafeText.short(JSONValue.object(claims).jsonText)) }
         try checkNonce(claims["nonce"])
         try checkHash(claims["at_hash"], of: accessToken, algorithm)
         try checkHash(claims["c_hash"], of: code, algorithm)
@@ -38,9 +39,9 @@ extension IDTokenExpectation {
         switch claims["aud"] {
         case .string(let text): (got, wellFormed) = ([text], true)
         case .array(let values):
-            got = values.map { $0.string ?? $0.text }
+            got = values.map { $0.string ?? $0.jsonText }
             wellFormed = values.allSatisfy { $0.string != nil }
-        case .some(let other): (got, wellFormed) = ([other.text], false)
+        case .some(let other): (got, wellFormed) = ([other.jsonText], false)
         case nil: (got, wellFormed) = ([], false)
         }
         let mismatch = FederationError.audienceMismatch(
@@ -56,7 +57,7 @@ extension IDTokenExpectation {
     }
 
     private func checkTimes(_ claims: JSONObject, now: Int64) throws(FederationError) {
-        let stale = FederationError.staleIDToken(issuedAt: SafeText.short(claims["iat"]?.text ?? ""))
+        let stale = FederationError.staleIDToken(issuedAt: SafeText.short(claims["iat"]?.jsonText ?? ""))
         guard let issued = claims["iat"]?.integerPart, let expires = claims["exp"]?.integerPart else { throw stale }
         guard now < expires + Self.skew, issued <= now + Self.skew else { throw stale }
         if let maximumAge, now - issued > Int64(maximumAge) + Self.skew { throw stale }

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// An error that a provider states, in one of the many shapes in which they do.
 struct ProviderFault: Sendable {
     /// Fit for logs and messages.

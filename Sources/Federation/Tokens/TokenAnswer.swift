@@ -1,3 +1,4 @@
+import StrictJSON
 import HTTPTypes
 import Outbound
 
@@ -32,7 +33,7 @@ struct TokenAnswer: Sendable {
         self.accessToken = accessToken
         self.idToken = answer["id_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         self.refreshToken = Self.token(answer["refresh_token"])
-        let seconds = answer["expires_in"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
+        let seconds = answer["expires_in"].flatMap { $0.wholeNumber ?? $0.string.flatMap { Int64($0) } }
         self.expiresIn = seconds.flatMap { (0...315_360_000).contains($0) ? Int($0) : nil }
         self.scopes = Self.scopes(answer["scope"], separator: definition.scopes.answerSeparator)
     }

@@ -1,3 +1,4 @@
+import StrictJSON
 package import HTTPTypes
 package import Logging
 package import NIOCore
@@ -54,9 +55,9 @@ package struct Call: Sendable {
     /// The body as JSON, whatever content type it claims; an empty body is an empty object.
     package func json() throws(WireError) -> WireObject {
         guard body.readableBytes > 0 else { return WireObject() }
-        let value: WireValue
-        do { value = try JSONReader.read(body) } catch {
-            throw .invalidRequest(error.description, field: nil)
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONValue(body.readableBytesView, depth: 32) } catch {
+            throw WireError(error)
         }
         return try WireObject(value)
     }

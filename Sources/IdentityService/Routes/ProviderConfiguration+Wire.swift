@@ -1,6 +1,7 @@
 import Linking
 import Projects
 import Secrets
+import StrictJSON
 
 extension ProviderConfiguration {
     /// Takes over the members of a request that the mask names.
@@ -30,7 +31,7 @@ extension ProviderConfiguration {
     private mutating func apply(definition: WireObject?) throws {
         audiences = try definition?.strings("audiences") ?? []
         let members = (definition?.members ?? []).filter { $0.name != "audiences" && !$0.value.isNull }
-        overrides = members.isEmpty ? nil : WireValue.object(members).jsonText
+        overrides = members.isEmpty ? nil : JSONValue.object(JSONObject(members)).jsonText
     }
 
     /// Exactly one of `code`, which needs a secret, and `idToken`.
@@ -75,12 +76,11 @@ extension JSONWriter {
     }
 
     private mutating func definition(of provider: ProviderConfiguration) {
-        let overrides = provider.overrides.flatMap { try? JSONReader.read($0) }
+        let overrides = provider.overrides.flatMap { try? JSONValue($0) }
         guard overrides != nil || !provider.audiences.isEmpty else { return }
         object("definition") { json in
             if !provider.audiences.isEmpty { json.member("audiences", strings: provider.audiences) }
-            guard case .object(let members) = overrides else { return }
-            for member in members {
+            for member in overrides?.object?.members ?? [] {
                 json.name(member.name)
                 json.value(member.value)
             }

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// `name=value` pairs of a query or a form body (`application/x-www-form-urlencoded`).
 package struct QueryItems: Sendable {
     private let items: [(name: String, value: String)]
@@ -35,12 +37,12 @@ package struct QueryItems: Sendable {
     /// A form as the JSON object that says the same.
     /// - Throws: when a name comes twice.
     package func object() throws(WireError) -> WireObject {
-        var members: [WireValue.Member] = []
+        var members: [JSONObject.Member] = []
         for item in items {
             guard !members.contains(where: { $0.name == item.name }), members.count < 64 else {
                 throw .invalidRequest("Invalid request. Duplicate parameter \"\(item.name)\".", field: nil)
             }
-            members.append(WireValue.Member(name: item.name, value: .string(item.value)))
+            members.append(JSONObject.Member(name: item.name, value: .string(item.value)))
         }
         return WireObject(members)
     }

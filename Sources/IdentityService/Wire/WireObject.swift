@@ -1,24 +1,26 @@
+package import StrictJSON
+
 /// A JSON object of a request, read member by member with the rules of protobuf's JSON.
 ///
 /// Names are camelCase here and may come in snake_case; an explicit null is an absent member; a member that nobody asks
 /// for is ignored. A value of the wrong type throws a ``WireError`` that names the path, as production does.
 package struct WireObject: Sendable {
     /// As they came, nulls included.
-    package let members: [WireValue.Member]
+    package let members: [JSONObject.Member]
     /// `users[0]`, in snake_case; empty at the top.
     private let path: String
 
-    package init(_ members: [WireValue.Member] = [], path: String = "") {
+    package init(_ members: [JSONObject.Member] = [], path: String = "") {
         self.members = members
         self.path = path
     }
 
     /// The top of a request: a JSON object or nothing at all.
-    package init(_ value: WireValue) throws(WireError) {
-        guard case .object(let members) = value else {
+    package init(_ value: JSONValue) throws(WireError) {
+        guard let object = value.object else {
             throw .invalidRequest("Invalid JSON payload received. The request must be an object.", field: nil)
         }
-        self.init(members)
+        self.init(object.members)
     }
 
     // MARK: Typed members
@@ -40,7 +42,7 @@ package struct WireObject: Sendable {
         guard let value = try value(name) else { return nil }
         let number: Int64? =
             switch value {
-            case .number(let digits): Int64(digits) ?? Double(digits).flatMap { Int64(exactly: $0) }
+            case .number: value.wholeNumber
             case .string(let digits): digits.hasPrefix("+") ? nil : Int64(digits)
             default: nil
             }
@@ -60,18 +62,16 @@ package struct WireObject: Sendable {
 
     package func object(_ name: String) throws(WireError) -> WireObject? {
         guard let value = try value(name) else { return nil }
-        guard case .object(let members) = value else { throw mismatch(name, "TYPE_MESSAGE", value) }
-        return WireObject(members, path: join(name))
+        guard let object = value.object else { throw mismatch(name, "TYPE_MESSAGE", value) }
+        return WireObject(object.members, path: join(name))
     }
 
     /// Empty when absent.
     package func objects(_ name: String) throws(WireError) -> [WireObject] {
         var objects: [WireObject] = []
         for (index, value) in try values(name).enumerated() {
-            guard case .object(let members) = value else {
-                throw mismatch("\(name)[\(index)]", "TYPE_MESSAGE", value)
-            }
-            objects.append(WireObject(members, path: join("\(name)[\(index)]")))
+            guard let object = value.object else { throw mismatch("\(name)[\(index)]", "TYPE_MESSAGE", value) }
+            objects.append(WireObject(object.members, path: join("\(name)[\(index)]")))
         }
         return objects
     }
@@ -86,7 +86,10 @@ package struct WireObject: Sendable {
             guard case .string(let text) = member.value else {
                 throw mismatch("\(name)[\"\(member.name)\"]", "TYPE_STRING", member.value)
             }
-            texts[member.name] = text
+            // The reader tells names apart by their bytes, a dictionary takes equivalent ones for one.
+            guard texts.updateValue(text, forKey: member.name) == nil else {
+                throw .duplicate(member.name, field: join(name))
+            }
         }
         return texts
     }
@@ -108,7 +111,7 @@ package struct WireObject: Sendable {
         return choices
     }
 
-    private func choice(_ name: String, _ value: WireValue, _ cases: [String]) throws(WireError) -> String {
+    private func choice(_ name: String, _ value: JSONValue, _ cases: [String]) throws(WireError) -> String {
         switch value {
         case .string(let text) where cases.contains(text): return text
         case .string(let digits), .number(let digits):
@@ -121,12 +124,10 @@ package struct WireObject: Sendable {
     // MARK: Raw members
 
     /// The member in either spelling; nil when it is absent or null.
-    package func value(_ name: String) throws(WireError) -> WireValue? {
-        var found: WireValue?
+    package func value(_ name: String) throws(WireError) -> JSONValue? {
+        var found: JSONValue?
         for member in members where Self.spells(member.name, name) {
-            guard found == nil else {
-                throw .invalidRequest(JSONReader.Fault.duplicateName(name).description, field: join(name))
-            }
+            guard found == nil else { throw .duplicate(name, field: join(name)) }
             found = member.value
         }
         return found.flatMap { $0.isNull ? nil : $0 }
@@ -136,7 +137,7 @@ package struct WireObject: Sendable {
 
     package var isEmpty: Bool { members.isEmpty }
 
-    private func values(_ name: String) throws(WireError) -> [WireValue] {
+    private func values(_ name: String) throws(WireError) -> [JSONValue] {
         guard let value = try value(name) else { return [] }
         guard case .array(let values) = value else { throw mismatch(name, "TYPE_LIST", value) }
         return values
@@ -149,7 +150,7 @@ package struct WireObject: Sendable {
         return path.isEmpty ? name : "\(path).\(name)"
     }
 
-    private func mismatch(_ name: String, _ type: String, _ value: WireValue) -> WireError {
+    private func mismatch(_ name: String, _ type: String, _ value: JSONValue) -> WireError {
         let field = join(name)
         return .invalidRequest("Invalid value at '\(field)' (\(type)), \(value.jsonText)", field: field)
     }

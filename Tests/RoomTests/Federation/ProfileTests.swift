@@ -1,3 +1,4 @@
+import StrictJSON
 import Federation
 import Foundation
 import Linking

@@ -1,3 +1,4 @@
+import StrictJSON
 import Accounts
 import Foundation
 import IdentityService
@@ -37,11 +38,11 @@ struct AccountReplyTests {
         return account
     }()
 
-    private func write(_ account: Account, for view: AccountView) throws -> WireValue {
+    private func write(_ account: Account, for view: AccountView) throws -> JSONValue {
         var json = JSONWriter()
         json.object { $0.account(account, for: view) }
         #expect(document.check(component: "UserInfo", json: json.text) == [])
-        return try JSONReader.read(json.bytes)
+        return try JSONValue(json.text)
     }
 
     @Test("has strings for 64-bit integers, a number for passwordUpdatedAt and RFC 3339 for lastRefreshAt")

@@ -1,3 +1,4 @@
+import StrictJSON
 import Accounts
 import Federation
 import Foundation
@@ -43,11 +44,11 @@ struct FederatedSignInReplyTests {
 
     private let tokens = IssuedTokens(idToken: "id", refreshToken: Secret("refresh"))
 
-    private func write(_ result: FederatedSignInResult) throws -> WireValue {
+    private func write(_ result: FederatedSignInResult) throws -> JSONValue {
         var json = JSONWriter()
         json.object { $0.federatedSignIn(result) }
         #expect(document.check(component: "SignInWithIdpResponse", json: json.text) == [])
-        return try JSONReader.read(json.bytes)
+        return try JSONValue(json.text)
     }
 
     @Test("signed in: tokens, the provider's tokens, and no mark that does not apply")

@@ -1,9 +1,10 @@
+import StrictJSON
 import IdentityService
 import Testing
 
 @Suite("Request members")
 struct WireObjectTests {
-    private func object(_ text: String) throws -> WireObject { try WireObject(try JSONReader.read(text)) }
+    private func object(_ text: String) throws -> WireObject { try WireObject(try JSONValue(text)) }
 
     @Test("takes camelCase and snake_case")
     func takesBothSpellings() throws {
@@ -51,7 +52,7 @@ struct WireObjectTests {
         let body = try object(#"{"users":[{"createdAt":\#(text)}]}"#)
         let users = try body.objects("users")
         let error = #expect(throws: WireError.self) { try users[0].int64("createdAt") }
-        let value = try JSONReader.read(text).jsonText
+        let value = try JSONValue(text).jsonText
         #expect(error?.message == "Invalid value at 'users[0].created_at' (TYPE_INT64), \(value)")
         #expect(error?.statusName == "INVALID_ARGUMENT")
         #expect(error?.details.count == 1)

@@ -1,20 +1,20 @@
-import IdentityService
+import StrictJSON
 
 // The part of JSON Schema that the document uses. A keyword that is not known here is a problem, not a pass.
 
 extension OpenAPIDocument {
     /// The value behind `$ref`, or the value itself.
-    func resolve(_ value: WireValue) -> WireValue {
+    func resolve(_ value: JSONValue) -> JSONValue {
         guard let reference = value["$ref"]?.text, reference.hasPrefix("#/") else { return value }
         let names = reference.dropFirst(2).split(separator: "/")
-        let target = names.reduce(root as WireValue?) { value, name in value?[String(name)] }
+        let target = names.reduce(root as JSONValue?) { value, name in value?[String(name)] }
         return target.map(resolve) ?? .null
     }
 
-    func problems(of value: WireValue, against schema: WireValue, at path: String) -> [String] {
+    func problems(of value: JSONValue, against schema: JSONValue, at path: String) -> [String] {
         let schema = resolve(schema)
         guard case .object(let keywords) = schema else { return ["\(path): the schema cannot be found"] }
-        return keywords.flatMap { keyword in
+        return keywords.members.flatMap { keyword in
             switch keyword.name {
             case "type":
                 let types = keyword.value.text.map { [$0] } ?? keyword.value.elements.compactMap(\.text)
@@ -42,7 +42,7 @@ extension OpenAPIDocument {
         }
     }
 
-    private func problems(ofMembers value: WireValue, properties: WireValue, at path: String) -> [String] {
+    private func problems(ofMembers value: JSONValue, properties: JSONValue, at path: String) -> [String] {
         properties.members.flatMap { property -> [String] in
             guard let member = value[property.name] else { return [] }
             let path = "\(path).\(property.name)"
@@ -53,9 +53,9 @@ extension OpenAPIDocument {
     }
 
     private func problems(
-        ofOthers value: WireValue,
-        properties: WireValue?,
-        rule: WireValue,
+        ofOthers value: JSONValue,
+        properties: JSONValue?,
+        rule: JSONValue,
         at path: String
     ) -> [String] {
         value.members.filter { properties?[$0.name] == nil }.flatMap { member -> [String] in
@@ -67,13 +67,13 @@ extension OpenAPIDocument {
         }
     }
 
-    private func matches(_ value: WireValue, _ pattern: WireValue) -> Bool {
+    private func matches(_ value: JSONValue, _ pattern: JSONValue) -> Bool {
         guard let text = value.text, let pattern = pattern.text, let regex = try? Regex(pattern) else { return false }
         return text.firstMatch(of: regex) != nil
     }
 }
 
-extension WireValue {
+extension JSONValue {
     fileprivate func isOf(type: String) -> Bool {
         switch (self, type) {
         case (.string, "string"), (.bool, "boolean"), (.array, "array"), (.object, "object"), (.number, "number"): true

@@ -1,4 +1,4 @@
-package import IdentityService
+package import StrictJSON
 import Yams
 
 import struct Foundation.URL
@@ -19,7 +19,7 @@ package struct OpenAPIDocument: Sendable {
         package var description: String { "\(method) \(path)" }
     }
 
-    let root: WireValue
+    let root: JSONValue
     package let operations: Set<Operation>
     /// Every operation with the segments of each path that it answers to.
     private let paths: [(operation: Operation, segments: [Substring])]
@@ -27,7 +27,7 @@ package struct OpenAPIDocument: Sendable {
     /// - Parameter text: YAML.
     package init(_ text: String) throws {
         guard let node = try Yams.compose(yaml: text) else { throw OpenAPIError.empty }
-        let root = try WireValue(yaml: node)
+        let root = try JSONValue(yaml: node)
         self.root = root
         var paths: [(operation: Operation, segments: [Substring])] = []
         for path in root["paths"]?.members ?? [] {
@@ -55,7 +55,7 @@ package struct OpenAPIDocument: Sendable {
     }
 
     /// What the document says of an operation; nil for one that it does not have.
-    package func description(of operation: Operation) -> WireValue? {
+    package func description(of operation: Operation) -> JSONValue? {
         root["paths"]?[operation.path]?[operation.method.lowercased()]
     }
 
@@ -64,7 +64,7 @@ package struct OpenAPIDocument: Sendable {
         root["paths"]?[path].map { Self.prefixes(of: $0, in: root) } ?? []
     }
 
-    private static func prefixes(of path: WireValue, in root: WireValue) -> [String] {
+    private static func prefixes(of path: JSONValue, in root: JSONValue) -> [String] {
         (path["servers"] ?? root["servers"])?.elements.compactMap { $0["url"]?.text } ?? []
     }
 
@@ -86,7 +86,7 @@ package struct OpenAPIDocument: Sendable {
         let type = String((contentType ?? "").prefix { $0 != ";" })
         guard let schema = content[type]?["schema"] else { return ["content type \"\(type)\" is not described"] }
         guard type == "application/json" else { return [] }
-        guard let value = try? JSONReader.read(body) else { return ["the body is no JSON"] }
+        guard let value = try? JSONValue(body) else { return ["the body is no JSON"] }
         return problems(of: value, against: schema, at: "$")
     }
 
@@ -106,7 +106,7 @@ package struct OpenAPIDocument: Sendable {
 
     /// What is wrong with a value of a component schema.
     package func check(component name: String, json: String) -> [String] {
-        guard let value = try? JSONReader.read(json) else { return ["no JSON"] }
+        guard let value = try? JSONValue(json) else { return ["no JSON"] }
         guard let schema = root["components"]?["schemas"]?[name] else { return ["\(name) is not described"] }
         return problems(of: value, against: schema, at: "$")
     }

@@ -41,6 +41,8 @@ package struct TestService: Sendable {
         /// Another database than the suite's.
         package var conninfo: String?
         package var connections = 4
+        /// A project that another service on the same database made: this one is a further node for it.
+        package var project: Project?
 
         package init() {}
     }
@@ -65,8 +67,13 @@ package struct TestService: Sendable {
         try await stores.configuration.ensureSigningKeys()
         let id = ProjectID(rawValue: "test-" + RandomSource.system.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
         guard let id else { throw TestServiceError.setUp }
-        let project = try await stores.configuration.createProject(id, settings: options.settings)
-        let key = try await stores.configuration.createAPIKey(for: id, displayName: nil)
+        let project: Project
+        if let given = options.project {
+            project = given
+        } else {
+            project = try await stores.configuration.createProject(id, settings: options.settings)
+        }
+        let key = try await stores.configuration.createAPIKey(for: project.id, displayName: nil)
         let (_, token) = try await stores.configuration.createAdminCredential(
             name: "tests",
             project: nil,
@@ -83,7 +90,7 @@ package struct TestService: Sendable {
                 verifiers: options.development ? [FakeCredentialVerifier()] : []
             ),
             passwords: passwords,
-            options: Self.assemblyOptions(options, stores, id),
+            options: Self.assemblyOptions(options, stores, project.id),
             now: clock.now
         )
         let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
@@ -133,6 +140,19 @@ package struct TestService: Sendable {
     private static let cheapScrypt: PasswordHasher.Function = { (password, salt, _, signerKey) throws(PasswordError) in
         guard let cheap = ScryptParameters(rounds: 1, memoryCost: 1, saltSeparator: [7]) else { throw .hashingFailed }
         return try FirebaseScrypt.hash(password, salt: salt, parameters: cheap, signerKey: signerKey)
+    }
+
+    /// Runs `body` against two nodes of one project: separate services that share the database and the clock alone.
+    package static func runPair<R: Sendable>(
+        _ options: Options = Options(),
+        _ body: @Sendable (_ first: TestService, _ second: TestService) async throws -> R
+    ) async throws -> R {
+        try await run(options) { first in
+            var other = options
+            other.project = first.project
+            other.clock = first.clock
+            return try await run(other) { second in try await body(first, second) }
+        }
     }
 
     /// The same for all services of a run: several may share a database.

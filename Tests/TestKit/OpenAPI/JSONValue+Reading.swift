@@ -1,34 +1,25 @@
-package import IdentityService
+package import StrictJSON
 import Yams
 
-extension WireValue {
+extension JSONValue {
     /// The member of an object; nil for another value and another name.
-    package subscript(name: String) -> WireValue? {
+    package subscript(name: String) -> JSONValue? {
         members.first { $0.name == name }?.value
     }
 
     /// The element of an array.
-    package subscript(index: Int) -> WireValue? {
+    package subscript(index: Int) -> JSONValue? {
         elements.indices.contains(index) ? elements[index] : nil
     }
 
     /// The members of an object; none for another value.
-    package var members: [Member] {
-        guard case .object(let members) = self else { return [] }
-        return members
-    }
+    package var members: [JSONObject.Member] { object?.members ?? [] }
 
     /// The elements of an array; none for another value.
-    package var elements: [WireValue] {
-        guard case .array(let elements) = self else { return [] }
-        return elements
-    }
+    package var elements: [JSONValue] { array ?? [] }
 
     /// The text of a string; nil for another value.
-    package var text: String? {
-        guard case .string(let text) = self else { return nil }
-        return text
-    }
+    package var text: String? { string }
 
     package var number: Int? {
         guard case .number(let digits) = self else { return nil }
@@ -44,13 +35,12 @@ extension WireValue {
     init(yaml node: Node) throws {
         switch node {
         case .mapping(let mapping):
-            self = .object(
-                try mapping.map { key, value in
-                    guard case .scalar(let name) = key else { throw OpenAPIError.notUnderstood("a key") }
-                    return Member(name: name.string, value: try WireValue(yaml: value))
-                }
-            )
-        case .sequence(let sequence): self = .array(try sequence.map { try WireValue(yaml: $0) })
+            let members = try mapping.map { key, value in
+                guard case .scalar(let name) = key else { throw OpenAPIError.notUnderstood("a key") }
+                return JSONObject.Member(name: name.string, value: try JSONValue(yaml: value))
+            }
+            self = .object(JSONObject(members))
+        case .sequence(let sequence): self = .array(try sequence.map { try JSONValue(yaml: $0) })
         case .scalar(let scalar):
             switch scalar.style {
             case .any, .plain:

@@ -8,6 +8,8 @@ package enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object(JSONObject)
 
+    package var isNull: Bool { self == .null }
+
     package var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
@@ -23,12 +25,16 @@ package enum JSONValue: Sendable, Hashable {
         return values
     }
 
-    /// A whole number that fits; `3600` and `3600.0` alike.
+    /// A whole number that fits, written without fraction and exponent.
     package var integer: Int64? {
         guard case .number(let text) = self else { return nil }
-        if let exact = Int64(text) { return exact }
-        guard let value = Double(text), value.rounded() == value, abs(value) < 9e15 else { return nil }
-        return Int64(value)
+        return Int64(text)
+    }
+
+    /// A whole number that fits, however it is written: `3600`, `3600.0` and `3.6e3`.
+    package var wholeNumber: Int64? {
+        guard case .number(let text) = self else { return nil }
+        return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
 
     /// A string, or a number's text: how ids are read.
@@ -45,36 +51,5 @@ package enum JSONValue: Sendable, Hashable {
         if let value = object[path] { return value }
         guard let dot = path.firstIndex(of: "."), let next = object[String(path[..<dot])] else { return nil }
         return next[path: String(path[path.index(after: dot)...])]
-    }
-}
-
-/// The members of a JSON object, in order.
-package struct JSONObject: Sendable, Hashable {
-    package private(set) var members: [Member] = []
-
-    package struct Member: Sendable, Hashable {
-        package var name: String
-        package var value: JSONValue
-    }
-
-    package init() {}
-
-    /// Setting nil removes the member.
-    package subscript(name: String) -> JSONValue? {
-        get { members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
-        set {
-            let index = members.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
-            switch (index, newValue) {
-            case (let index?, let value?): members[index].value = value
-            case (let index?, nil): members.remove(at: index)
-            case (nil, let value?): members.append(Member(name: name, value: value))
-            case (nil, nil): break
-            }
-        }
-    }
-
-    /// For the parser, which has made sure that the name is new.
-    mutating func append(_ name: String, _ value: JSONValue) {
-        members.append(Member(name: name, value: value))
     }
 }

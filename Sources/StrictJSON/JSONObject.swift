@@ -1,0 +1,33 @@
+/// The members of a JSON object, in order.
+package struct JSONObject: Sendable, Hashable {
+    package private(set) var members: [Member]
+
+    package struct Member: Sendable, Hashable {
+        package var name: String
+        package var value: JSONValue
+
+        package init(name: String, value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// - Parameter members: with no name twice.
+    package init(_ members: [Member] = []) { self.members = members }
+
+    /// By the bytes of the name: texts that Unicode calls equivalent are different names.
+    ///
+    /// Setting nil removes the member.
+    package subscript(name: String) -> JSONValue? {
+        get { members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
+        set {
+            let index = members.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+            switch (index, newValue) {
+            case (let index?, let value?): members[index].value = value
+            case (let index?, nil): members.remove(at: index)
+            case (nil, let value?): members.append(Member(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+}

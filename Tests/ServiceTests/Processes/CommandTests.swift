@@ -1,0 +1,142 @@
+import Foundation
+import Postgres
+import TestKit
+import Testing
+
+/// The commands that administer a deployment.
+@Suite("identity commands", .database, .timeLimit(.minutes(2)))
+struct CommandTests {
+    private var environment: [String: String] { IdentityProgram.environment(TestDatabase.current.conninfo) }
+
+    private func run(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(IdentityProgram.path, arguments, environment: environment)
+    }
+
+    @Test(
+        "a mistake in the command line gets one line and exit code 64",
+        arguments: [
+            "nonsense", "dev --port 70000", "dev --port x", "dev --project X", "users find",
+            "users find --email a@example.com --provider github.com", "users find --email nonsense",
+            "users list --limit 0",
+            "projects create Upper", "projects create", "admin-keys create",
+            "admin-keys create --name n --scope everything",
+            "admin-keys create --name n --days 0", "api-keys create", "serve --loud",
+        ]
+    )
+    func usage(_ line: String) async throws {
+        let result = try await Program.run(
+            IdentityProgram.path,
+            line.split(separator: " ").map { String($0) },
+            environment: environment
+        )
+        #expect(result.status == 64, "\(result)")
+        #expect(result.errors.hasPrefix("identity: "), "\(result)")
+        #expect(result.errors.split(separator: "\n").count == 1, "\(result)")
+        #expect(result.output.isEmpty, "\(result)")
+    }
+
+    @Test(
+        "--help says what each command does",
+        arguments: ["", "dev", "serve", "migrate", "projects", "api-keys", "admin-keys", "users", "users find"]
+    )
+    func help(_ command: String) async throws {
+        let arguments = command.split(separator: " ").map { String($0) } + ["--help"]
+        let result = try await Program.run(IdentityProgram.path, arguments)
+        #expect(result.status == 0)
+        #expect(result.output.hasPrefix("OVERVIEW: "), "\(result)")
+        #expect(result.output.contains("USAGE: identity"), "\(result)")
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test("migrate shows what it would do, does it once, and then has nothing to do")
+    func migrate() async throws {
+        try await TestDatabase.withEmpty { conninfo in
+            let environment = ["IDENTITY_DATABASE_URL": conninfo]
+            for _ in 1...2 {
+                let plan = try await IdentityProgram.run("migrate", "--dry-run", environment: environment)
+                #expect(plan.status == 0 && plan.output.hasPrefix("would apply "), "\(plan)")
+            }
+            let results = try await withThrowingTaskGroup(of: Program.Result.self) { group in
+                for _ in 1...4 {
+                    group.addTask { try await IdentityProgram.run("migrate", environment: environment) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(results.map(\.status) == [0, 0, 0, 0], "\(results)")
+            let applied = results.flatMap { $0.output.split(separator: "\n") }.filter { $0.hasPrefix("applied ") }
+            #expect(Set(applied).count == applied.count, "each step once: \(applied)")
+            let again = try await IdentityProgram.run("migrate", "--dry-run", environment: environment)
+            #expect(again.output == "the schema is up to date")
+        }
+    }
+
+    @Test("migrate uses its own connection string when there is one")
+    func migrationURL() async throws {
+        try await TestDatabase.withEmpty { conninfo in
+            let environment = [
+                "IDENTITY_DATABASE_URL": "host=127.0.0.1 port=1", "IDENTITY_DATABASE_MIGRATION_URL": conninfo,
+            ]
+            let result = try await IdentityProgram.run("migrate", environment: environment)
+            #expect(result.status == 0, "\(result)")
+        }
+    }
+
+    @Test("projects are made with a key, listed, and deleted when one means it")
+    func projects() async throws {
+        let made = try await run("projects", "create", "first-project")
+        let columns = made.output.split(separator: "\n").last?.split(separator: " ") ?? []
+        #expect(columns.first == "first-project" && columns.last?.hasPrefix("AIza") == true, "\(made)")
+        #expect(try await run("projects", "create", "first-project").status == 1)
+        let listed = try JSON(parsing: Array(await run("projects", "list", "--json").output.utf8))
+        #expect(listed.array?.contains { $0["project"] == "first-project" } == true)
+        #expect(try await run("projects", "delete", "first-project").status == 64)
+        #expect(try await run("projects", "delete", "first-project", "--yes").output == "deleted first-project")
+        #expect(try await run("projects", "delete", "first-project", "--yes").status == 1)
+    }
+
+    @Test("API keys are made, listed and revoked")
+    func apiKeys() async throws {
+        _ = try await run("projects", "create", "keys-project")
+        let key = try await run("api-keys", "create", "--project", "keys-project", "--name", "web").output
+        #expect(key.wholeMatch(of: /AIza[A-Za-z0-9_-]{35}/) != nil, "\(key)")
+        #expect(try await run("api-keys", "revoke", key).output == "revoked \(key)")
+        #expect(try await run("api-keys", "revoke", key).status == 1)
+        let listed = try JSON(
+            parsing: Array(await run("api-keys", "list", "--project", "keys-project", "--json").output.utf8)
+        )
+        let revoked = listed.array?.first { $0["key"]?.string == key }
+        #expect(revoked?["name"] == "web" && revoked?["revoked"]?.string?.isEmpty == false, "\(listed)")
+        #expect(try await run("api-keys", "create", "--project", "no-project").status == 1)
+    }
+
+    @Test("an admin key is shown once, and neither listed nor stored")
+    func adminKeys() async throws {
+        let token = try await run("admin-keys", "create", "--name", "ops", "--scope", "accounts.read").output
+        #expect(!token.isEmpty)
+        let listed = try await run("admin-keys", "list", "--json").output
+        let key = try JSON(parsing: Array(listed.utf8)).array?.first { $0["name"] == "ops" }
+        #expect(key?["scopes"] == "accounts.read" && key?["state"] == "active")
+        let id = try #require(key?["id"]?.string)
+        #expect(!listed.contains(token))
+        let rows: [String] = try await TestDatabase.current.client.query(
+            "SELECT c::text FROM admin_credentials c"
+        ) { try $0.next() }
+        #expect(!rows.joined().contains(token))
+        #expect(try await run("admin-keys", "revoke", id).output == "revoked \(id)")
+        #expect(try await run("admin-keys", "revoke", id).status == 1)
+    }
+
+    @Test("a database without a schema, and an unreachable one, are told apart")
+    func badDatabases() async throws {
+        try await TestDatabase.withEmpty { conninfo in
+            let environment = IdentityProgram.environment(conninfo)
+            let result = try await IdentityProgram.run("projects", "list", environment: environment)
+            #expect(result.status == 78 && result.errors.contains("identity migrate"), "\(result)")
+        }
+        let nowhere = IdentityProgram.environment("host=127.0.0.1 port=1")
+        let result = try await IdentityProgram.run("projects", "list", environment: nowhere)
+        #expect(result.status == 78 && result.errors.contains("cannot be reached"), "\(result)")
+        let folder = try await IdentityProgram.run("users", "list", "--data", "/nonexistent")
+        #expect(folder.status == 78, "\(folder)")
+    }
+}

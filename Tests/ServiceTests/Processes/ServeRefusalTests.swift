@@ -1,0 +1,143 @@
+import Foundation
+import Postgres
+import TestKit
+import Testing
+
+/// What `identity serve` refuses to start with: one clear line, exit code 78 (EX_CONFIG).
+@Suite("identity serve refuses", .database, .timeLimit(.minutes(2)))
+struct ServeRefusalTests {
+    private func expectRefusal(
+        _ words: String,
+        _ environment: [String: String],
+        location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await IdentityProgram.run("serve", environment: environment)
+        #expect(result.status == 78, "\(result)", sourceLocation: location)
+        let lines = (result.errors + result.output).split(separator: "\n")
+        #expect(lines.count == 1, "\(result)", sourceLocation: location)
+        let isClear = result.errors.hasPrefix("identity: ") && result.errors.contains(words)
+        #expect(isClear, "\(result)", sourceLocation: location)
+        #expect(!result.errors.contains("hunter2"), sourceLocation: location)
+    }
+
+    private var good: [String: String] { IdentityProgram.environment(TestDatabase.current.conninfo) }
+
+    private func expectRefusal(_ words: String, with changes: [String: String]) async throws {
+        try await expectRefusal(words, good.merging(changes) { $1 })
+    }
+
+    private func expectRefusal(_ words: String, without name: String) async throws {
+        try await expectRefusal(words, good.filter { $0.key != name })
+    }
+
+    @Test("a start without an encryption key, or with one that is none")
+    func withoutEncryptionKey() async throws {
+        try await expectRefusal("encryption.keys is missing", without: "IDENTITY_ENCRYPTION_KEYS")
+        try await expectRefusal("encryption.keys", with: ["IDENTITY_ENCRYPTION_KEYS": "k1:hunter2"])
+        let short = Data("hunter2".utf8).base64EncodedString()
+        try await expectRefusal("encryption.keys", with: ["IDENTITY_ENCRYPTION_KEYS": "k1:\(short)"])
+    }
+
+    @Test("another encryption key than the one that the database was made with")
+    func withForeignKey() async throws {
+        try await TestDatabase.withAnother { conninfo in
+            try await IdentityProgram.serve(IdentityProgram.environment(conninfo)) { _, service in
+                let ready = try await service.get("/readyz")
+                #expect(ready.status == 200, "\(ready)")
+            }
+            var environment = IdentityProgram.environment(conninfo)
+            environment["IDENTITY_ENCRYPTION_KEYS"] = "k1:" + Data(repeating: 8, count: 32).base64EncodedString()
+            try await expectRefusal("encryption.keys", environment)
+        }
+    }
+
+    @Test(
+        "a public URL without TLS",
+        arguments: ["http://id.example.com", "http://127.0.0.1.example.com", "ftp://localhost", "id.example.com"]
+    )
+    func withPublicURL(_ url: String) async throws {
+        try await expectRefusal("http.publicURL", with: ["IDENTITY_HTTP_PUBLIC_URL": url])
+    }
+
+    @Test(
+        "a remote database without TLS",
+        arguments: [
+            "host=db.example.com user=u password=hunter2 dbname=d", "postgresql://u:hunter2@db.example.com/d",
+            "postgresql://u:hunter2@db.example.com/d?sslmode=prefer",
+            "host=/tmp,db.example.com user=u password=hunter2 sslmode=disable",
+            "host=localhost hostaddr=203.0.113.9 password=hunter2",
+        ]
+    )
+    func withRemoteDatabase(_ conninfo: String) async throws {
+        try await expectRefusal("without TLS", with: ["IDENTITY_DATABASE_URL": conninfo])
+    }
+
+    @Test("a database that is missing, unreachable, or named by nonsense")
+    func withoutDatabase() async throws {
+        try await expectRefusal("database.url is missing", without: "IDENTITY_DATABASE_URL")
+        try await expectRefusal(
+            "cannot be reached",
+            with: ["IDENTITY_DATABASE_URL": "host=127.0.0.1 port=1 password=hunter2"]
+        )
+        try await expectRefusal("cannot be reached", with: ["IDENTITY_DATABASE_URL": "hunter2 is no conninfo"])
+    }
+
+    @Test("a database without a schema")
+    func withoutSchema() async throws {
+        try await TestDatabase.withEmpty { conninfo in
+            try await expectRefusal("run `identity migrate`", IdentityProgram.environment(conninfo))
+        }
+    }
+
+    @Test("a database that a newer release has migrated")
+    func withNewerSchema() async throws {
+        try await TestDatabase.withAnother { conninfo in
+            try await Self.execute(
+                "INSERT INTO schema_migrations (position, name, applied_at) VALUES (9999, '29991231T000000_x', now())",
+                on: conninfo
+            )
+            try await expectRefusal("newer than this program", IdentityProgram.environment(conninfo))
+            let migrate = try await IdentityProgram.run(
+                "migrate",
+                environment: IdentityProgram.environment(conninfo)
+            )
+            #expect(migrate.status == 78, "\(migrate)")
+        }
+    }
+
+    @Test("a database that `identity dev` made")
+    func withDevelopmentDatabase() async throws {
+        try await withTemporaryFolder { data in
+            try await IdentityProgram.dev("--data", data) { _, _ in
+                let conninfo = try String(contentsOfFile: data + "/conninfo", encoding: .utf8)
+                try await expectRefusal("identity dev", IdentityProgram.environment(conninfo))
+            }
+        }
+    }
+
+    @Test(
+        "settings that cannot be",
+        arguments: [
+            ("IDENTITY_HTTP_BIND", "9099", "http.bind"), ("IDENTITY_HTTP_BIND", "127.0.0.1:70000", "http.bind"),
+            ("IDENTITY_DATABASE_CONNECTIONS", "0", "database.connections"),
+            ("IDENTITY_DATABASE_CONNECTIONS", "many", "database.connections"),
+            ("IDENTITY_DATABASE_PREPARES", "maybe", "database.prepares"),
+            ("IDENTITY_HTTP_TRUSTED_PROXIES", "proxy", "http.trustedProxies"),
+            ("IDENTITY_LOG_LEVEL", "loud", "log.level"), ("IDENTITY_LOG_FORMAT", "xml", "log.format"),
+        ]
+    )
+    func withBadSetting(_ name: String, _ value: String, _ key: String) async throws {
+        try await expectRefusal(key, with: [name: value])
+    }
+
+    private static func execute(_ sql: SQL, on conninfo: String) async throws {
+        let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
+        do {
+            try await client.execute(sql)
+            await client.close()
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+}

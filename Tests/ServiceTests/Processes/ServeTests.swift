@@ -1,0 +1,196 @@
+import Foundation
+import Postgres
+import TestKit
+import Testing
+
+/// `identity serve`, over a migrated database.
+@Suite("identity serve", .database, .timeLimit(.minutes(3)))
+struct ServeTests {
+    private var environment: [String: String] { IdentityProgram.environment(TestDatabase.current.conninfo) }
+
+    /// A project of its own, with a key.
+    private func project(_ name: String, of service: RemoteService) async throws -> RemoteService {
+        let made = try await IdentityProgram.run("projects", "create", name, environment: environment)
+        var service = service
+        service.project = name
+        service.apiKey = String(made.output.split(separator: " ").last ?? "")
+        #expect(made.status == 0, "\(made)")
+        return service
+    }
+
+    private func adminKey(_ name: String) async throws -> String {
+        try await IdentityProgram.run("admin-keys", "create", "--name", name, environment: environment).output
+    }
+
+    @Test("learns of new projects and keys while it runs; a revoked admin key is refused at once")
+    func adminKeys() async throws {
+        try await IdentityProgram.serve(environment) { _, service in
+            var service = try await project("admin-project", of: service)
+            service.adminToken = "owner"
+            #expect(try await service.admin("accounts:batchGet").status == 401)
+            service.adminToken = try await adminKey("batch")
+            #expect(try await service.signUp("a@example.com").status == 200)
+            let accounts = try await service.admin("accounts:batchGet")
+            #expect(accounts["users"]?.array?.count == 1, "\(accounts)")
+            let list = try await IdentityProgram.run("admin-keys", "list", "--json", environment: environment)
+            let key = try JSON(parsing: Array(list.output.utf8)).array?.first { $0["name"] == "batch" }
+            let id = try #require(key?["id"]?.string)
+            #expect(try await IdentityProgram.run("admin-keys", "revoke", id, environment: environment).status == 0)
+            #expect(try await service.admin("accounts:batchGet").status == 401)
+        }
+    }
+
+    @Test("has no part of the development mode")
+    func noDevelopmentMode() async throws {
+        try await IdentityProgram.serve(environment) { _, service in
+            let project = try await project("plain-project", of: service)
+            // A key of nobody's, a credential of nobody's, a fake ID token, the demo page.
+            #expect(try await service.signUp("a@example.com").status == 400)
+            let fake = try await project.call(
+                "accounts:signInWithIdp",
+                [
+                    "requestUri": "http://localhost", "returnSecureToken": true,
+                    "postBody": #"providerId=google.com&id_token={"sub":"1","email":"a@example.com"}"#,
+                ]
+            )
+            #expect(fake.status == 400, "\(fake)")
+            let page = try await PlainHTTP.send("GET", service.baseURL + "/", headers: [("Accept", "text/html")])
+            #expect(!page.text.contains("<html"))
+        }
+    }
+
+    @Test("logs JSON with a request id on every line of a request, and no secret")
+    func logs() async throws {
+        let password = "correct horse battery"
+        try await IdentityProgram.serve(environment.merging(["IDENTITY_LOG_LEVEL": "trace"]) { $1 }) {
+            program,
+            service in
+            var service = try await project("logged-project", of: service)
+            service.adminToken = try await adminKey("logs")
+            let account = try await service.signUp("secret.person@example.com", password)
+            #expect(try await service.signInWithPassword("secret.person@example.com", "a wrong guess").status == 400)
+            let again = try await service.signInWithPassword("secret.person@example.com", password)
+            #expect(try await service.admin("accounts:batchGet").status == 200)
+            _ = try await service.call("accounts:lookup", ["idToken": JSON(again.idToken)])
+            _ = try await service.call("accounts:lookup", ["idToken": "nonsense-token"])
+            program.terminate()
+            let result = await program.result()
+            #expect(result.status == 0, "\(result)")
+
+            let lines = result.output.split(separator: "\n")
+            var requests = 0
+            for line in lines {
+                let entry = try JSON(parsing: Array(line.utf8))
+                for member in ["time", "level", "message"] {
+                    #expect(entry[member]?.string != nil, "\(line)")
+                }
+                guard entry["http.path"] != nil || entry["account.id"] != nil else { continue }
+                requests += 1
+                #expect(entry["request.id"]?.string?.isEmpty == false, "\(line)")
+            }
+            #expect(requests >= 6, "\(lines)")
+            let secrets = [
+                password, "a wrong guess", "secret.person", "nonsense-token", service.adminToken,
+                IdentityProgram.encryptionKey, account.idToken, account.refreshToken, again.idToken, again.refreshToken,
+            ]
+            for secret in secrets {
+                let secret = try #require(secret)
+                #expect(!(result.output + result.errors).contains(secret), "the log holds a secret")
+            }
+        }
+    }
+
+    @Test("finishes the request in flight before it stops")
+    func gracefulShutdown() async throws {
+        try await IdentityProgram.serve(environment) { program, service in
+            let service = try await project("slow-project", of: service)
+            let (isLocked, continuation) = AsyncStream.makeStream(of: Void.self)
+            async let holding: Void = TestDatabase.current.client.transaction { transaction in
+                // Whatever inserts an account waits for us from now on.
+                try await transaction.execute("LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE")
+                continuation.finish()
+                try await waitUntil {
+                    let waiting: [Int64] = try await TestDatabase.current.client.query(
+                        "SELECT count(*) FROM pg_locks WHERE relation = 'accounts'::regclass AND NOT granted"
+                    ) { try $0.next() }
+                    return waiting != [0]
+                }
+                program.terminate()
+                // It takes nobody new …
+                try await waitUntil { (try? await service.get("/healthz")) == nil }
+            }
+            for await _ in isLocked {}
+            // … and lets go of nobody whom it has taken.
+            let reply = try await service.signUp("slow@example.com")
+            #expect(reply.status == 200, "\(reply)")
+            try await holding
+            #expect(await program.result().status == 0)
+        }
+    }
+
+    @Test("64 sign-ups for one email at two nodes make one account")
+    func twoNodes() async throws {
+        try await IdentityProgram.serve(environment) { _, first in
+            try await IdentityProgram.serve(environment) { _, second in
+                let one = try await project("wide-project", of: first)
+                var other = second
+                (other.project, other.apiKey) = (one.project, one.apiKey)
+                // The second node has it from the database, within its half second.
+                try await waitUntil { try await other.signUp("warm@example.com").status == 200 }
+                let nodes = [one, other]
+                let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
+                    for number in 0..<64 {
+                        group.addTask { try await nodes[number % 2].signUp("one@example.com") }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(replies.count { $0.status == 200 } == 1)
+                #expect(replies.count { $0.code == "EMAIL_EXISTS" } == 63, "\(replies.map(\.description))")
+                // A token of either is good at both.
+                let winner = try #require(replies.first { $0.status == 200 })
+                for node in nodes {
+                    let found = try await node.call("accounts:lookup", ["idToken": JSON(winner.idToken)])
+                    #expect(found["users"]?[0]?["localId"]?.string == winner.localID, "\(found)")
+                }
+            }
+        }
+    }
+
+    @Test("reads a file; the environment wins")
+    func configurationFile() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            let file = folder + "/identity.yaml"
+            let yaml = """
+                database:
+                  url: "\(TestDatabase.current.conninfo)"
+                  connections: 3
+                http:
+                  bind: 127.0.0.1:1
+                  publicURL: http://id.example.com
+                encryption:
+                  keys:
+                    - \(IdentityProgram.encryptionKey)
+                log:
+                  format: json
+                """
+            try yaml.write(toFile: file, atomically: true, encoding: .utf8)
+            let refused = try await IdentityProgram.run("serve", "--config", file)
+            #expect(refused.status == 78 && refused.errors.contains("http.publicURL"), "\(refused)")
+            let environment = ["IDENTITY_HTTP_PUBLIC_URL": "https://id.example.com"]
+            try await IdentityProgram.serve(environment, arguments: ["serve", "--config", file]) { _, service in
+                let ready = try await service.get("/readyz")
+                #expect(ready.status == 200, "\(ready)")
+            }
+        }
+    }
+
+    /// Asks until it is so; another process tells nobody.
+    private func waitUntil(_ condition: () async throws -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try await !condition() {
+            try #require(ContinuousClock.now < deadline, "did not come about")
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// A process that isn't a child of ours.
+package struct OtherProcess: Sendable {
+    package let processID: Int32
+
+    /// The PostgreSQL of a data folder.
+    package init?(postgresIn folder: String) {
+        let text = try? String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
+        guard let first = text?.split(separator: "\n").first, let number = Int32(first) else { return nil }
+        processID = number
+    }
+
+    /// One that has ended, and that nobody has buried yet, does not run.
+    package var isRunning: Bool {
+        guard let stat = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8) else { return false }
+        // The state follows the name, which is in parentheses (proc(5)).
+        let state = stat.split(separator: ")").last?.trimmingCharacters(in: .whitespaces).first
+        return state != "Z" && state != "X"
+    }
+
+    /// Waits until it has ended; nobody tells those who aren't its parent.
+    package func end(within limit: Duration) async throws -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while isRunning {
+            guard ContinuousClock.now < deadline else { return false }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return true
+    }
+}

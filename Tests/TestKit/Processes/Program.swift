@@ -1,0 +1,152 @@
+import Foundation
+import Synchronization
+
+/// A program that runs beside the tests: what it writes, line by line, and how it ends.
+package final class Program: Sendable {
+    private let process: Process
+    private let output: Lines
+    private let errors: Lines
+    private let ending: Ending
+
+    /// Starts a program and hands it over; whatever becomes of `body`, it has ended afterwards.
+    package static func with<R>(
+        _ path: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        _ body: (Program) async throws -> R
+    ) async throws -> R {
+        let program = try Program(path, arguments, environment: environment)
+        do {
+            let result = try await body(program)
+            await program.stop()
+            return result
+        } catch {
+            await program.stop()
+            throw error
+        }
+    }
+
+    /// Runs a program to its end.
+    package static func run(
+        _ path: String,
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) async throws -> Result {
+        let program = try Program(path, arguments, environment: environment)
+        return await program.result()
+    }
+
+    package struct Result: Sendable, CustomStringConvertible {
+        package var status: Int32
+        package var output: String
+        package var errors: String
+
+        package var description: String { "status \(status)\n\(output)\n\(errors)" }
+    }
+
+    /// - Parameter environment: besides the few variables that every program needs.
+    private init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
+        let (process, ending) = (Process(), Ending())
+        let (output, errors) = (Pipe(), Pipe())
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.environment = Self.inherited.merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        process.terminationHandler = { ending.end(with: $0) }
+        self.process = process
+        self.ending = ending
+        self.output = Lines(reading: output)
+        self.errors = Lines(reading: errors)
+        try process.run()
+    }
+
+    /// Nothing that configures the service, or libpq.
+    private static var inherited: [String: String] {
+        ProcessInfo.processInfo.environment.filter { name, _ in
+            ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"].contains(name)
+        }
+    }
+
+    package var processID: Int32 { process.processIdentifier }
+
+    /// All that it has written to standard output, and to standard error.
+    package var written: (output: [String], errors: [String]) { (output.all, errors.all) }
+
+    /// The first line of standard output that begins so.
+    /// - Throws: ``ProgramEnded`` when the program ends without it.
+    package func line(beginningWith prefix: String) async throws -> String {
+        try await line { $0.hasPrefix(prefix) }
+    }
+
+    /// - Throws: ``ProgramEnded`` when the program ends without such a line.
+    package func line(where isWanted: @escaping @Sendable (String) -> Bool) async throws -> String {
+        if let line = await output.first(where: isWanted) { return line }
+        throw ProgramEnded(result: await result())
+    }
+
+    /// As Ctrl-C does.
+    package func interrupt() { send(SIGINT) }
+    package func terminate() { send(SIGTERM) }
+    /// Leaves it no time for anything.
+    package func crash() { send(SIGKILL) }
+
+    private func send(_ signal: Int32) {
+        guard process.isRunning else { return }
+        _ = kill(process.processIdentifier, signal)
+    }
+
+    /// Waits for the end, and all that was written until then.
+    package func result() async -> Result {
+        let status = await ending.status()
+        return Result(
+            status: status,
+            output: await output.whole().joined(separator: "\n"),
+            errors: await errors.whole().joined(separator: "\n")
+        )
+    }
+
+    private func stop() async {
+        guard process.isRunning else { return }
+        terminate()
+        _ = await ending.status()
+    }
+}
+
+/// A program ended before it did what was waited for.
+package struct ProgramEnded: Error, CustomStringConvertible {
+    package var result: Program.Result
+    package var description: String { "ended early: \(result)" }
+}
+
+/// How a process ended, for any number of waiters.
+private final class Ending: Sendable {
+    private struct State {
+        var status: Int32?
+        var waiters: [CheckedContinuation<Int32, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// A signal counts as 128 and its number, as in a shell.
+    func end(with process: Process) {
+        let status = process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+        let waiters = state.withLock { state in
+            state.status = status
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume(returning: status) }
+    }
+
+    func status() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            let status = state.withLock { state in
+                if state.status == nil { state.waiters.append(continuation) }
+                return state.status
+            }
+            if let status { continuation.resume(returning: status) }
+        }
+    }
+}
