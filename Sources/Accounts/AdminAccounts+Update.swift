@@ -100,12 +100,12 @@ extension AdminAccounts {
     }
 }
 
-/// Custom claims: a JSON object of at most 1000 characters without the names that tokens use themselves.
+/// Custom claims: a JSON object of at most 1000 UTF-16 units without the names that tokens use themselves.
 enum CustomClaimRules {
     /// The text to store; nil when there are no claims.
     static func check(_ text: String) throws(AccountsError) -> String? {
         guard !text.isEmpty else { return nil }
-        guard text.count <= 1000 else { throw .claimsTooLarge }
+        guard text.utf16.count <= 1000 else { throw .claimsTooLarge }
         guard !text.utf8.contains(0), let names = CustomClaims.names(in: text) else { throw .invalidClaims }
         if let name = names.first(where: CustomClaims.reservedNames.contains) { throw .forbiddenClaim(name) }
         return names.isEmpty ? nil : text

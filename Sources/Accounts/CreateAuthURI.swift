@@ -89,6 +89,8 @@ package struct CreateAuthURI: Sendable {
         }
         guard configuration.enabled else { throw AccountsError.providerDisabled }
         try allow(continueURI, configuration, caller)
+        // It is kept for anybody with an API key.
+        guard (request.context?.utf8.count ?? 0) <= 4096 else { throw AccountsError.reservedParameter("context") }
         var parameters = request.customParameters
         if let hostedDomain = request.hostedDomain, parameters["hd"] == nil { parameters["hd"] = hostedDomain }
         let authorization: AuthorizationRequest

@@ -94,7 +94,7 @@ extension SignInWithIdP {
         let now = parts.now()
         guard let pending = try await parts.pendingCredentials.find(key, in: caller.scope, now: now) else { return nil }
         // It ends with its first success; the same request within a minute gets the same answer.
-        if let redeemed = pending.redeemed, now.timeIntervalSince(redeemed.at) > 60 { return nil }
+        if let redeemed = pending.redeemed, now.timeIntervalSince(redeemed.at) > Self.retrySeconds { return nil }
         return pending
     }
 
@@ -106,19 +106,34 @@ extension SignInWithIdP {
         return Proof(credential: credential, pending: pending)
     }
 
-    /// Keeps the credential for its resumption: the handle that it came with, or a new one.
+    /// The proof as its pending credential stands now, after another request may have redeemed it.
+    func reread(_ proof: Proof, _ caller: Caller) async throws -> Proof {
+        guard let before = proof.pending else { return proof }
+        guard let pending = try await findPending(.handleHash(before.handleHash), caller) else {
+            throw AccountsError.invalidPendingToken
+        }
+        return try resume(pending, caller)
+    }
+
+    /// Keeps the credential for its resumption within the hour: the handle that it came with, or a new one, which lives
+    /// no longer than the first.
     func keep(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Secret {
         if proof.pending != nil, let pendingToken = request.pendingToken { return pendingToken }
         let handle = Secret("idp_" + parts.random.handle())
+        let now = parts.now()
+        let redeemed = proof.pending?.redeemed?.at.addingTimeInterval(Self.retrySeconds)
         try await parts.pendingCredentials.insert(
             proof.credential,
             handle: handle,
             in: caller.scope,
-            now: parts.now(),
-            lifetime: 3600
+            now: now,
+            expiresAt: redeemed ?? proof.pending?.expiresAt ?? now.addingTimeInterval(3600)
         )
         return handle
     }
+
+    /// For so long after its success the same request gets the same answer.
+    private static let retrySeconds = 60.0
 
     /// The provider's configuration; nil only where none is needed.
     private func enabledProvider(_ id: ProviderID, _ caller: Caller) throws(AccountsError) -> ProviderConfiguration? {

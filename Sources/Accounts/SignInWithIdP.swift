@@ -36,6 +36,7 @@ package struct SignInWithIdP: Sendable {
     private func signIn(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> FederatedSignInResult {
         let identity = proof.credential.identity
         let store = parts.accounts
+        var proof = proof
         for _ in 0..<3 {
             let found = try await store.candidates(for: identity, caller: nil, in: caller.scope)
             try requireSameIssuer(found, identity, caller)
@@ -72,9 +73,11 @@ package struct SignInWithIdP: Sendable {
             }
             let session = openSession(attempt.account.id, identity, caller)
             switch try await attempt.apply(makeWrite(proof, .open(session.values), caller)) {
-            case .stale: continue
+            case .stale: proof = try await reread(proof, caller)
             case .providerDisabled: throw AccountsError.providerDisabled
-            case .duplicateToken: throw AccountsError.duplicateCredential
+            case .duplicateToken:
+                proof = try await reread(proof, caller)
+                guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
             case .applied:
                 attempt.event.log(attempt.account.id, provider: identity.provider, caller)
                 return FederatedSignInResult(
@@ -133,6 +136,7 @@ package struct SignInWithIdP: Sendable {
     ) async throws -> FederatedSignInResult {
         let token = try await parts.verify(idToken, caller: caller)
         let identity = proof.credential.identity
+        var proof = proof
         for _ in 0..<3 {
             let found = try await parts.accounts.candidates(
                 for: identity,
@@ -141,6 +145,8 @@ package struct SignInWithIdP: Sendable {
             )
             let user = try SignedInAccount(token: token, account: found.signedIn, session: found.session)
             try requireSameIssuer(found, identity, caller)
+            // The same request may have come twice at once, and the other one been first.
+            if found.owner?.id == user.account.id { proof = try await reread(proof, caller) }
             let decision = LinkDecision.decide(
                 for: identity,
                 account: user.account.candidate,
@@ -175,9 +181,11 @@ package struct SignInWithIdP: Sendable {
                 )
             }
             switch written {
-            case .stale: continue
+            case .stale: proof = try await reread(proof, caller)
             case .providerDisabled: throw AccountsError.providerDisabled
-            case .duplicateToken: throw AccountsError.duplicateCredential
+            case .duplicateToken:
+                proof = try await reread(proof, caller)
+                guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
             case .applied:
                 AccountEvent.linked.log(account.id, provider: identity.provider, caller)
                 return FederatedSignInResult(

@@ -28,7 +28,8 @@ package struct SignUp: Sendable {
             guard settings.anonymousSignIn, !settings.disabledUserSignup else {
                 throw AccountsError.anonymousSignInDisabled
             }
-            return try await open(displayName: request.displayName, email: nil, password: nil, caller)
+            let displayName = try ProfileRules.displayName(request.displayName)
+            return try await open(displayName: displayName, email: nil, password: nil, caller)
         }
         guard let email = request.email, !email.isEmpty else { throw AccountsError.missingEmail }
         guard let password = request.password, !password.isEmpty else { throw AccountsError.missingPassword }
@@ -94,10 +95,13 @@ package struct SignUp: Sendable {
             try parts.requireRecentSignIn(token, caller: caller)
             var changes = AccountChanges()
             changes.email = email
-            if account.email?.canonical != email.canonical { changes.emailVerified = false }
+            if account.email?.canonical != email.canonical {
+                changes.emailVerified = false
+                if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+            }
             changes.password = stored
             changes.passwordUpdatedAt = now
-            changes.validSince = parts.seconds
+            changes.validSince = session.values.authTime
             if let displayName { changes.displayName = displayName }
             changes.session = .renew(session.values, retiresOldSecret: true)
             changes.endedSessions = .others

@@ -121,9 +121,12 @@ package struct UpdateAccount: Sendable {
         var removed = providers
         if attributes.contains(.password) { removed.insert(.password) }
         removed.formIntersection(account.methods)
-        if settings.keepLastSignInMethod, !removed.isEmpty {
+        // A password is of no use without the address.
+        var lost = removed
+        if attributes.contains(.email) { lost.formUnion(account.methods.intersection([.password, .emailLink])) }
+        if settings.keepLastSignInMethod, !lost.isEmpty {
             let allowed = SignInMethods.mayRemove(
-                removed,
+                lost,
                 from: account.methods,
                 usable: usable,
                 emailRecovers: false

@@ -21,15 +21,7 @@ extension AccountStore {
     ) async throws -> ChangedAccount {
         do {
             return try await database.transaction { transaction in
-                let locked = try await transaction.query(
-                    """
-                    SELECT true FROM accounts
-                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                        AND tenant = \(scope.tenant.rawValue)
-                    FOR UPDATE
-                    """
-                ) { row in try row.next(Bool.self) }
-                guard !locked.isEmpty else { throw UnknownAccount() }
+                guard try await lock(account, scope, transaction) else { throw UnknownAccount() }
                 let found = try await read(account, session: session, scope, transaction)
                 guard let current = found.account else { throw UnknownAccount() }
                 let changes = try decide(current, found.session)

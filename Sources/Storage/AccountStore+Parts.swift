@@ -9,7 +9,14 @@ import Sessions
 /// The parts that sign-in statements are made of; each writes only when the statement has a `target`.
 extension AccountStore {
     /// Runs `target` and `parts` as one statement and says what became of it.
-    func apply(_ write: SignInWrite, target: SQL, parts: [SQL]) async throws -> WriteOutcome {
+    ///
+    /// - Parameter locked: an account to lock first, so that the statement sees all that others did to it before.
+    func apply(
+        _ write: SignInWrite,
+        locking locked: AccountID? = nil,
+        target: SQL,
+        parts: [SQL]
+    ) async throws -> WriteOutcome {
         let scope = write.scope
         let identity = write.credential.identity
         var all = parts
@@ -28,16 +35,7 @@ extension AccountStore {
                 """
             )
         }
-        if let handle = write.redeems {
-            all.append(
-                """
-                UPDATE pending_credentials SET redeemed_at = coalesce(redeemed_at, \(write.now)),
-                    redeemed_by = coalesce(redeemed_by, (SELECT account FROM target))
-                WHERE project = \(scope.project.rawValue) AND handle_hash = \(handle)
-                    AND EXISTS (SELECT FROM target)
-                """
-            )
-        }
+        if let handle = write.redeems { all.append(redeem(handle, write)) }
         var statement: SQL = """
             WITH provider AS MATERIALIZED (
                 SELECT coalesce((
@@ -50,15 +48,13 @@ extension AccountStore {
         for (number, part) in all.enumerated() {
             statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
         }
+        let whole: SQL = "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target) FROM provider"
         do {
-            let rows = try await database.query(
-                "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target) FROM provider"
-            ) { row in
-                let enabled: Bool = try row.next()
-                let applied: Bool = try row.next()
-                return applied ? WriteOutcome.applied : enabled ? .stale : .providerDisabled
+            guard let locked else { return try await Self.outcome(of: whole, by: database) }
+            return try await database.transaction { transaction in
+                try await lock(locked, scope, transaction)
+                return try await Self.outcome(of: whole, by: transaction)
             }
-            return rows.first ?? .stale
         } catch let error as PostgresError {
             switch error.constraint {
             case "used_id_tokens_pkey": return .duplicateToken
@@ -67,6 +63,42 @@ extension AccountStore {
             default: throw error
             }
         }
+    }
+
+    /// Ends a pending credential, and with it every other handle that the same proof was given.
+    private func redeem(_ handle: [UInt8], _ write: SignInWrite) -> SQL {
+        let tokens = write.credential.tokens
+        return """
+            UPDATE pending_credentials SET redeemed_at = coalesce(redeemed_at, \(write.now)),
+                redeemed_by = coalesce(redeemed_by, (SELECT account FROM target))
+            WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                AND (handle_hash = \(handle) OR id_token_hash = \(tokens.idToken.map { SecureHash.sha256($0) })
+                    OR access_token_hash = \(tokens.accessToken.map { SecureHash.sha256($0) }))
+                AND provider = \(write.credential.identity.provider.rawValue) AND EXISTS (SELECT FROM target)
+            """
+    }
+
+    private static func outcome(of statement: SQL, by executor: some PostgresExecutor) async throws -> WriteOutcome {
+        let rows = try await executor.query(statement) { row in
+            let enabled: Bool = try row.next()
+            let applied: Bool = try row.next()
+            return applied ? WriteOutcome.applied : enabled ? .stale : .providerDisabled
+        }
+        return rows.first ?? .stale
+    }
+
+    /// - Returns: whether the account exists.
+    @discardableResult
+    func lock(_ account: AccountID, _ scope: Scope, _ transaction: PostgresTransaction) async throws -> Bool {
+        let locked = try await transaction.query(
+            """
+            SELECT true FROM accounts
+            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                AND tenant = \(scope.tenant.rawValue)
+            FOR UPDATE
+            """
+        ) { row in try row.next(Bool.self) }
+        return !locked.isEmpty
     }
 
     func linkParts(_ account: AccountID, _ write: SignInWrite) throws -> [SQL] {

@@ -55,6 +55,7 @@ extension AccountStore {
                 WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
                     AND password_hash = \(password.hash.hash)
+                FOR SHARE
                 """,
             parts: [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
         )

@@ -12,6 +12,8 @@ import struct Foundation.Date
 
 extension AccountStore {
     /// Signs in to the account that owns the identity (S1).
+    ///
+    /// The account's lock orders it with whatever ends sessions: either that sees the new one, or this is stale.
     package func signIn(to account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let identity = write.credential.identity
         let target: SQL = """
@@ -19,8 +21,10 @@ extension AccountStore {
             JOIN credential_subjects c ON c.project = a.project AND c.account = a.account AND c.tenant = a.tenant
             WHERE a.project = \(write.scope.project.rawValue) AND a.account = \(account.id.rawValue)
                 AND a.tenant = \(write.scope.tenant.rawValue) AND a.disabled IS NOT TRUE
+                AND a.version = \(account.version)
                 AND c.provider = \(identity.provider.rawValue) AND c.subject = \(identity.subject)
                 AND (SELECT enabled FROM provider)
+            FOR SHARE OF a
             """
         var parts: [SQL] = []
         // Native ID tokens leave nothing to store, and then the hot path writes no credential row.
@@ -80,12 +84,16 @@ extension AccountStore {
 
     /// Gives an account that never proved its address to the person who did: every way in that was there before goes,
     /// with every session (S7; docs/threats.md, T-A1).
+    ///
+    /// A statement sees no session that was committed after it began, not even after it waited: the account is locked
+    /// by a statement of its own first.
     package func takeOver(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let identity = write.credential.identity
-        let now = Int64(write.now.timeIntervalSince1970)
+        // The session that this opens signed in at, or a moment before, `write.now`: it must be good.
+        let validSince = write.session.authTime ?? Int64(write.now.timeIntervalSince1970)
         let target: SQL = """
             UPDATE accounts SET version = version + 1, methods = \([identity.provider.rawValue]),
-                valid_since = \(now), email_verified = true, email_original = \(identity.email?.original),
+                valid_since = \(validSince), email_verified = true, email_original = \(identity.email?.original),
                 password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
                 email_link = false, display_name = \(identity.profile.displayName),
                 photo_url = \(identity.profile.photoURL), screen_name = \(identity.profile.screenName),
@@ -115,7 +123,7 @@ extension AccountStore {
         parts.append(
             hadProvider ? try replaceLinked(write, account: account.id) : try insertLinked(write, account: account.id)
         )
-        return try await apply(write, target: target, parts: parts)
+        return try await apply(write, locking: account.id, target: target, parts: parts)
     }
 
     /// Links the identity to the signed-in account (K7).

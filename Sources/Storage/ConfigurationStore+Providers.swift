@@ -30,17 +30,7 @@ extension ConfigurationStore {
     /// - Throws: ``ConfigurationError/notFound``.
     package func replaceProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
         let secret = try seal(configuration, scope)
-        let changed = try await changing(
-            """
-            UPDATE provider_configurations SET enabled = \(configuration.enabled),
-                display_name = \(configuration.displayName), client_id = \(configuration.clientID),
-                client_secret = \(secret), audiences = \(configuration.audiences), issuer = \(configuration.issuer),
-                overrides = \(configuration.overrides), updated_at = \(now())
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND provider = \(configuration.provider.rawValue)
-            RETURNING provider
-            """
-        )
+        let changed = try await changing(replacement(configuration, secret: secret, scope))
         guard changed > 0 else { throw ConfigurationError.notFound }
     }
 
@@ -57,12 +47,64 @@ extension ConfigurationStore {
         guard changed > 0 else { throw ConfigurationError.notFound }
     }
 
+    /// Changes a provider's configuration as it stands now; two changes at once do not undo each other.
+    ///
+    /// - Returns: the configuration afterwards.
+    /// - Throws: what `change` throws, and nothing is changed; ``ConfigurationError/notFound``.
+    package func updateProvider(
+        _ provider: ProviderID,
+        in scope: Scope,
+        _ change: @escaping @Sendable (inout ProviderConfiguration) throws -> Void
+    ) async throws -> ProviderConfiguration {
+        let changed = try await database.transaction { transaction in
+            let found = try await readProviders(
+                """
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND provider = \(provider.rawValue)
+                FOR UPDATE
+                """,
+                transaction
+            )
+            guard var configuration = found.first?.2 else { throw ConfigurationError.notFound }
+            try change(&configuration)
+            let replacement = replacement(configuration, secret: try seal(configuration, scope), scope)
+            try await transaction.execute(
+                """
+                WITH version AS (UPDATE configuration SET version = version + 1)
+                \(sql: replacement)
+                """
+            )
+            return configuration
+        }
+        try await load()
+        return changed
+    }
+
+    private func replacement(_ configuration: ProviderConfiguration, secret: [UInt8]?, _ scope: Scope) -> SQL {
+        """
+        UPDATE provider_configurations SET enabled = \(configuration.enabled),
+            display_name = \(configuration.displayName), client_id = \(configuration.clientID),
+            client_secret = \(secret), audiences = \(configuration.audiences), issuer = \(configuration.issuer),
+            overrides = \(configuration.overrides), updated_at = \(now())
+        WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            AND provider = \(configuration.provider.rawValue)
+        RETURNING provider
+        """
+    }
+
     func readProviders() async throws -> [(ProjectID, TenantID, ProviderConfiguration)] {
-        let rows = try await database.query(
+        try await readProviders("", database)
+    }
+
+    private func readProviders(
+        _ condition: SQL,
+        _ executor: some PostgresExecutor
+    ) async throws -> [(ProjectID, TenantID, ProviderConfiguration)] {
+        let rows = try await executor.query(
             """
             SELECT project, tenant, provider, enabled, display_name, client_id, client_secret, audiences, issuer,
                 overrides
-            FROM provider_configurations
+            FROM provider_configurations \(sql: condition)
             """
         ) { row in
             let project: String = try row.next()

@@ -18,6 +18,7 @@ package struct PendingCredentialStore: Sendable {
     package struct Pending: Sendable {
         package var handleHash: [UInt8]
         package var credential: FederatedCredential
+        package var expiresAt: Date
         /// The account that redeemed it, and when.
         package var redeemed: (by: AccountID, at: Date)?
     }
@@ -25,17 +26,18 @@ package struct PendingCredentialStore: Sendable {
     /// How a client names a pending credential.
     package enum Key: Sendable {
         case handle(String)
+        /// The handle of a credential that was found before.
+        case handleHash([UInt8])
         /// The provider's own tokens that were handed out with it: Web SDKs resume with these.
         case tokens(idToken: String?, accessToken: String?, provider: ProviderID)
     }
 
-    /// - Parameter lifetime: seconds.
     package func insert(
         _ credential: FederatedCredential,
         handle: Secret,
         in scope: Scope,
         now: Date,
-        lifetime: TimeInterval
+        expiresAt: Date
     ) async throws {
         let handleHash = SecureHash.sha256(handle.reveal())
         let payload = try keyRing.seal(
@@ -50,7 +52,7 @@ package struct PendingCredentialStore: Sendable {
                 \(credential.identity.provider.rawValue), \(credential.identity.subject),
                 \(credential.tokens.idToken.map { SecureHash.sha256($0) }),
                 \(credential.tokens.accessToken.map { SecureHash.sha256($0) }), \(payload), \(now),
-                \(now.addingTimeInterval(lifetime)))
+                \(expiresAt))
             """
         )
     }
@@ -60,6 +62,7 @@ package struct PendingCredentialStore: Sendable {
         let condition: SQL
         switch key {
         case .handle(let handle): condition = "handle_hash = \(SecureHash.sha256(handle))"
+        case .handleHash(let hash): condition = "handle_hash = \(hash)"
         case .tokens(let idToken, let accessToken, let provider):
             let token: SQL
             if let idToken {
@@ -73,7 +76,7 @@ package struct PendingCredentialStore: Sendable {
         }
         let rows = try await database.query(
             """
-            SELECT handle_hash, payload, provider, subject, redeemed_by, redeemed_at FROM pending_credentials
+            SELECT handle_hash, payload, provider, subject, expires_at, redeemed_by, redeemed_at FROM pending_credentials
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND expires_at > \(now)
                 AND \(sql: condition)
             ORDER BY created_at DESC LIMIT 1
@@ -82,7 +85,8 @@ package struct PendingCredentialStore: Sendable {
             (
                 handleHash: try row.next([UInt8].self), payload: try row.next([UInt8].self),
                 provider: try row.next(String.self), subject: try row.next(String.self),
-                redeemedBy: try row.next(String?.self), redeemedAt: try row.next(Date?.self)
+                expiresAt: try row.next(Date.self), redeemedBy: try row.next(String?.self),
+                redeemedAt: try row.next(Date?.self)
             )
         }
         guard let row = rows.first else { return nil }
@@ -92,7 +96,7 @@ package struct PendingCredentialStore: Sendable {
         guard credential.identity.provider.rawValue == row.provider, credential.identity.subject == row.subject else {
             return nil
         }
-        var pending = Pending(handleHash: row.handleHash, credential: credential)
+        var pending = Pending(handleHash: row.handleHash, credential: credential, expiresAt: row.expiresAt)
         if let account = row.redeemedBy, let at = row.redeemedAt { pending.redeemed = (AccountID(account), at) }
         return pending
     }

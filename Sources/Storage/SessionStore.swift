@@ -44,7 +44,7 @@ extension SessionStore {
                         AND (successor_used_at IS NULL OR successor_used_at > \(now.addingTimeInterval(-60)))))
             ), used AS (
                 UPDATE sessions s SET last_used_at = \(now),
-                    successor_used_at = CASE WHEN f.current AND s.previous_hash IS NOT NULL
+                    successor_used_at = CASE WHEN s.secret_hash = \(secretHash) AND s.previous_hash IS NOT NULL
                         THEN coalesce(s.successor_used_at, \(now)) ELSE s.successor_used_at END
                 FROM found f
                 WHERE s.project = f.project AND s.account = f.account AND s.session = f.session

@@ -53,4 +53,12 @@ package enum SessionEffect: Sendable {
     /// the new one was first used, unless `retiresOldSecret`.
     case renew(NewSession, retiresOldSecret: Bool)
     case none
+
+    /// When the session signed in, in seconds since 1970; nil without one.
+    var authTime: Int64? {
+        switch self {
+        case .open(let session), .renew(let session, _): session.authTime
+        case .none: nil
+        }
+    }
 }

@@ -14,6 +14,8 @@ package enum PlainHTTP {
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(5)
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Tests send many requests at once, and none of them is to wait for another.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         configuration.timeout.read = .seconds(30)
         return HTTPClient(configuration: configuration)
     }()

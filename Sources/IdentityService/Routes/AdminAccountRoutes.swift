@@ -97,17 +97,19 @@ struct AdminAccountRoutes {
         return .json { $0.kind("DeleteAccountResponse") }
     }
 
-    /// A page of accounts with their password hashes, for export.
+    /// A page of accounts, with their password hashes for whom they are not redacted: a credential that may only read
+    /// accounts gets no hash to guess at.
     private func list(_ call: AdminCall) async throws -> Response {
         let size = try call.pageSize("maxResults", default: 20, maximum: 1000)
         let after = try call.call.query.value("nextPageToken").flatMap { $0.isEmpty ? nil : AccountID($0) }
         let page = try await accounts.list(maxResults: size, after: after, call.project, call.tenant)
+        let exports = call.admin.scopes.contains(.manageAccounts)
         return .json { json in
             json.kind("DownloadAccountResponse")
             guard !page.isEmpty else { return }
             json.array("users") { json in
                 for listed in page {
-                    let view = AccountView.export(listed.password?.hash)
+                    let view = exports ? AccountView.export(listed.password?.hash) : .admin
                     json.object { $0.account(listed.account, for: view) }
                 }
             }

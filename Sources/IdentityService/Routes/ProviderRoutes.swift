@@ -76,11 +76,12 @@ struct ProviderRoutes {
     private func update(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let body = try call.json()
         let mask = FieldMask(try call.call.query.value("updateMask"))
-        try await configuration.refresh()
-        var provider = try find(call, collection)
-        try provider.apply(body, mask, collection)
-        try check(provider)
-        try await configuration.replaceProvider(provider, in: call.scope)
+        let id = ProviderID(call.call.parameter("config"))
+        guard collection.contains(id) else { throw ConfigurationError.notFound }
+        let provider = try await configuration.updateProvider(id, in: call.scope) { provider in
+            try provider.apply(body, mask, collection)
+            try check(provider)
+        }
         return .json { $0.provider(provider, collection, call.project) }
     }
 

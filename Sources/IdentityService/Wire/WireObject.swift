@@ -126,7 +126,8 @@ package struct WireObject: Sendable {
     /// The member in either spelling; nil when it is absent or null.
     package func value(_ name: String) throws(WireError) -> JSONValue? {
         var found: JSONValue?
-        for member in members where Self.spells(member.name, name) {
+        let snakeCase = Self.snakeCase(name)  // once: a body can have a hundred thousand members
+        for member in members where member.name == name || member.name == snakeCase {
             guard found == nil else { throw .duplicate(name, field: join(name)) }
             found = member.value
         }
@@ -153,13 +154,6 @@ package struct WireObject: Sendable {
     private func mismatch(_ name: String, _ type: String, _ value: JSONValue) -> WireError {
         let field = join(name)
         return .invalidRequest("Invalid value at '\(field)' (\(type)), \(value.jsonText)", field: field)
-    }
-
-    /// Whether `name` is `camel` itself or its snake_case form.
-    private static func spells(_ name: String, _ camel: String) -> Bool {
-        if name == camel { return true }
-        guard name.utf8.contains(UInt8(ascii: "_")) else { return false }
-        return name == snakeCase(camel)
     }
 
     private static func snakeCase(_ camel: String) -> String {

@@ -136,9 +136,12 @@ import Testing
                 "definition.claims.subject must name where the provider's user id is"
             ),
             ("github.com", #"{"claims":{"sub":["x"]}}"#, "definition.claims.sub is unknown"),
-            ("github.com", #"{"pkce":"none","pkce":"required"}"#, "definition is not valid JSON: duplicateMember"),
+            (
+                "github.com", #"{"pkce":"none","pkce":"required"}"#,
+                "definition is not valid JSON: a member comes twice (byte 15)"
+            ),
             ("github.com", "[]", "definition must be an object"),
-            ("github.com", "{", "definition is not valid JSON: malformed"),
+            ("github.com", "{", "definition is not valid JSON: the text ends too early (byte 1)"),
             ("oidc.acme", "{}", "issuer is missing"),
             ("oauth.plain", "{}", "definition.endpoints.authorization is missing"),
             (

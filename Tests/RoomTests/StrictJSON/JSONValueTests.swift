@@ -126,7 +126,7 @@ struct JSONValueTests {
         #expect(error?.reason == .invalidText)
     }
 
-    @Test("refuses more levels than the caller allows, whatever they are made of", arguments: [1, 32, 64])
+    @Test("refuses more levels than the caller allows, whatever they are made of", arguments: [2, 32, 64])
     func refusesDepth(_ limit: Int) {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)

@@ -70,6 +70,7 @@ struct ComposeTests {
                     var service = service
                     service.project = "compose-test"
                     service.apiKey = String(made.output.split(separator: " ").last ?? "")
+                    try await service.learnsItsKey()
                     let signedUp = try await service.signUp("ada@example.com")
                     #expect(signedUp.status == 200, "\(signedUp)")
                     let signedIn = try await service.signInWithPassword("ada@example.com")

@@ -17,13 +17,33 @@ final class Lines: Sendable {
 
     private let state = Mutex(State())
 
-    init(reading pipe: Pipe) {
-        pipe.fileHandleForReading.readabilityHandler = { [self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            take(data)
+    /// Where the program writes.
+    let end: FileHandle
+
+    init() throws {
+        // Not `Pipe`: its ends pass on to whatever another test starts meanwhile, and ours would never be closed.
+        let path = FileManager.default.temporaryDirectory.appending(path: "lines-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        guard unsafe mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        // Without the flag it would wait for the other end.
+        let reading = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let writing = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        guard reading >= 0, writing >= 0, fcntl(reading, F_SETFL, 0) == 0 else { throw CocoaError(.fileReadUnknown) }
+        end = FileHandle(fileDescriptor: writing, closeOnDealloc: true)
+        let reader = FileHandle(fileDescriptor: reading, closeOnDealloc: true)
+        let thread = Thread { [self] in
+            var data = Data()
+            repeat {
+                data = reader.availableData
+                take(data)
+            } while !data.isEmpty
         }
+        thread.name = "lines"
+        thread.start()
     }
+
+    /// Once the program has it, or is not going to.
+    func closeEnd() { try? end.close() }
 
     var all: [String] { state.withLock { $0.lines } }
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A program that runs beside the tests: what it writes, line by line, and how it ends.
 package final class Program: Sendable {
-    private let process: Process
+    package let processID: Int32
     private let output: Lines
     private let errors: Lines
     private let ending: Ending
@@ -46,20 +46,23 @@ package final class Program: Sendable {
 
     /// - Parameter environment: besides the few variables that every program needs.
     private init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
-        let (process, ending) = (Process(), Ending())
-        let (output, errors) = (Pipe(), Pipe())
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        process.environment = Self.inherited.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        process.terminationHandler = { ending.end(with: $0) }
-        self.process = process
-        self.ending = ending
-        self.output = Lines(reading: output)
-        self.errors = Lines(reading: errors)
-        try process.run()
+        let (output, errors) = (try Lines(), try Lines())
+        defer {
+            output.closeEnd()
+            errors.closeEnd()
+        }
+        let processID = try Spawn.start(
+            path,
+            arguments,
+            environment: Self.inherited.merging(environment) { $1 },
+            output: output.end.fileDescriptor,
+            errors: errors.end.fileDescriptor
+        )
+        let ending = Ending()
+        let thread = Thread { ending.end(with: Spawn.wait(for: processID)) }
+        thread.name = "program"
+        thread.start()
+        (self.processID, self.ending, self.output, self.errors) = (processID, ending, output, errors)
     }
 
     /// Nothing that configures the service, or libpq.
@@ -68,8 +71,6 @@ package final class Program: Sendable {
             ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"].contains(name)
         }
     }
-
-    package var processID: Int32 { process.processIdentifier }
 
     /// All that it has written to standard output, and to standard error.
     package var written: (output: [String], errors: [String]) { (output.all, errors.all) }
@@ -93,8 +94,8 @@ package final class Program: Sendable {
     package func crash() { send(SIGKILL) }
 
     private func send(_ signal: Int32) {
-        guard process.isRunning else { return }
-        _ = kill(process.processIdentifier, signal)
+        guard !ending.hasCome else { return }
+        _ = kill(processID, signal)
     }
 
     /// Waits for the end, and all that was written until then.
@@ -108,7 +109,6 @@ package final class Program: Sendable {
     }
 
     private func stop() async {
-        guard process.isRunning else { return }
         terminate()
         _ = await ending.status()
     }
@@ -129,9 +129,9 @@ private final class Ending: Sendable {
 
     private let state = Mutex(State())
 
-    /// A signal counts as 128 and its number, as in a shell.
-    func end(with process: Process) {
-        let status = process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+    var hasCome: Bool { state.withLock { $0.status != nil } }
+
+    func end(with status: Int32) {
         let waiters = state.withLock { state in
             state.status = status
             defer { state.waiters = [] }

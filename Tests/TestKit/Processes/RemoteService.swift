@@ -38,6 +38,11 @@ package struct RemoteService: Sendable {
         )
     }
 
+    /// Waits until the node has read the project of ``apiKey``, half a second at most after it was made.
+    package func learnsItsKey() async throws {
+        try await waitUntil { try await signInWithPassword("nobody@example.com").error?.hasPrefix("API key") == false }
+    }
+
     package func signUp(_ email: String, _ password: String = "correct horse") async throws -> Reply {
         try await call("accounts:signUp", ["email": .string(email), "password": .string(password)])
     }

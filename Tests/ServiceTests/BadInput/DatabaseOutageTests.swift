@@ -1,0 +1,204 @@
+import Development
+import Foundation
+import InMemoryLogging
+import Migrations
+import Logging
+import Postgres
+import Projects
+import TestKit
+import Testing
+
+@Suite("A database that is away")
+struct DatabaseOutageTests {
+    /// Every way into the database, with what it answers while that is away.
+    private static func calls(
+        _ service: TestService,
+        _ account: Reply
+    ) -> [(String, isPlain: Bool, @Sendable () async throws -> Reply)] {
+        [
+            ("lookup", true, { try await service.lookUp(account.idToken) }),
+            ("token", true, { try await service.refresh(account.refreshToken) }),
+            ("signUp", false, { try await service.signUp("grace@example.com", "some password") }),
+            ("signInWithPassword", false, { try await service.signInWithPassword("ada@example.com", "some password") }),
+            (
+                "update", false,
+                { try await service.call("accounts:update", ["idToken": JSON(account.idToken), "displayName": "x"]) }
+            ),
+            ("delete", false, { try await service.call("accounts:delete", ["idToken": JSON(account.idToken)]) }),
+            (
+                "listSessions", false,
+                { try await service.call("accounts:listSessions", ["idToken": JSON(account.idToken)]) }
+            ),
+            (
+                "signInWithIdp", false,
+                { try await service.finishFlow(at: "http://localhost/callback?code=a&state=b", sessionID: "c") }
+            ),
+            ("admin lookup", false, { try await service.admin("accounts:lookup", ["localId": ["x"]]) }),
+        ]
+    }
+
+    private func check(_ name: String, _ reply: Reply, isPlain: Bool) {
+        #expect(reply.status == 503, "\(name): \(reply)")
+        #expect(reply.response.header("retry-after") == "1", "\(name)")
+        if isPlain {
+            #expect(reply.response.header("content-type") == "text/plain; charset=utf-8", "\(name)")
+            #expect(reply.json == .null, "\(name): JSON would sign people out")
+        } else {
+            #expect(reply["error"]?["code"] == 503, "\(name)")
+            #expect(reply["error"]?["status"] == "UNAVAILABLE", "\(name)")
+        }
+        #expect(!reply.response.text.lowercased().contains("postgres"), "\(name)")
+    }
+
+    @Test("stopped: 503 everywhere, as plain text where JSON would sign people out; started: all is well again")
+    func stoppedAndStarted() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/outage-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let first = PrivateCluster(folder: folder, durable: false)
+        try await first.start()
+        let conninfo = try #require(first.conninfo)
+        let migrating = PostgresClient(.migrating(conninfo), logger: Logger(label: "migrations"))
+        try await Migrator(migrating).migrate()
+        await migrating.close()
+        var options = TestService.Options()
+        options.conninfo = conninfo
+        try await TestSlots.services.use { [options] in
+            try await TestService.run(options) { service in
+                let account = try await service.signUp("ada@example.com", "some password")
+                #expect(account.status == 200)
+                await first.stop()
+                for (name, isPlain, call) in Self.calls(service, account) {
+                    check(name, try await call(), isPlain: isPlain)
+                }
+                #expect(try await service.send("GET", "/healthz").status == 200, "alive")
+                #expect(try await service.send("GET", "/readyz").status == 503, "not ready")
+                let log = service.logs.entries.map { "\($0.message) \($0.metadata)" }
+                #expect(log.contains { $0.contains("postgres.") }, "the log says why")
+                #expect(!log.contains { $0.contains(account.refreshToken ?? "-") || $0.contains("some password") })
+
+                let second = PrivateCluster(folder: folder, durable: false)
+                try await second.start()
+                #expect(second.conninfo == conninfo)
+                let recovered = try await eventually { try await service.lookUp(account.idToken) }
+                #expect(recovered.status == 200, "\(recovered)")
+                #expect(try await service.refresh(account.refreshToken).status == 200)
+                #expect(
+                    try await service.signInWithPassword("ada@example.com", "some password").localID == account.localID
+                )
+                #expect(
+                    try await service.signUp("grace@example.com", "some password").status == 200,
+                    "nothing was half done"
+                )
+                #expect(try await service.send("GET", "/readyz").status == 200)
+                await second.stop()
+            }
+        }
+    }
+
+    /// Asks until the pool has its connections back: it waits longer between tries the longer the server is away.
+    private func eventually(_ call: () async throws -> Reply) async throws -> Reply {
+        var reply = try await call()
+        for _ in 0..<2_000 where reply.status == 503 { reply = try await call() }
+        return reply
+    }
+
+    @Test("killed backends under load: 200 or 503, never another answer, and no account twice", .database)
+    func killedBackends() async throws {
+        try await TestSlots.services.use {
+            try await TestService.run { service in
+                let account = try await service.signUp("ada@example.com", "some password")
+                let admin = TestDatabase.current.client
+                let replies = try await withThrowingTaskGroup(of: [Reply].self) { group in
+                    for worker in 0..<6 {
+                        group.addTask {
+                            var replies: [Reply] = []
+                            for round in 0..<15 {
+                                replies.append(try await service.lookUp(account.idToken))
+                                replies.append(try await service.refresh(account.refreshToken))
+                                replies.append(
+                                    try await service.signUp("user-\(worker)-\(round)@example.com", "some password")
+                                )
+                            }
+                            return replies
+                        }
+                    }
+                    group.addTask {
+                        for _ in 0..<20 {
+                            _ = try await admin.query(
+                                """
+                                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                                WHERE datname = current_database() AND pid <> pg_backend_pid()
+                                """
+                            ) { try $0.next(Bool.self) }
+                        }
+                        return []
+                    }
+                    return try await group.reduce(into: []) { $0 += $1 }
+                }
+                for reply in replies { #expect([200, 503].contains(reply.status), "\(reply)") }
+                for reply in replies where reply.status == 200 && reply["users"] != nil {
+                    #expect(reply["users"]?[0]?["localId"]?.string == account.localID)
+                }
+                let made = Set(
+                    replies.filter { $0["kind"] == "identitytoolkit#SignupNewUserResponse" }.compactMap(\.localID)
+                )
+                let kept = try await eventuallyCount(service)
+                #expect(kept >= made.count + 1)
+                let calm = try await eventually { try await service.lookUp(account.idToken) }
+                #expect(calm.status == 200)
+            }
+        }
+    }
+
+    private func eventuallyCount(_ service: TestService) async throws -> Int {
+        let query: SQL = "SELECT count(*) FROM accounts WHERE project = \(service.project.id.rawValue)"
+        return Int(try await TestDatabase.current.client.query(query) { try $0.next(Int64.self) }.first ?? 0)
+    }
+
+    @Test("read-only: reading goes on, writing is 503, and nothing is half written", .database)
+    func readOnly() async throws {
+        try await TestSlots.services.use {
+            try await TestService.run { service in
+                let account = try await service.signUp("ada@example.com", "some password")
+                let admin = PostgresClient(
+                    .init(conninfo: TestDatabase.current.conninfo, connections: 1),
+                    logger: Logger(label: "admin")
+                )
+                let name = try await admin.query("SELECT current_database()::text") { try $0.next(String.self) }
+                let database = try #require(name.first)
+                try await admin.execute("SET default_transaction_read_only = off")
+                try await admin.execute("ALTER DATABASE \(identifier: database) SET default_transaction_read_only = on")
+                try await terminateOthers(admin)
+                let before = try await Footprint(of: service)
+                let read = try await eventually { try await service.lookUp(account.idToken) }
+                #expect(read.status == 200, "\(read)")
+                let write = try await service.call(
+                    "accounts:update",
+                    ["idToken": JSON(account.idToken), "displayName": "x"]
+                )
+                check("update", write, isPlain: false)
+                check("signUp", try await service.signUp("grace@example.com", "some password"), isPlain: false)
+                check(
+                    "signIn",
+                    try await service.signInWithPassword("ada@example.com", "some password"),
+                    isPlain: false
+                )
+                #expect(try await Footprint(of: service) == before)
+                try await admin.execute("ALTER DATABASE \(identifier: database) RESET default_transaction_read_only")
+                try await terminateOthers(admin)
+                let after = try await eventually { try await service.signUp("grace@example.com", "some password") }
+                #expect(after.status == 200, "\(after)")
+                await admin.close()
+            }
+        }
+    }
+
+    private func terminateOthers(_ admin: PostgresClient) async throws {
+        _ = try await admin.query(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """
+        ) { try $0.next(Bool.self) }
+    }
+}

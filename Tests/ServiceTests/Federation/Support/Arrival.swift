@@ -1,0 +1,76 @@
+import Development
+import Linking
+import TestKit
+
+/// A browser that is back from the provider, before the app hands its result to the service.
+struct Arrival: Sendable {
+    /// The URL that the provider sent the browser to.
+    var callback: String
+    var sessionID: String
+    var authURI: String
+    var reply: Reply
+
+    /// The parameters of the callback.
+    var fields: FormFields { FormFields(SplitURL(callback)?.query ?? "") }
+    /// The parameters of the authorization request.
+    var request: FormFields { FormFields(SplitURL(authURI)?.query ?? "") }
+    var address: String { String(callback.prefix { $0 != "?" && $0 != "#" }) }
+
+    /// The same callback with a parameter replaced, or removed when `value` is nil.
+    func with(_ name: String, _ value: String?) -> Arrival {
+        var pairs = fields.pairs.map { ($0.name, $0.value) }.filter { $0.0 != name }
+        if let value { pairs.append((name, value)) }
+        var changed = self
+        changed.callback = address + "?" + FormFields(pairs: pairs).text
+        return changed
+    }
+}
+
+extension ProviderScene {
+    /// Starts a sign-in and goes through the provider's page, up to the callback.
+    func arrive(
+        at continueURI: String = "http://localhost/callback",
+        as provider: ProviderID? = nil,
+        _ start: JSON = [:]
+    ) async throws -> Arrival {
+        let flow = try await service.startFlow(through: provider ?? self.provider, continueURI: continueURI, start)
+        secrets.add(from: flow.reply)
+        let visit = try await ScriptedBrowser().open(flow.authURI, until: [continueURI])
+        let arrival = Arrival(
+            callback: visit.url,
+            sessionID: flow.sessionID,
+            authURI: flow.authURI,
+            reply: flow.reply
+        )
+        secrets.add(arrival.fields["code"], arrival.fields["state"])
+        return arrival
+    }
+
+    /// Hands a callback to the service.
+    @discardableResult
+    func finish(_ arrival: Arrival, idToken: String? = nil, _ more: JSON = [:]) async throws -> Reply {
+        let reply = try await service.finishFlow(
+            at: arrival.callback,
+            sessionID: arrival.sessionID,
+            idToken: idToken,
+            more
+        )
+        secrets.add(from: reply)
+        return reply
+    }
+
+    @discardableResult
+    func signIn(_ start: JSON = [:], _ more: JSON = [:]) async throws -> Reply {
+        try await finish(arrive(start), more)
+    }
+
+    /// Signs in with a token that the app got by itself.
+    func signIn(idToken: String, nonce: String? = nil, provider: ProviderID? = nil) async throws -> Reply {
+        var fields = [("id_token", idToken), ("providerId", (provider ?? self.provider).rawValue)]
+        if let nonce { fields.append(("nonce", nonce)) }
+        secrets.add(idToken, nonce)
+        let reply = try await service.signInWithIdP(postBody: FormFields(pairs: fields).text)
+        secrets.add(from: reply)
+        return reply
+    }
+}

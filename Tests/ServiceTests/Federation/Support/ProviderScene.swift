@@ -1,0 +1,122 @@
+import Development
+import Foundation
+import InMemoryLogging
+import Linking
+import Outbound
+import Projects
+import TestKit
+import Testing
+
+/// A service with one provider, where Ada has an account.
+///
+/// Afterwards the provider must have seen nothing that a correct client would not send, every armed fault must have been
+/// met, and the service's log must hold no secret of all that was exchanged.
+struct ProviderScene: Sendable {
+    enum Kind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+        case oidc = "oidc.acme"
+        case oauth2 = "oauth.acme"
+        case google = "google.com"
+        case github = "github.com"
+
+        var provider: ProviderID { ProviderID(rawValue) }
+        var testDescription: String { rawValue }
+
+        var personality: ProviderPersonality {
+            switch self {
+            case .oidc: .genericOIDC
+            case .oauth2: .genericOAuth2
+            case .google: .google
+            case .github: .github
+            }
+        }
+
+        /// A GitHub id beyond 2^53, which a double could not hold.
+        var subject: String { self == .github ? "9007199254740993" : "ada/1|\(rawValue)" }
+        var isOpenID: Bool { self == .oidc || self == .google }
+    }
+
+    struct Options: Sendable {
+        var service = TestService.Options()
+        var personality: @Sendable (inout ProviderPersonality) -> Void = { _ in }
+        var redirects = TestClient.RedirectRule.anyLocal
+        /// Further members of `definition{}`.
+        var definition: [String: TestJSON] = [:]
+        /// Whether the test makes the provider see mistakes on purpose.
+        var expectsViolations = false
+    }
+
+    static let clientSecret = "client-s3cret+/=:%"
+
+    let service: TestService
+    let tenant: TestTenant
+    let kind: Kind
+    let ada: TestUser
+    let secrets = SecretBook()
+
+    var provider: ProviderID { kind.provider }
+
+    static func run(
+        _ kind: Kind,
+        _ options: Options = Options(),
+        _ body: @Sendable (ProviderScene) async throws -> Void
+    ) async throws {
+        try await TestSlots.services.use {
+            // The provider's clock is the real one, and waiting for a slot takes time.
+            options.service.clock.set(Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down)))
+            try await play(kind, options, body)
+        }
+    }
+
+    private static func play(
+        _ kind: Kind,
+        _ options: Options,
+        _ body: @Sendable (ProviderScene) async throws -> Void
+    ) async throws {
+        var personality = kind.personality
+        options.personality(&personality)
+        let tenant = try await TestProvider.tenant(personality)
+        tenant.addClient(secrets: [clientSecret], redirects: options.redirects)
+        let ada = tenant.addUser(person(kind.subject, "ada", of: kind))
+        tenant.everyLogin(ada)
+        try await TestService.run(options.service) { service in
+            try await service.configure(tenant.configuration(as: kind.provider, overrides: options.definition))
+            let scene = ProviderScene(service: service, tenant: tenant, kind: kind, ada: ada)
+            scene.secrets.add(clientSecret, ada.email)
+            try await body(scene)
+            if !options.expectsViolations { #expect(tenant.violations.isEmpty) }
+            #expect(tenant.unusedFaults.isEmpty)
+            scene.checkLog()
+        }
+    }
+
+    /// Somebody with a verified address.
+    static func person(_ subject: String, _ name: String, of kind: Kind) -> TestUser {
+        TestUser(
+            subject,
+            email: "\(name)@example.com",
+            name: name.capitalized,
+            givenName: name.capitalized,
+            familyName: "Lovelace",
+            picture: "https://pictures.example.com/\(name).png",
+            login: "\(name)-login"
+        )
+    }
+
+    /// A second person at the provider.
+    func addGrace() -> TestUser {
+        let grace = tenant.addUser(Self.person(kind == .github ? "77" : "grace-2", "grace", of: kind))
+        secrets.add(grace.email)
+        return grace
+    }
+
+    /// Nothing that was secret may stand in the log.
+    func checkLog(sourceLocation: SourceLocation = #_sourceLocation) {
+        secrets.add(from: tenant.requests())
+        let log = service.logs.entries.map { "\($0.message) \($0.metadata) \($0.error.map { "\($0)" } ?? "")" }
+        #expect(!log.isEmpty, sourceLocation: sourceLocation)
+        for secret in secrets.all {
+            let line = log.first { $0.contains(secret) }
+            #expect(line == nil, "a secret is in the log", sourceLocation: sourceLocation)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import Development
+
+extension IDTokenChanges {
+    static func rewritten(_ rewrite: @escaping @Sendable (String) -> String) -> IDTokenChanges {
+        IDTokenChanges(rewrite: rewrite)
+    }
+
+    /// Without the removals of what is set: those happen last.
+    var setAfterRemove: IDTokenChanges {
+        var changes = self
+        changes.remove.subtract(set.keys)
+        return changes
+    }
+}
+
+extension TestJSON {
+    var textValue: String? { if case .string(let text) = self { text } else { nil } }
+}

@@ -1,0 +1,276 @@
+import Development
+import Linking
+import Projects
+import TestKit
+import Testing
+
+@Suite("Resuming a conflict", .database, .testProvider, .serialized)
+struct ConflictTests {
+    /// Ada has a verified account with a password; her identity at `oidc.acme` does not prove the address.
+    private func withConflict(
+        _ body: @Sendable (_ world: LinkingWorld, _ owner: String, _ conflict: Reply) async throws -> Void
+    ) async throws {
+        try await LinkingWorld.run { world in
+            let owner = try await makeOwner(world)
+            let conflict = try await world.acme(world.person(verified: false))
+            conflict.expectConflict(with: owner, providers: [])
+            try await body(world, owner, conflict)
+        }
+    }
+
+    private func makeOwner(_ world: LinkingWorld) async throws -> String {
+        try await world.account(["email": "ada@example.com", "emailVerified": true, "password": "correct horse"])
+    }
+
+    @Test("R-35, R-37: by the pending token, without another visit to the provider")
+    func byPendingToken() async throws {
+        try await LinkingWorld.run { world in
+            let owner = try await makeOwner(world)
+            let conflict = try await world.github(world.githubPerson())
+            conflict.expectConflict(with: owner, providers: [])
+            #expect(conflict["email"] == "ada@example.com")
+            #expect(conflict["providerId"] == "github.com")
+            #expect(conflict["screenName"] == "ada7001")
+            let visits = world.github.requests().count
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            let linked = try await world.resume(conflict.pendingToken, idToken: user.idToken)
+            linked.expectSignedIn(as: owner)
+            #expect(linked.pendingToken == nil)
+            #expect(linked["oauthAccessToken"] == conflict["oauthAccessToken"])
+            #expect(linked.claims["firebase"]?["sign_in_provider"] == "github.com")
+            #expect(world.github.requests().count == visits)
+            let account = try await world.service.account(owner)
+            #expect(account?.providers == ["github.com", "password"])
+            #expect(account?["email"] == "ada@example.com")
+            try await world.github(world.githubPerson()).expectSignedIn(as: owner)
+        }
+    }
+
+    @Test("R-37: Google resumes by the bare ID token, without the nonce that it carries")
+    func byBareIDToken() async throws {
+        try await LinkingWorld.run { world in
+            let owner = try await makeOwner(world)
+            var person = world.googlePerson()
+            person.emailVerified = false
+            world.google.everyLogin(world.google.addUser(person))
+            let conflict = try await world.service.signIn(through: .google)
+            conflict.expectConflict(with: owner, providers: [])
+            let idToken = try #require(conflict["oauthIdToken"]?.string)
+            let accessToken = try #require(conflict["oauthAccessToken"]?.string)
+            #expect(Reply.claims(of: idToken)["nonce"] != nil)
+            let visits = world.google.requests().count
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            let postBody = "id_token=\(idToken)&access_token=\(accessToken)&providerId=google.com"
+            // Alone, without an account to link to, the tokens are judged as any others.
+            let alone = try await world.service.signInWithIdP(postBody: postBody)
+            #expect(alone.code == "MISSING_OR_INVALID_NONCE")
+            let linked = try await world.service.signInWithIdP(postBody: postBody, idToken: user.idToken)
+            linked.expectSignedIn(as: owner)
+            #expect(world.google.requests(.token).count == 1)
+            #expect(world.google.requests().count <= visits + 1, "the key set, at most")
+            #expect(try await world.service.account(owner)?.providers == ["google.com", "password"])
+            // The same again is the same answer; later it is over.
+            try await world.service.signInWithIdP(postBody: postBody, idToken: user.idToken).expectSignedIn(as: owner)
+            world.service.clock.advance(by: 61)
+            let late = try await world.service.signInWithIdP(postBody: postBody, idToken: linked.idToken)
+            #expect(late.code == "MISSING_OR_INVALID_NONCE")
+        }
+    }
+
+    @Test("R-37: GitHub resumes by the bare access token")
+    func byBareAccessToken() async throws {
+        try await LinkingWorld.run { world in
+            let owner = try await makeOwner(world)
+            let conflict = try await world.github(world.githubPerson())
+            conflict.expectConflict(with: owner, providers: [])
+            let postBody = "access_token=\(conflict["oauthAccessToken"]?.string ?? "")&providerId=github.com"
+            let visits = world.github.requests().count
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            #expect(try await world.service.signInWithIdP(postBody: postBody).code == "INVALID_IDP_RESPONSE")
+            // The token of another provider's conflict is not this one's.
+            let foreign = postBody.replacing("github.com", with: "google.com")
+            #expect(
+                try await world.service.signInWithIdP(postBody: foreign, idToken: user.idToken).code
+                    == "INVALID_IDP_RESPONSE"
+            )
+            let linked = try await world.service.signInWithIdP(postBody: postBody, idToken: user.idToken)
+            linked.expectSignedIn(as: owner)
+            #expect(world.github.requests().count == visits)
+            #expect(try await world.service.account(owner)?.providers == ["github.com", "password"])
+        }
+    }
+
+    @Test("survives failed attempts")
+    func survivesFailures() async throws {
+        try await withConflict { world, owner, conflict in
+            let other = try await world.service.signUp("eve@example.com")
+            try await world.resume(conflict.pendingToken, idToken: "x").expectRefused("INVALID_ID_TOKEN")
+            try await world.resume(conflict.pendingToken, idToken: "").expectRefused("INVALID_ID_TOKEN")
+            let refused = try await world.resume(conflict.pendingToken, idToken: other.idToken)
+            refused.expectLinkRefused("EMAIL_EXISTS")
+            #expect(refused.pendingToken == conflict.pendingToken)
+            // Without an account to link to it is the same conflict again.
+            let again = try await world.resume(conflict.pendingToken)
+            again.expectConflict(with: owner, providers: [])
+            #expect(again.pendingToken == conflict.pendingToken)
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            try await world.resume(conflict.pendingToken, idToken: user.idToken).expectSignedIn(as: owner)
+        }
+    }
+
+    @Test("survives a restart of the service")
+    func survivesARestart() async throws {
+        var options = LinkingWorld.options()
+        let (world, owner, conflict) = try await TestService.run(options) { service in
+            let world = try await LinkingWorld(service)
+            let owner = try await makeOwner(world)
+            return (world, owner, try await world.acme(world.person(verified: false)))
+        }
+        conflict.expectConflict(with: owner, providers: [])
+        options.project = world.service.project
+        options.clock = world.service.clock
+        try await TestService.run(options) { service in
+            let user = try await service.signInWithPassword("ada@example.com")
+            try await world.on(service).resume(conflict.pendingToken, idToken: user.idToken).expectSignedIn(as: owner)
+        }
+    }
+
+    @Test("lives for an hour", arguments: [(3599.0, true), (3600.0, false)])
+    func livesForAnHour(age: Double, good: Bool) async throws {
+        try await withConflict { world, owner, conflict in
+            world.service.clock.advance(by: age)
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            let reply = try await world.resume(conflict.pendingToken, idToken: user.idToken)
+            if good { reply.expectSignedIn(as: owner) } else { reply.expectRefused("INVALID_PENDING_TOKEN") }
+        }
+    }
+
+    @Test("a failed attempt with the bare tokens lends it no second hour, and no second life")
+    func failedAttemptsProlongNothing() async throws {
+        try await withConflict { world, owner, conflict in
+            let postBody = "id_token=\(conflict["oauthIdToken"]?.string ?? "")&providerId=oidc.acme"
+            world.service.clock.advance(by: 3000)
+            let other = try await world.service.signUp("eve@example.com")
+            let refused = try await world.service.signInWithIdP(postBody: postBody, idToken: other.idToken)
+            refused.expectLinkRefused("EMAIL_EXISTS")
+            // By the handle of the first answer it ends, and with it the second answer's.
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            try await world.resume(conflict.pendingToken, idToken: user.idToken).expectSignedIn(as: owner)
+            world.service.clock.advance(by: 61)
+            try await world.resume(refused.pendingToken).expectRefused("INVALID_PENDING_TOKEN")
+        }
+        try await withConflict { world, owner, conflict in
+            let postBody = "id_token=\(conflict["oauthIdToken"]?.string ?? "")&providerId=oidc.acme"
+            world.service.clock.advance(by: 3000)
+            let other = try await world.service.signUp("eve@example.com")
+            let refused = try await world.service.signInWithIdP(postBody: postBody, idToken: other.idToken)
+            refused.expectLinkRefused("EMAIL_EXISTS")
+            world.service.clock.advance(by: 600)
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            try await world.resume(refused.pendingToken, idToken: user.idToken).expectRefused("INVALID_PENDING_TOKEN")
+        }
+    }
+
+    @Test("ends with its first success; the same request within a minute gets the same answer")
+    func endsWithSuccess() async throws {
+        try await withConflict { world, owner, conflict in
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            let first = try await world.resume(conflict.pendingToken, idToken: user.idToken)
+            first.expectSignedIn(as: owner)
+            let before = try await world.service.account(owner)
+            world.service.clock.advance(by: 59)
+            let retry = try await world.resume(conflict.pendingToken, idToken: user.idToken)
+            retry.expectSignedIn(as: owner)
+            let changing = ["idToken", "refreshToken"]
+            #expect(Set(retry.json.object?.keys.map { $0 } ?? []) == Set(first.json.object?.keys.map { $0 } ?? []))
+            for (name, value) in first.json.object ?? [:] where !changing.contains(name) {
+                #expect(retry.json[name] == value, "\(name)")
+            }
+            #expect(
+                try await world.service.account(owner)?.without("lastLoginAt", "lastRefreshAt")
+                    == before?.without("lastLoginAt", "lastRefreshAt")
+            )
+            #expect(try await world.service.refresh(retry.refreshToken).status == 200)
+            // The minute counts from the first success.
+            world.service.clock.advance(by: 2)
+            try await world.resume(conflict.pendingToken, idToken: user.idToken).expectRefused("INVALID_PENDING_TOKEN")
+            try await world.resume(conflict.pendingToken).expectRefused("INVALID_PENDING_TOKEN")
+        }
+    }
+
+    @Test("another account's attempt after the success is refused")
+    func refusesAnotherAccount() async throws {
+        try await withConflict { world, owner, conflict in
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            try await world.resume(conflict.pendingToken, idToken: user.idToken).expectSignedIn(as: owner)
+            let other = try await world.service.signUp("eve@example.com")
+            let refused = try await world.resume(conflict.pendingToken, idToken: other.idToken)
+            refused.expectLinkRefused("FEDERATED_USER_ID_ALREADY_LINKED")
+            world.service.clock.advance(by: 61)
+            try await world.resume(conflict.pendingToken, idToken: other.idToken)
+                .expectRefused("INVALID_PENDING_TOKEN")
+            try await world.resume(refused.pendingToken, idToken: other.idToken)
+                .expectRefused("INVALID_PENDING_TOKEN")
+            #expect(try await world.service.account(other.localID)?.providers == ["password"])
+        }
+    }
+
+    @Test("T-D1: a pending token is nothing in another project")
+    func isOfOneProject() async throws {
+        try await withConflict { world, owner, conflict in
+            try await TestService.run(LinkingWorld.options()) { service in
+                let other = try await LinkingWorld(service)
+                let user = try await service.signUp("ada@example.com")
+                try await other.resume(conflict.pendingToken, idToken: user.idToken)
+                    .expectRefused("INVALID_PENDING_TOKEN")
+                try await other.resume(conflict.pendingToken).expectRefused("INVALID_PENDING_TOKEN")
+            }
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            try await world.resume(conflict.pendingToken, idToken: user.idToken).expectSignedIn(as: owner)
+        }
+    }
+
+    @Test("pending tokens come with conflicts alone")
+    func comesWithConflictsAlone() async throws {
+        try await LinkingWorld.run { world in
+            let user = try await world.acme(world.person())
+            user.expectSignedIn(new: true)
+            #expect(user.pendingToken == nil)
+            let linked = try await world.google(world.googlePerson("9", email: "b@example.com"), idToken: user.idToken)
+            linked.expectSignedIn(as: user.localID)
+            #expect(linked.pendingToken == nil)
+        }
+    }
+
+    struct Disclosure: Sendable, CustomTestStringConvertible {
+        var protected: Bool
+        var asserted: Bool
+        var tells: Bool
+        var testDescription: String { "protection \(protected), asserted as verified \(asserted)" }
+    }
+
+    @Test(
+        "under enumeration protection a conflict names the account only to who has a provider's word for the address",
+        arguments: [
+            Disclosure(protected: false, asserted: false, tells: true),
+            Disclosure(protected: false, asserted: true, tells: true),
+            Disclosure(protected: true, asserted: false, tells: false),
+            Disclosure(protected: true, asserted: true, tells: true),
+        ]
+    )
+    func tellsWhoMayKnow(disclosure: Disclosure) async throws {
+        try await LinkingWorld.run({ $0.emailEnumerationProtection = disclosure.protected }) { world in
+            let owner = try await world.google(world.googlePerson())
+            // GitHub's word is not enough to take over, yet it is somebody's word.
+            let conflict =
+                disclosure.asserted
+                ? try await world.github(world.githubPerson()) : try await world.acme(world.person(verified: false))
+            conflict.expectConflict(
+                with: disclosure.tells ? owner.localID : nil,
+                providers: disclosure.tells ? ["google.com"] : []
+            )
+            let user = try await world.google(world.googlePerson())
+            try await world.resume(conflict.pendingToken, idToken: user.idToken).expectSignedIn(as: owner.localID)
+        }
+    }
+}

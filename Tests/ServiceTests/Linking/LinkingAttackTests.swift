@@ -1,0 +1,191 @@
+import Development
+import Linking
+import Postgres
+import Projects
+import Storage
+import TestKit
+import Testing
+
+@Suite("Attacks on linking", .database, .testProvider, .serialized)
+struct LinkingAttackTests {
+    @Test("T-A1: who opened an account with somebody's address loses every way in when the owner comes")
+    func takesTheAccountBack() async throws {
+        try await LinkingWorld.run { world in
+            let attacker = try await world.service.signUp("ada@example.com", "attacker's own")
+            let other = try await world.service.signInWithPassword("ada@example.com", "attacker's own")
+            // An identity and a number of the attacker's, and the start of linking another.
+            let linked = try await world.github(
+                world.githubPerson("666", email: "eve@example.com"),
+                idToken: attacker.idToken
+            )
+            linked.expectSignedIn(as: attacker.localID)
+            try await world.update(attacker.localID, ["phoneNumber": "+491701234567"])
+            let started = try await world.service.startFlow(through: .google, ["authType": "linkViaPopup"])
+            world.google.nextLogin(world.googlePerson("667", email: "eve2@example.com"))
+            let callback = try await ScriptedBrowser().open(started.authURI, until: ["http://localhost/callback"])
+
+            let victim = try await world.acme(world.person())
+            victim.expectSignedIn(as: attacker.localID)
+
+            try await world.service.signInWithPassword("ada@example.com", "attacker's own")
+                .expectRefused("INVALID_PASSWORD")
+            for session in [attacker, other, linked] {
+                #expect(try await world.service.refresh(session.refreshToken).error == "TOKEN_EXPIRED")
+                try await world.service.lookUp(session.idToken).expectRefused("TOKEN_EXPIRED")
+                try await world.service.call(
+                    "accounts:update",
+                    ["idToken": JSON(session.idToken), "password": "another one"]
+                )
+                .expectRefused("TOKEN_EXPIRED")
+                try await world.service.call("accounts:delete", ["idToken": JSON(session.idToken)])
+                    .expectRefused("TOKEN_EXPIRED")
+                try await world.service.call("accounts:listSessions", ["idToken": JSON(session.idToken)])
+                    .expectRefused("TOKEN_EXPIRED")
+            }
+            try await world.service.finishFlow(
+                at: callback.url,
+                sessionID: started.sessionID,
+                idToken: attacker.idToken
+            )
+            .expectRefused("TOKEN_EXPIRED")
+            // The attacker's identity is a stranger now.
+            let stranger = try await world.github(world.githubPerson("666", email: "eve@example.com"))
+            stranger.expectSignedIn(new: true)
+            #expect(stranger.localID != victim.localID)
+            let account = try #require(try await world.service.account(victim.localID))
+            #expect(account.providers == ["oidc.acme"])
+            #expect(account["phoneNumber"] == nil)
+            let sessions = try await world.service.call("accounts:listSessions", ["idToken": JSON(victim.idToken)])
+            #expect(sessions["sessions"]?.array?.count == 1)
+        }
+    }
+
+    @Test("T-A8: a pending credential links the subject that it was made for, whatever comes with it")
+    func bindsTheSubject() async throws {
+        try await LinkingWorld.run { world in
+            let owner = try await world.account(["email": "ada@example.com", "password": "correct horse"])
+            let conflict = try await world.acme(world.person("S1", verified: false))
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            let foreign = try world.acme.mintIDToken(for: world.person("S2", email: "eve@example.com"))
+            let linked = try await world.resume(
+                conflict.pendingToken,
+                idToken: user.idToken,
+                ["postBody": .string("id_token=\(foreign)&providerId=oidc.acme")]
+            )
+            if linked.status == 200 { linked.expectSignedIn(as: owner) }
+            let subject = try await world.service.account(owner)?["providerUserInfo"]?[0]?["rawId"]
+            #expect(subject == "S1")
+            // A handle is no key to the credential of another row.
+            let second = try await world.acme(world.person("S3", email: "third@example.com"), idToken: user.idToken)
+            second.expectLinkRefused("PROVIDER_ALREADY_LINKED")
+            let count = try await TestDatabase.current.client.execute(
+                """
+                UPDATE pending_credentials p SET payload = q.payload FROM pending_credentials q
+                WHERE p.subject = 'S3' AND q.subject = 'S1' AND p.project = \(world.service.project.id.rawValue)
+                    AND q.project = p.project
+                """
+            )
+            #expect(count == 1)
+            let swapped = try await world.resume(second.pendingToken)
+            #expect(swapped.status >= 400)
+            #expect(swapped.idToken == nil)
+        }
+    }
+
+    @Test("T-A10: a provider that is switched off while somebody signs in lets nobody in")
+    func refusesASwitchedOffProvider() async throws {
+        try await TestService.runPair(LinkingWorld.options()) { first, second in
+            let world = try await LinkingWorld(first)
+            let member = try await world.acme(world.person("member", email: "member@example.com"))
+            let owner = try await first.signUp("ada@example.com")
+            let conflict = try await world.acme(world.person(verified: false))
+            conflict.expectConflict(with: owner.localID, providers: [])
+            let newcomer = world.person("newcomer", email: "new@example.com")
+            let flow = try await first.startFlow(through: "oidc.acme")
+            world.acme.nextLogin(newcomer)
+            let callback = try await ScriptedBrowser().open(flow.authURI, until: ["http://localhost/callback"])
+            let codes = world.acme.requests(.token).count
+
+            try await second.stores.configuration.refresh()
+            let off = try await second.admin(
+                "oauthIdpConfigs/oidc.acme?updateMask=enabled",
+                ["enabled": false],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(off.status == 200, "\(off)")
+
+            // The first node has not looked yet: the statement itself must know.
+            let disabled = "OPERATION_NOT_ALLOWED : The identity provider configuration is disabled."
+            try await world.acme(world.person("member", email: "member@example.com")).expectRefused(disabled)
+            try await world.acme(newcomer).expectRefused(disabled)
+            try await world.acme(world.person("linked", email: nil), idToken: owner.idToken).expectRefused(disabled)
+            try await world.resume(conflict.pendingToken, idToken: owner.idToken).expectRefused(disabled)
+            try await first.finishFlow(at: callback.url, sessionID: flow.sessionID).expectRefused(disabled)
+            #expect(try await first.account(owner.localID)?.providers == ["password"])
+            try await first.stores.configuration.refresh()
+            // Nor does it ask the provider any more.
+            let before = world.acme.requests(.token).count
+            try await world.resume(conflict.pendingToken, idToken: owner.idToken).expectRefused(disabled)
+            try await first.call(
+                "accounts:createAuthUri",
+                ["providerId": "oidc.acme", "continueUri": "http://localhost/callback"]
+            )
+            .expectRefused(disabled)
+            #expect(world.acme.requests(.token).count == before)
+            #expect(codes <= before)
+            // Sessions that it opened go on: the account is not disabled.
+            #expect(try await first.refresh(member.refreshToken).status == 200)
+            #expect(try await first.admin("accounts:lookup", ["email": ["new@example.com"]])["users"] == nil)
+        }
+    }
+
+    @Test("T-A11: a provider's address that is somebody else's by now changes nothing")
+    func ignoresARenamedAddress() async throws {
+        try await LinkingWorld.run { world in
+            let ada = try await world.acme(world.person())
+            let eve = try await world.acme(world.person("eve", email: "eve@example.com"))
+            let again = try await world.acme(world.person("R", email: "eve@example.com"))
+            again.expectSignedIn(as: ada.localID)
+            #expect(again["email"] == "eve@example.com")
+            #expect(again.claims["email"] == "ada@example.com")
+            #expect(try await world.service.account(ada.localID)?["email"] == "ada@example.com")
+            #expect(try await world.service.account(eve.localID)?["email"] == "eve@example.com")
+            let users = try await world.service.admin("accounts:batchGet")["users"]?.array
+            #expect(users?.count == 2)
+        }
+    }
+
+    @Test("T-A14: a flow can be finished by the client that began it alone")
+    func finishesOnlyAtHome() async throws {
+        try await LinkingWorld.run { world in
+            let attacker = try await world.service.signUp("eve@example.com")
+            let victim = try await world.service.signUp("ada@example.com")
+            let started = try await world.service.startFlow(through: "oidc.acme", ["authType": "linkViaPopup"])
+            let ownFlow = try await world.service.startFlow(through: "oidc.acme", ["authType": "linkViaPopup"])
+            world.acme.nextLogin(world.person("eve", email: nil))
+            let callback = try await ScriptedBrowser().open(started.authURI, until: ["http://localhost/callback"])
+            let unknown = """
+                INVALID_IDP_RESPONSE : The sign-in request is unknown, expired, already used, or not this client's.
+                """
+            for sessionID in [nil, "", "guess", ownFlow.sessionID] {
+                try await world.service.finishFlow(at: callback.url, sessionID: sessionID, idToken: victim.idToken)
+                    .expectRefused(unknown)
+            }
+            #expect(try await world.service.account(victim.localID)?.providers == ["password"])
+            // The code was spared: whoever began finishes, once.
+            try await world.service.finishFlow(
+                at: callback.url,
+                sessionID: started.sessionID,
+                idToken: attacker.idToken
+            )
+            .expectSignedIn(as: attacker.localID)
+            try await world.service.finishFlow(
+                at: callback.url,
+                sessionID: started.sessionID,
+                idToken: attacker.idToken
+            )
+            .expectRefused(unknown)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Development
+import Federation
+import Foundation
+import Linking
+import Postgres
+import Projects
+import Secrets
+import Sessions
+import Storage
+import TestKit
+import Testing
+
+@Suite("Sign-ins that meet a change of the account", .database)
+struct AccountRaceTests {
+    private let attacker = #"providerId=github.com&id_token={"sub":"mallory","email":"ada@example.com"}"#
+    private let owner = #"providerId=google.com&id_token={"sub":"ada","email":"ada@example.com","email_verified":true}"#
+
+    private var development: TestService.Options {
+        var options = TestService.Options()
+        options.development = true
+        return options
+    }
+
+    private func liveSessions(_ account: String?) async throws -> Int64? {
+        try await TestDatabase.current.client.query(
+            "SELECT count(*) FROM sessions WHERE account = \(account ?? "") AND revoked_at IS NULL"
+        ) { try $0.next(Int64.self) }.first
+    }
+
+    @Test("T-D6: a sign-in with a provider waits for the change, and is decided again")
+    func providerSignInWaits() async throws {
+        try await TestService.run(development) { service in
+            let account = try await service.signInWithIdP(postBody: attacker).localID ?? ""
+            let reply = try await Race.run(
+                service,
+                hold: {
+                    try await $0.execute(
+                        "UPDATE accounts SET version = version + 1, disabled = true WHERE account = \(account)"
+                    )
+                },
+                { try await service.signInWithIdP(postBody: attacker) }
+            )
+            #expect(reply.error == "USER_DISABLED", "\(reply)")
+            #expect(try await liveSessions(account) == 1)
+        }
+    }
+
+    @Test("T-A2: a sign-in with the old password waits for the new one, and fails")
+    func passwordSignInWaits() async throws {
+        try await TestService.run { service in
+            let account = try await service.signUp("ada@example.com").localID ?? ""
+            let reply = try await Race.run(
+                service,
+                hold: {
+                    try await $0.execute(
+                        """
+                        UPDATE accounts SET version = version + 1, password_hash = \([1] as [UInt8])
+                        WHERE account = \(account)
+                        """
+                    )
+                },
+                { try await service.signInWithPassword("ada@example.com") }
+            )
+            #expect(reply.error == "INVALID_LOGIN_CREDENTIALS", "\(reply)")
+            #expect(try await liveSessions(account) == 1)
+        }
+    }
+
+    @Test("T-A1, T-A3: a take-over ends the session of a sign-in that it had to wait for")
+    func takeOverSeesTheSessionBeforeIt() async throws {
+        try await TestService.run(development) { service in
+            let account = try await service.signInWithIdP(postBody: attacker).localID ?? ""
+            let reply = try await Race.run(
+                service,
+                hold: { transaction in
+                    try await transaction.execute("SELECT FROM accounts WHERE account = \(account) FOR SHARE")
+                    try await transaction.execute(
+                        """
+                        INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time,
+                            sign_in_provider, created_at, last_used_at)
+                        SELECT project, account, 'another', tenant, secret_hash, auth_time, sign_in_provider,
+                            created_at, last_used_at
+                        FROM sessions WHERE account = \(account)
+                        """
+                    )
+                },
+                { try await service.signInWithIdP(postBody: owner) }
+            )
+            #expect(reply.localID == account, "\(reply)")
+            #expect(try await liveSessions(account) == 1)
+            #expect(try await service.lookUp(reply.idToken).status == 200)
+        }
+    }
+
+    @Test("a take-over is not over before it began: the session that it opens is good in the next second")
+    func takeOverKeepsItsOwnSession() async throws {
+        try await TestService.run(development) { service in
+            let id = try await service.signInWithIdP(postBody: attacker).localID ?? ""
+            let scope = Scope(project: service.project.id)
+            let found = try #require(try await service.stores.accounts.find(AccountID(id), session: nil, in: scope))
+            let identity = FederatedIdentity(
+                provider: "google.com",
+                subject: "ada",
+                issuer: "https://accounts.google.com",
+                email: EmailAddress("ada@example.com")
+            )
+            let signedInAt = service.clock.seconds
+            let session = NewSession(
+                id: SessionID(random: .system),
+                secretHash: [1],
+                authTime: signedInAt,
+                signInProvider: "google.com"
+            )
+            let outcome = try await service.stores.accounts.takeOver(
+                found.account,
+                SignInWrite(
+                    scope: scope,
+                    credential: FederatedCredential(
+                        identity: identity,
+                        tokens: ProviderTokens(),
+                        rawUserInfo: "{}",
+                        federatedID: "ada"
+                    ),
+                    session: .open(session),
+                    now: service.clock.current.addingTimeInterval(1),
+                    allowsUnconfiguredProvider: true
+                )
+            )
+            #expect(outcome == .applied)
+            let after = try await service.stores.accounts.find(AccountID(id), session: session.id, in: scope)
+            #expect(after?.account.validSince == signedInAt)
+        }
+    }
+
+    @Test("an upgrade that had to wait gives tokens that are good")
+    func upgradeWaits() async throws {
+        try await TestService.run { service in
+            let guest = try await service.call("accounts:signUp")
+            let reply = try await Race.run(
+                service,
+                hold: {
+                    try await $0.execute("SELECT FROM accounts WHERE account = \(guest.localID ?? "") FOR UPDATE")
+                },
+                meanwhile: { service.clock.advance(by: 2) },
+                {
+                    try await service.call(
+                        "accounts:signUp",
+                        [
+                            "idToken": JSON(guest.idToken), "email": "ada@example.com",
+                            "password": "correct horse",
+                        ]
+                    )
+                }
+            )
+            #expect(reply.localID == guest.localID, "\(reply)")
+            let lookUp = try await service.lookUp(reply.idToken)
+            #expect(lookUp.status == 200, "\(lookUp)")
+            #expect(try await service.refresh(reply.refreshToken).status == 200)
+        }
+    }
+
+    @Test("the old refresh token is not ended by its own use while the new one is made")
+    func refreshDuringRenewal() async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            service.clock.advance(by: 120)
+            let account = user.localID ?? ""
+            let reply = try await Race.run(
+                service,
+                hold: {
+                    try await $0.execute(
+                        """
+                        UPDATE sessions SET previous_hash = secret_hash, secret_hash = \([1] as [UInt8]),
+                            generation = generation + 1, successor_used_at = NULL
+                        WHERE account = \(account)
+                        """
+                    )
+                },
+                { try await service.refresh(user.refreshToken) }
+            )
+            #expect(reply.status == 200, "\(reply)")
+            service.clock.advance(by: 120)
+            let later = try await service.refresh(user.refreshToken)
+            #expect(later.status == 200, "nobody has used the new one: \(later)")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Development
+import Linking
+import TestKit
+import Testing
+
+/// Round trips to PostgreSQL, BEGIN and COMMIT included: the budget of the operations that apps call all the time.
+@Suite("Round trips to the database", .database, .testProvider, .serialized)
+struct RoundTripTests {
+    /// One connection, which has been used before, so that only the operation itself counts.
+    private func run(_ body: @Sendable (TestService) async throws -> Void) async throws {
+        var options = TestService.Options()
+        options.connections = 1
+        try await TestService.run(options, body)
+    }
+
+    private func tenant(of service: TestService) async throws -> TestTenant {
+        let tenant = try await TestProvider.tenant(.genericOIDC)
+        tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+        try await service.configure(tenant.configuration(as: "oidc.acme"))
+        // Reads the provider's discovery document and keys, and every statement's plan.
+        _ = try await signIn(user("warm", of: tenant), at: tenant, service)
+        tenant.everyLogin(user("warmer", of: tenant))
+        _ = try await service.signIn(through: "oidc.acme")
+        return tenant
+    }
+
+    private func user(_ subject: String, of tenant: TestTenant) -> TestUser {
+        tenant.addUser(TestUser(subject, email: "\(subject)@example.com", emailVerified: true, name: "Ada"))
+    }
+
+    /// With an ID token that the app got itself.
+    private func signIn(_ user: TestUser, at tenant: TestTenant, _ service: TestService) async throws -> Reply {
+        let token = try tenant.mintIDToken(for: user)
+        return try await service.signInWithIdP(postBody: "id_token=\(token)&providerId=oidc.acme")
+    }
+
+    @Test("a refresh takes one, and so does a lookup")
+    func refreshAndLookup() async throws {
+        try await run { service in
+            let account = try await service.signUp("refresh@example.com")
+            _ = try await service.refresh(account.refreshToken)
+            let (refresh, refreshed) = try await StatementCount.during {
+                try await service.refresh(account.refreshToken)
+            }
+            #expect(refreshed.status == 200, "\(refreshed)")
+            #expect(refresh.total == 1, "\(refresh)")
+            _ = try await service.lookUp(account.idToken)
+            let (lookup, found) = try await StatementCount.during { try await service.lookUp(account.idToken) }
+            #expect(found.status == 200, "\(found)")
+            #expect(lookup.total == 1, "\(lookup)")
+        }
+    }
+
+    @Test("a sign-in of a known identity takes two, a first one four at most")
+    func native() async throws {
+        try await run { service in
+            let tenant = try await tenant(of: service)
+            let user = user("native", of: tenant)
+            let (first, made) = try await StatementCount.during { try await signIn(user, at: tenant, service) }
+            #expect(made["isNewUser"] == true, "\(made)")
+            #expect((1...4).contains(first.total), "\(first)")
+            let (second, known) = try await StatementCount.during { try await signIn(user, at: tenant, service) }
+            #expect(known.status == 200 && known.localID == made.localID, "\(known)")
+            #expect((1...2).contains(second.total), "\(second)")
+        }
+    }
+
+    @Test("one more where a flow is consumed")
+    func flow() async throws {
+        try await run { service in
+            let tenant = try await tenant(of: service)
+            tenant.everyLogin(user("flow", of: tenant))
+            for (isNew, budget) in [(true, 5), (false, 3)] {
+                let flow = try await service.startFlow(through: "oidc.acme")
+                let callback = "http://localhost/callback"
+                let visit = try await ScriptedBrowser().open(flow.authURI, until: [callback])
+                let (count, reply) = try await StatementCount.during {
+                    try await service.finishFlow(at: visit.url, sessionID: flow.sessionID)
+                }
+                #expect(reply.status == 200 && (reply["isNewUser"] == true) == isNew, "\(reply)")
+                #expect((1...budget).contains(count.total), "\(count)")
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// Asks until it is so, for what another process does and tells nobody.
+///
+/// - Throws: ``DidNotComeAbout`` after half a minute.
+package func waitUntil(_ condition: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(30)
+    while try await !condition() {
+        guard ContinuousClock.now < deadline else { throw DidNotComeAbout() }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+}
+
+package struct DidNotComeAbout: Error {
+    package init() {}
+}
