@@ -121,16 +121,10 @@ package struct UpdateAccount: Sendable {
         var removed = providers
         if attributes.contains(.password) { removed.insert(.password) }
         removed.formIntersection(account.methods)
-        // A password is of no use without the address.
-        var lost = removed
-        if attributes.contains(.email) { lost.formUnion(account.methods.intersection([.password, .emailLink])) }
-        if settings.keepLastSignInMethod, !lost.isEmpty {
-            let allowed = SignInMethods.mayRemove(
-                lost,
-                from: account.methods,
-                usable: usable,
-                emailRecovers: false
-            )
+        if settings.keepLastSignInMethod {
+            var lost = removed
+            if attributes.contains(.email) { lost.formUnion([.password, .emailLink]) }
+            let allowed = SignInMethods.mayRemove(lost, from: account.waysIn, usable: usable, emailRecovers: false)
             guard allowed else { throw .lastSignInMethod }
         }
         if removed.contains(.password) { changes.password = .some(nil) }

@@ -57,6 +57,9 @@ package struct Account: Sendable, Hashable {
     /// All that can sign in: own methods and linked providers.
     package var methods: Set<ProviderID> { ownMethods.union(linked.map(\.provider)) }
 
+    /// The methods by which somebody gets in: without an address, a password and email links open nothing.
+    package var waysIn: Set<ProviderID> { email == nil ? methods.subtracting([.password, .emailLink]) : methods }
+
     /// The account as a decision sees it.
     package var candidate: CandidateAccount {
         CandidateAccount(

@@ -43,7 +43,7 @@ package struct RefreshToken: Sendable, Hashable {
         else { return nil }
         guard let number = String(validating: bytes[..<afterNumber], as: UTF8.self).flatMap({ Int64($0) }),
             let account = String(validating: bytes[(afterNumber + 1)..<beforeSession], as: UTF8.self),
-            (1...512).contains(account.utf8.count),
+            (1...512).contains(account.utf8.count), !account.utf8.contains(0),
             let sessionText = String(validating: bytes[(beforeSession + 1)..<beforeSecret], as: UTF8.self),
             let session = SessionID(rawValue: sessionText),
             let secret = String(validating: bytes[(beforeSecret + 1)...], as: UTF8.self), Self.isSecret(secret)

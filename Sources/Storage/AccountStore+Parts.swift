@@ -196,8 +196,9 @@ extension AccountStore {
 
     func renewSession(_ session: NewSession, _ scope: Scope, retiresOldSecret: Bool, now: Date) -> SQL {
         """
-        UPDATE sessions SET previous_hash = CASE WHEN \(retiresOldSecret) THEN NULL ELSE secret_hash END,
-            secret_hash = \(session.secretHash), generation = generation + 1, successor_used_at = NULL,
+        UPDATE sessions SET previous_hash = secret_hash, secret_hash = \(session.secretHash),
+            generation = generation + 1,
+            successor_used_at = CASE WHEN \(retiresOldSecret) THEN '-infinity'::timestamptz END,
             auth_time = \(session.authTime), sign_in_provider = \(session.signInProvider.rawValue),
             claims = \(session.claims), sign_in_attributes = \(session.signInAttributes), last_used_at = \(now)
         WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM target)

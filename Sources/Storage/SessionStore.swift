@@ -23,7 +23,8 @@ extension SessionStore {
     /// Finds the session of a refresh token by its key, compares the hashes, and notes the use at most once a minute:
     /// one statement.
     ///
-    /// The secret before the current one stays good until a minute after the current one was first used.
+    /// The secret before the current one stays good until a minute after the current one was first used; then its session
+    /// reads as revoked.
     /// - Returns: nil when no session has this secret.
     package func refresh(
         project: ProjectID,
@@ -36,12 +37,14 @@ extension SessionStore {
             """
             WITH found AS MATERIALIZED (
                 SELECT project, account, session, tenant, auth_time, sign_in_provider, claims, sign_in_attributes,
-                    revoked_at, last_used_at, previous_hash, successor_used_at, secret_hash = \(secretHash) AS current
+                    last_used_at, previous_hash, successor_used_at, secret_hash = \(secretHash) AS current,
+                    CASE WHEN secret_hash <> \(secretHash)
+                        AND successor_used_at <= \(now.addingTimeInterval(-60))
+                        THEN coalesce(revoked_at, successor_used_at) ELSE revoked_at END AS revoked_at
                 FROM sessions
                 WHERE project = \(project.rawValue) AND account = \(account.rawValue)
                     AND session = \(session.rawValue)
-                    AND (secret_hash = \(secretHash) OR (previous_hash = \(secretHash)
-                        AND (successor_used_at IS NULL OR successor_used_at > \(now.addingTimeInterval(-60)))))
+                    AND (secret_hash = \(secretHash) OR previous_hash = \(secretHash))
             ), used AS (
                 UPDATE sessions s SET last_used_at = \(now),
                     successor_used_at = CASE WHEN s.secret_hash = \(secretHash) AND s.previous_hash IS NOT NULL

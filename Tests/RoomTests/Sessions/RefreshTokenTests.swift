@@ -32,7 +32,7 @@ import Testing
 
     @Test func accountsMayHaveAnyCharacters() throws {
         let accounts = [
-            "a", ".", "...", "a.b.c", "1.2.3.4", "user@example.com", "имя", "🧑🏽‍🚀", "\u{0}", "\n", "e\u{301}", " ", "/../",
+            "a", ".", "...", "a.b.c", "1.2.3.4", "user@example.com", "имя", "🧑🏽‍🚀", "\u{1}", "\n", "e\u{301}", " ", "/../",
             String(repeating: "x", count: 128), String(repeating: "🚀", count: 128),
             "x.AAECAwQFBgcICQoLDA0ODw.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
         ]
@@ -42,6 +42,11 @@ import Testing
             #expect(read.projectNumber == number && read.session == session && read.secret == token().secret)
         }
         #expect(Set(accounts.map { token($0).text }).count == accounts.count)
+    }
+
+    @Test("an account id with NUL, which the database cannot hold, is in no refresh token")
+    func noAccountHasNUL() {
+        for account in ["\u{0}", "a\u{0}", "\u{0}b"] { #expect(RefreshToken(token(account).text) == nil) }
     }
 
     @Test("T-D4: no other text, however close, is the same refresh token")

@@ -10,51 +10,9 @@ import Storage
 import TestKit
 import Testing
 
-/// A fault as a row of a table.
-struct FaultCase: Sendable, CustomTestStringConvertible {
-    var name: String
-    var fault: ProviderFault
-    /// What the sign-in answers; nil when it succeeds.
-    var message: String?
-
-    init(_ name: String, _ fault: ProviderFault, _ message: String?) {
-        self.name = name
-        self.fault = fault
-        self.message = message
-    }
-
-    var testDescription: String { name }
-}
-
 @Suite("Providers that are slow, broken or hostile", .database, .testProvider)
 struct ProviderFaultTests {
     typealias Kind = ProviderScene.Kind
-
-    /// Runs one sign-in into a fault, then another one without it.
-    private func meets(
-        _ test: FaultCase,
-        at endpoint: ProviderEndpoint,
-        _ kind: Kind,
-        _ options: ProviderScene.Options = .init(),
-        calls: Int? = 1
-    ) async throws {
-        try await ProviderScene.run(kind, options) { scene in
-            let arrival = try await scene.arrive()
-            scene.tenant.addFault(test.fault, at: endpoint, call: calls)
-            if let message = test.message {
-                try await scene.refuses(message) { try await scene.finish(arrival) }
-                try await scene.refuses(Messages.usedFlow) { try await scene.finish(arrival) }
-            } else {
-                let reply = try await scene.finish(arrival)
-                #expect(reply.status == 200, "\(test.name): \(reply)")
-            }
-            #expect(scene.tenant.requests(.token).count == 1, "a code is sent once")
-            scene.tenant.removeFaults()
-            let next = try await scene.signIn()
-            #expect(next.status == 200, "the service goes on: \(next)")
-            #expect(try await scene.service.send("GET", "/readyz").status == 200)
-        }
-    }
 
     // MARK: The way to the token endpoint
 
@@ -98,7 +56,7 @@ struct ProviderFaultTests {
 
     @Test("4.1: a broken way to the token endpoint signs nobody in", arguments: [Kind.oidc, .oauth2], transport)
     func transportFaults(_ kind: Kind, _ test: FaultCase) async throws {
-        try await meets(test, at: .token, kind)
+        try await ProviderScene.meets(test, at: .token, kind)
     }
 
     @Test(
@@ -113,7 +71,7 @@ struct ProviderFaultTests {
         for fault in [ProviderFault.held(TestGate()), .heldInBody(TestGate()), .endless] {
             // What sign-in can do without is done without.
             let message = kind == .oidc && endpoint == .userinfo ? nil : Messages.unreachable
-            try await meets(FaultCase("\(fault)", fault, message), at: endpoint, kind, options)
+            try await ProviderScene.meets(FaultCase("\(fault)", fault, message), at: endpoint, kind, options)
         }
     }
 
@@ -196,14 +154,17 @@ struct ProviderFaultTests {
         answers
     )
     func answerFaults(_ kind: Kind, _ test: FaultCase) async throws {
-        try await meets(test, at: .token, kind)
+        try await ProviderScene.meets(test, at: .token, kind)
     }
 
     @Test("4.3: OpenID needs an ID token, plain OAuth does not look at one")
     func idTokenPresence() async throws {
-        try await meets(FaultCase("none", .members(remove: ["id_token"]), Messages.invalidAnswer), at: .token, .oidc)
-        try await meets(FaultCase("empty", .members(set: ["id_token": ""]), Messages.invalidAnswer), at: .token, .oidc)
-        try await meets(FaultCase("unasked", .members(set: ["id_token": "junk"]), nil), at: .token, .oauth2)
+        let cases: [(FaultCase, Kind)] = [
+            (FaultCase("none", .members(remove: ["id_token"]), Messages.invalidAnswer), .oidc),
+            (FaultCase("empty", .members(set: ["id_token": ""]), Messages.invalidAnswer), .oidc),
+            (FaultCase("unasked", .members(set: ["id_token": "junk"]), nil), .oauth2),
+        ]
+        for (test, kind) in cases { try await ProviderScene.meets(test, at: .token, kind) }
     }
 
     @Test(
@@ -254,7 +215,7 @@ struct ProviderFaultTests {
         ]
     )
     func optionalProfile(_ test: FaultCase) async throws {
-        try await meets(test, at: .userinfo, .oidc)
+        try await ProviderScene.meets(test, at: .userinfo, .oidc)
     }
 
     @Test(
@@ -283,9 +244,9 @@ struct ProviderFaultTests {
         ]
     )
     func requiredProfile(_ test: FaultCase) async throws {
-        try await meets(test, at: .userinfo, .oauth2)
+        try await ProviderScene.meets(test, at: .userinfo, .oauth2)
         guard test.name != "no address" else { return }
-        try await meets(test, at: .userinfo, .github)
+        try await ProviderScene.meets(test, at: .userinfo, .github)
     }
 
     @Test("4.5: GitHub's list of addresses may be missing, empty, or without a verified primary one")
@@ -303,89 +264,6 @@ struct ProviderFaultTests {
                 #expect(reply["email"] == nil)
                 #expect(reply["emailVerified"] == false)
             }
-        }
-    }
-
-    // MARK: Discovery and keys
-
-    static let discovery: [FaultCase] = [
-        FaultCase("reset", .reset, nil), FaultCase("404", .status(404), nil), FaultCase("500", .status(500), nil),
-        FaultCase("redirect", .redirect(to: "/elsewhere"), nil), FaultCase("HTML", .body(Array("<html>".utf8)), nil),
-        FaultCase("a list", .body(Array("[]".utf8)), nil),
-        FaultCase("a member twice", .body(Array(#"{"issuer":"a","issuer":"b"}"#.utf8)), nil),
-        FaultCase("huge", .body([UInt8](repeating: 0x20, count: 1 << 20)), nil),
-        FaultCase("another issuer", .members(set: ["issuer": "https://evil.example"]), nil),
-        FaultCase("no issuer", .members(remove: ["issuer"]), nil),
-        FaultCase("an endpoint elsewhere", .members(set: ["token_endpoint": "https://evil.example/token"]), nil),
-        FaultCase("keys elsewhere", .members(set: ["jwks_uri": "https://evil.example/keys"]), nil),
-        FaultCase("http elsewhere", .members(set: ["authorization_endpoint": "http://evil.example/"]), nil),
-        FaultCase("a script", .members(set: ["authorization_endpoint": "javascript:alert(1)"]), nil),
-        FaultCase("no token endpoint", .members(remove: ["token_endpoint"]), nil),
-        FaultCase("no authorization endpoint", .members(remove: ["authorization_endpoint"]), nil),
-    ]
-
-    @Test("4.5: without good discovery no flow begins", arguments: discovery)
-    func discoveryFaults(_ test: FaultCase) async throws {
-        try await ProviderScene.run(.oidc) { scene in
-            scene.tenant.addFault(test.fault, at: .discovery, call: nil)
-            let reply = try await scene.refuses(Messages.unreachable) {
-                try await scene.service.call(
-                    "accounts:createAuthUri",
-                    ["providerId": "oidc.acme", "continueUri": "http://localhost/callback"]
-                )
-            }
-            #expect(reply["authUri"] == nil)
-            let token = try scene.tenant.mintIDToken(for: scene.ada)
-            if test.name != "no token endpoint", test.name != "no authorization endpoint" {
-                try await scene.refuses(Messages.unreachable) { try await scene.signIn(idToken: token) }
-            }
-            #expect(scene.tenant.requests(.token).isEmpty)
-        }
-    }
-
-    @Test("4.5: discovery and keys that were read go on serving while the provider's documents are away")
-    func staleDocuments() async throws {
-        try await ProviderScene.run(.oidc) { scene in
-            #expect(try await scene.signIn().status == 200)
-            scene.tenant.addFault(.status(503), at: .discovery, call: nil)
-            scene.tenant.addFault(.status(503), at: .keys, call: nil)
-            scene.service.clock.advance(by: 3_601)
-            let now = scene.service.clock.seconds
-            let token = try scene.tenant.mintIDToken(
-                for: scene.ada,
-                changes: IDTokenChanges(set: ["iat": .integer(now), "exp": .integer(now + 600)])
-            )
-            #expect(try await scene.signIn(idToken: token).status == 200)
-        }
-    }
-
-    @Test("4.5: keys that were never read cannot be done without")
-    func noKeys() async throws {
-        for fault in [ProviderFault.status(503), .reset, .body(Array("{}".utf8)), .body(Array(#"{"keys":{}}"#.utf8))] {
-            try await meets(FaultCase("\(fault)", fault, Messages.unreachable), at: .keys, .oidc, calls: nil)
-        }
-        let empty = ProviderFault.body(Array(#"{"keys":[]}"#.utf8))
-        try await ProviderScene.run(.oidc) { scene in
-            let arrival = try await scene.arrive()
-            scene.tenant.addFault(empty, at: .keys)
-            try await scene.refuses(Messages.badSignature) { try await scene.finish(arrival) }
-        }
-    }
-
-    @Test("4.5: keys of no use are passed over")
-    func oddKeys() async throws {
-        try await ProviderScene.run(.oidc) { scene in
-            let kid = try scene.tenant.signingKey().kid
-            for jwk in [
-                #"{"kty":"XYZ","kid":"x"}"#, "{}", "1", "null", #"{"kty":"RSA","kid":"y","n":"!!","e":"AQAB"}"#,
-                #"{"kty":"oct","kid":"\#(kid)","k":"c2VjcmV0","alg":"HS256"}"#,
-                #"{"kty":"RSA","use":"enc","kid":"z","n":"AQAB","e":"AQAB"}"#,
-                #"{"kty":"RSA","kid":"p","n":"AQAB","e":"AQAB","d":"AQAB"}"#,
-                #"{"kty":"EC","crv":"P-256","kid":"q","x":"AA","y":"AA"}"#,
-            ] {
-                try scene.tenant.addRawKey(jwk, first: true)
-            }
-            #expect(try await scene.signIn().status == 200)
         }
     }
 

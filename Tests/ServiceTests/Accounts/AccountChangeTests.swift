@@ -1,0 +1,236 @@
+import Linking
+import Projects
+import TestKit
+import Testing
+
+@Suite("Changing and removing accounts", .database, .testProvider, .serialized)
+struct AccountChangeTests {
+    private static let last = "OPERATION_NOT_ALLOWED : The last sign-in method cannot be removed."
+
+    private func update(_ world: LinkingWorld, _ user: Reply, _ members: JSON) async throws -> Reply {
+        try await world.service.call("accounts:update", members.merging(["idToken": JSON(user.idToken)]))
+    }
+
+    @Test("unlinking the password keeps the address and its verification")
+    func unlinksThePassword() async throws {
+        try await LinkingWorld.run { world in
+            let user = try await world.service.signUp("ada@example.com")
+            let linked = try await world.acme(world.person(), idToken: user.idToken)
+            let reply = try await update(world, linked, ["deleteProvider": ["password", "facebook.com"]])
+            #expect(reply.status == 200, "\(reply)")
+            #expect(reply.idToken == nil)
+            #expect(reply["passwordHash"] == nil)
+            let account = try #require(try await world.service.account(user.localID))
+            #expect(account.providers == ["oidc.acme"])
+            #expect(account["email"] == "ada@example.com")
+            #expect(account["emailVerified"] == true)
+            #expect(account["passwordUpdatedAt"] != nil)
+            try await world.service.signInWithPassword("ada@example.com").expectRefused("INVALID_PASSWORD")
+            try await world.service.signUp("ada@example.com").expectRefused("EMAIL_EXISTS")
+            #expect(try await world.service.refresh(linked.refreshToken).status == 200)
+        }
+    }
+
+    @Test("unlinking a provider frees its identity; signing in with it again finds the account by its address")
+    func unlinksAProvider() async throws {
+        try await LinkingWorld.run { world in
+            let user = try await world.service.signUp("ada@example.com")
+            let linked = try await world.acme(world.person(), idToken: user.idToken)
+            let reply = try await update(world, linked, ["deleteProvider": ["oidc.acme"]])
+            #expect(reply["providerUserInfo"]?.array?.count == 1)
+            #expect(try await world.service.account(user.localID)?.providers == ["password"])
+            let other = try await world.service.signUp("eve@example.com")
+            let nameless = world.person("R", email: nil)
+            try await world.acme(nameless, idToken: other.idToken).expectSignedIn(as: other.localID)
+            _ = try await update(world, other, ["deleteProvider": ["oidc.acme"]])
+            try await world.acme(world.person()).expectSignedIn(as: user.localID)
+        }
+    }
+
+    struct Removal: Sendable, CustomTestStringConvertible {
+        var name: String
+        var provider: Bool
+        var password: Bool
+        var members: JSON
+        var allowed: Bool
+        var testDescription: String { name }
+    }
+
+    @Test(
+        "T-A13: users cannot take their last way in, admins can",
+        arguments: [
+            Removal(
+                name: "the password, of two",
+                provider: true,
+                password: true,
+                members: ["deleteProvider": ["password"]],
+                allowed: true
+            ),
+            Removal(
+                name: "the password, alone",
+                provider: false,
+                password: true,
+                members: ["deleteProvider": ["password"]],
+                allowed: false
+            ),
+            Removal(
+                name: "the password as an attribute, alone",
+                provider: false,
+                password: true,
+                members: ["deleteAttribute": ["PASSWORD"]],
+                allowed: false
+            ),
+            Removal(
+                name: "the provider, alone",
+                provider: true,
+                password: false,
+                members: ["deleteProvider": ["oidc.acme"]],
+                allowed: false
+            ),
+            Removal(
+                name: "both at once",
+                provider: true,
+                password: true,
+                members: ["deleteProvider": ["oidc.acme", "password"]],
+                allowed: false
+            ),
+            Removal(
+                name: "one of each kind",
+                provider: true,
+                password: true,
+                members: ["deleteProvider": ["oidc.acme"], "deleteAttribute": ["PASSWORD"]],
+                allowed: false
+            ),
+            Removal(
+                name: "one that is not there",
+                provider: true,
+                password: false,
+                members: ["deleteProvider": ["google.com"]],
+                allowed: true
+            ),
+            Removal(
+                name: "the address of a password, alone",
+                provider: false,
+                password: true,
+                members: ["deleteAttribute": ["EMAIL"]],
+                allowed: false
+            ),
+            Removal(
+                name: "the address of a password, of two",
+                provider: true,
+                password: true,
+                members: ["deleteAttribute": ["EMAIL"]],
+                allowed: true
+            ),
+            Removal(
+                name: "the provider and the password's address",
+                provider: true,
+                password: true,
+                members: ["deleteProvider": ["oidc.acme"], "deleteAttribute": ["EMAIL"]],
+                allowed: false
+            ),
+        ]
+    )
+    func keepsTheLastMethod(removal: Removal) async throws {
+        try await LinkingWorld.run { world in
+            var user: Reply
+            if removal.password {
+                user = try await world.service.signUp("ada@example.com")
+                if removal.provider { user = try await world.acme(world.person(), idToken: user.idToken) }
+            } else {
+                user = try await world.acme(world.person())
+            }
+            let before = try await world.service.account(user.localID)
+            let reply = try await update(world, user, removal.members)
+            if removal.allowed {
+                #expect(reply.status == 200, "\(reply)")
+            } else {
+                reply.expectRefused(Self.last)
+                #expect(try await world.service.account(user.localID) == before)
+                try await world.update(user.localID, removal.members)
+            }
+        }
+        try await LinkingWorld.run({ $0.keepLastSignInMethod = false }) { world in
+            let user = try await world.acme(world.person())
+            #expect(try await update(world, user, ["deleteProvider": ["oidc.acme"]]).status == 200)
+        }
+    }
+
+    @Test("T-A13: a password without an address, or a provider that is switched off, is no way in")
+    func countsUsableMethods() async throws {
+        try await LinkingWorld.run { world in
+            let user = try await world.service.signUp("ada@example.com")
+            let linked = try await world.acme(world.person(), idToken: user.idToken)
+            let nameless = try await update(world, linked, ["deleteAttribute": ["EMAIL"]])
+            #expect(nameless.status == 200, "\(nameless)")
+            try await update(world, nameless, ["deleteProvider": ["oidc.acme"]]).expectRefused(Self.last)
+
+            let second = try await world.service.signUp("eve@example.com")
+            let two = try await world.github(
+                world.githubPerson("5", email: "eve@example.com"),
+                idToken: second.idToken
+            )
+            let off = try await world.service.admin(
+                "defaultSupportedIdpConfigs/github.com?updateMask=enabled",
+                ["enabled": false],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(off.status == 200, "\(off)")
+            try await update(world, two, ["deleteProvider": ["password"]]).expectRefused(Self.last)
+        }
+    }
+
+    @Test("a deleted account is gone, and what it claimed is free")
+    func deletes() async throws {
+        try await LinkingWorld.run { world in
+            let user = try await world.acme(world.person())
+            let linked = try await world.service.call(
+                "accounts:signUp",
+                ["idToken": JSON(user.idToken), "email": "ada@example.com", "password": "correct horse"]
+            )
+            #expect(linked.localID == user.localID, "\(linked)")
+            try await world.update(user.localID, ["phoneNumber": "+491701234567"])
+            let reply = try await world.service.call("accounts:delete", ["idToken": JSON(linked.idToken)])
+            #expect(reply.json == ["kind": "identitytoolkit#DeleteAccountResponse"])
+            #expect(try await world.service.account(user.localID) == nil)
+            try await world.service.lookUp(linked.idToken).expectRefused("USER_NOT_FOUND")
+            #expect(try await world.service.refresh(linked.refreshToken).error == "USER_NOT_FOUND")
+            try await world.service.signInWithPassword("ada@example.com").expectRefused("EMAIL_NOT_FOUND")
+            let again = try await world.acme(world.person())
+            again.expectSignedIn(new: true)
+            #expect(again.localID != user.localID)
+            _ = try await world.account(["phoneNumber": "+491701234567"])
+        }
+        try await LinkingWorld.run({ $0.disabledUserDeletion = true }) { world in
+            let user = try await world.service.signUp("ada@example.com")
+            try await world.service.call("accounts:delete", ["idToken": JSON(user.idToken)])
+                .expectRefused("ADMIN_ONLY_OPERATION")
+        }
+    }
+
+    @Test("an anonymous account keeps its id when it gets a password")
+    func upgradesAnonymous() async throws {
+        try await LinkingWorld.run { world in
+            let anonymous = try await world.service.call("accounts:signUp")
+            #expect(anonymous.claims["firebase"]?["sign_in_provider"] == "anonymous")
+            #expect(anonymous.claims["provider_id"] == "anonymous")
+            #expect(anonymous.claims["firebase"]?["identities"] == [:])
+            world.service.clock.advance(by: 30)
+            let upgraded = try await world.service.call(
+                "accounts:signUp",
+                ["idToken": JSON(anonymous.idToken), "email": "ada@example.com", "password": "correct horse"]
+            )
+            #expect(upgraded.localID == anonymous.localID, "\(upgraded)")
+            #expect(upgraded.claims["firebase"]?["sign_in_provider"] == "password")
+            #expect(upgraded.claims["provider_id"] == nil)
+            try await world.service.signInWithPassword("ada@example.com").expectSignedIn(as: anonymous.localID)
+            let second = try await world.service.call("accounts:signUp")
+            try await world.service.call(
+                "accounts:signUp",
+                ["idToken": JSON(second.idToken), "email": "ada@example.com", "password": "correct horse"]
+            )
+            .expectRefused("EMAIL_EXISTS")
+        }
+    }
+}

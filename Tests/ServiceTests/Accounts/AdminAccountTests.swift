@@ -1,0 +1,123 @@
+import Linking
+import Projects
+import TestKit
+import Testing
+
+@Suite("Accounts as admins see them", .database, .testProvider, .serialized)
+struct AdminAccountTests {
+    @Test("create, look up by every key, update, delete")
+    func managesAccounts() async throws {
+        try await LinkingWorld.run { world in
+            let service = world.service
+            let made = try await service.admin(
+                "accounts",
+                [
+                    "localId": "ada", "email": "Ada@Example.com", "emailVerified": true, "password": "correct horse",
+                    "displayName": "Ada", "photoUrl": "https://example.com/a.png", "phoneNumber": "+49 170 1234-567",
+                ]
+            )
+            #expect(
+                made.json == [
+                    "kind": "identitytoolkit#SignupNewUserResponse", "localId": "ada", "email": "ada@example.com",
+                    "displayName": "Ada",
+                ]
+            )
+            try await world.update("ada", ["linkProviderUserInfo": ["providerId": "oidc.acme", "rawId": "R"]])
+            let other = try await world.acme(world.person("other", email: "eve@example.com"))
+            for (selector, found) in [
+                (["localId": ["ada"]], ["ada"]),
+                (["email": ["ADA@example.com"]], ["ada"]),
+                (["phoneNumber": ["+491701234567"]], ["ada"]),
+                (["federatedUserId": [["providerId": "oidc.acme", "rawId": "R"]]], ["ada"]),
+                (["localId": ["ada"], "email": ["ada@example.com"]], ["ada"]),
+                (["localId": ["ada", JSON(other.localID)]], ["ada", other.localID ?? ""]),
+                (["localId": ["nobody"]], nil),
+                (["federatedUserId": [["providerId": "oidc.acme", "rawId": "r"]]], nil),
+                (["email": ["eve@example.org"]], nil),
+            ] as [(JSON, [String]?)] {
+                let reply = try await service.admin("accounts:lookup", selector)
+                let ids = reply["users"]?.array?.compactMap { $0["localId"]?.string }
+                #expect(ids?.sorted() == found?.sorted(), "\(selector)")
+            }
+            try await service.admin("accounts:lookup", [:]).expectRefused("MISSING_ID_TOKEN")
+            let account = try #require(try await service.account("ada"))
+            #expect(account["disabled"] == false)
+            #expect(account["passwordHash"] == "UkVEQUNURUQ=")
+            #expect(account["salt"] == nil)
+            #expect(account.providers == ["oidc.acme", "phone", "password"])
+            #expect(account["lastLoginAt"] == nil)
+
+            for (body, error) in [
+                (["localId": "ada"], "DUPLICATE_LOCAL_ID"), (["email": "ada@example.com"], "EMAIL_EXISTS"),
+                (["phoneNumber": "+491701234567"], "PHONE_NUMBER_EXISTS"),
+                (["phoneNumber": "0170"], "INVALID_PHONE_NUMBER : Invalid format."),
+                (["email": "ada"], "INVALID_EMAIL"),
+                (["password": "short"], "WEAK_PASSWORD : Password should be at least 6 characters"),
+            ] as [(JSON, String)] {
+                try await service.admin("accounts", body).expectRefused(error)
+            }
+            let updated = try await service.admin(
+                "accounts:update",
+                [
+                    "localId": "ada", "displayName": "Ada L.", "deleteAttribute": ["PHOTO_URL"],
+                    "deleteProvider": ["phone", "oidc.acme"], "disableUser": true,
+                    "customAttributes": #"{"role":"captain"}"#,
+                ]
+            )
+            #expect(updated["localId"] == "ada", "\(updated)")
+            let after = try #require(try await service.account("ada"))
+            #expect(after["displayName"] == "Ada L.")
+            #expect(after["photoUrl"] == nil)
+            #expect(after["phoneNumber"] == nil)
+            #expect(after["disabled"] == true)
+            #expect(after["customAttributes"]?.string == #"{"role":"captain"}"#)
+            #expect(after.providers == ["password"])
+            for (body, error) in [
+                ([:], "MISSING_LOCAL_ID"), (["localId": "nobody"], "USER_NOT_FOUND"),
+                (["localId": "ada", "customAttributes": #"{"sub":"x"}"#], "FORBIDDEN_CLAIM : sub"),
+                (["localId": "ada", "customAttributes": "[]"], "INVALID_CLAIMS"),
+                (["localId": "ada", "email": "eve@example.com"], "EMAIL_EXISTS"),
+            ] as [(JSON, String)] {
+                try await service.admin("accounts:update", body).expectRefused(error)
+            }
+            try await world.update("ada", ["customAttributes": "{}"])
+            #expect(try await service.account("ada")?["customAttributes"] == nil)
+            try await service.admin("accounts:delete", [:]).expectRefused("MISSING_LOCAL_ID")
+            #expect(try await service.admin("accounts:delete", ["localId": "ada"]).status == 200)
+            try await service.admin("accounts:delete", ["localId": "ada"]).expectRefused("USER_NOT_FOUND")
+            #expect(try await service.account("ada") == nil)
+        }
+    }
+
+    @Test("batchGet gives every account once, in order, with its real hash")
+    func pages() async throws {
+        try await LinkingWorld.run { world in
+            let service = world.service
+            for number in 0..<7 { _ = try await world.account(["localId": .string("user\(number)")]) }
+            _ = try await world.account(["localId": "zz", "email": "ada@example.com", "password": "correct horse"])
+            var ids: [String] = []
+            var token: String? = ""
+            var pages = 0
+            while let next = token {
+                let query = next.isEmpty ? "" : "&nextPageToken=\(next)"
+                let page = try await service.admin("accounts:batchGet?maxResults=4\(query)")
+                #expect(page["kind"] == "identitytoolkit#DownloadAccountResponse")
+                let users = page["users"]?.array ?? []
+                ids += users.compactMap { $0["localId"]?.string }
+                if let ada = users.first(where: { $0["localId"] == "zz" }) {
+                    #expect(ada["passwordHash"]?.string?.count == 88)
+                    #expect(ada["passwordHash"] != "UkVEQUNURUQ=")
+                    #expect(ada["salt"]?.string?.isEmpty == false)
+                }
+                token = page["nextPageToken"]?.string
+                pages += 1
+                try #require(pages < 10)
+            }
+            #expect(ids == (0..<7).map { "user\($0)" } + ["zz"])
+            #expect(pages == 3, "a full page names the next, even when that is empty")
+            #expect(try await service.admin("accounts:batchGet?maxResults=0")["users"] == nil)
+            #expect(try await service.admin("accounts:batchGet")["users"]?.array?.count == 8)
+            #expect(try await service.admin("accounts:batchGet?nextPageToken=zzz")["users"] == nil)
+        }
+    }
+}

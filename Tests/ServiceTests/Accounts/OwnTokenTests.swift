@@ -1,0 +1,155 @@
+import Foundation
+import Linking
+import Projects
+import Secrets
+import TestKit
+import Testing
+
+@Suite("Tokens that this service issues", .database, .testProvider, .serialized)
+struct OwnTokenTests {
+    @Test("T-D1: an ID token or refresh token of another project is refused everywhere")
+    func refusesAnotherProject() async throws {
+        try await LinkingWorld.run { world in
+            let user = try await world.service.signUp("ada@example.com")
+            try await TestService.run(LinkingWorld.options()) { other in
+                // The same account id there, so that only the project tells them apart.
+                _ = try await other.admin("accounts", ["localId": JSON(user.localID), "email": "ada@example.com"])
+                for endpoint in Self.idTokenEndpoints {
+                    try await other.call(endpoint.path, endpoint.body.merging(["idToken": JSON(user.idToken)]))
+                        .expectRefused("INVALID_ID_TOKEN")
+                }
+                #expect(try await other.refresh(user.refreshToken).error == "PROJECT_NUMBER_MISMATCH")
+                // With the number rewritten it is nobody's.
+                let rewritten = try #require(renumbered(user.refreshToken, "\(other.project.number)"))
+                #expect(try await other.refresh(rewritten).error == "INVALID_REFRESH_TOKEN")
+                #expect(try await other.account(user.localID)?["displayName"] == nil)
+            }
+            #expect(try await world.service.refresh(user.refreshToken).status == 200)
+            #expect(try await world.service.lookUp(user.idToken).status == 200)
+        }
+    }
+
+    @Test("T-D2: each kind of token is good for its own operations alone")
+    func refusesOtherKinds() async throws {
+        try await LinkingWorld.run { world in
+            let service = world.service
+            let owner = try await world.account(
+                ["email": "ada@example.com", "emailVerified": true, "password": "correct horse"]
+            )
+            let user = try await service.signInWithPassword("ada@example.com")
+            let conflict = try await world.acme(world.person(verified: false))
+            let flow = try await service.startFlow(through: "oidc.acme")
+            let state = try #require(flow.reply["state"]?.string)
+            let foreign: [String: String] = [
+                "refresh token": user.refreshToken ?? "", "pending token": conflict.pendingToken ?? "",
+                "provider's ID token": conflict["oauthIdToken"]?.string ?? "", "state": state,
+                "session id of a flow": flow.sessionID, "API key": service.apiKey, "admin token": service.adminToken,
+                "session id": user.claims["firebase"]?["sid"]?.string ?? "", "account id": owner,
+            ]
+            for (kind, token) in foreign {
+                for endpoint in Self.idTokenEndpoints {
+                    let reply = try await service.call(
+                        endpoint.path,
+                        endpoint.body.merging(["idToken": .string(token)])
+                    )
+                    #expect(reply.error == "INVALID_ID_TOKEN", "\(kind) at \(endpoint.path): \(reply)")
+                }
+            }
+            for (kind, token) in foreign.merging(["ID token": user.idToken ?? ""], uniquingKeysWith: { $1 }) {
+                if kind != "refresh token" {
+                    #expect(try await service.refresh(token).error == "INVALID_REFRESH_TOKEN", "\(kind)")
+                }
+                if kind != "pending token" {
+                    #expect(try await world.resume(token).error == "INVALID_PENDING_TOKEN", "\(kind)")
+                }
+                if kind != "state" {
+                    let reply = try await service.finishFlow(
+                        at: "http://localhost/callback?code=x&state=\(token)",
+                        sessionID: flow.sessionID
+                    )
+                    #expect(reply.code == "INVALID_IDP_RESPONSE", "\(kind): \(reply)")
+                }
+                if kind != "admin token" {
+                    let reply = try await service.send(
+                        "POST",
+                        "/v1/projects/\(service.project.id)/accounts:lookup",
+                        headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+                        body: Array(#"{"localId":["\#(owner)"]}"#.utf8)
+                    )
+                    #expect(reply.status == 401, "\(kind): \(reply)")
+                }
+            }
+            #expect(try await service.account(owner)?.providers == ["password"])
+        }
+    }
+
+    @Test("T-D4: a token with any character changed, cut or added is refused")
+    func refusesBentTokens() async throws {
+        try await LinkingWorld.run { world in
+            let service = world.service
+            let user = try await service.signUp("ada@example.com")
+            _ = try await world.account(["email": "eve@example.com", "password": "correct horse"])
+            let conflict = try await world.acme(world.person("R", email: "eve@example.com", verified: false))
+            let idToken = try #require(user.idToken)
+            let refreshToken = try #require(user.refreshToken)
+            let pendingToken = try #require(conflict.pendingToken)
+            for bent in Self.bent(refreshToken) {
+                let reply = try await service.refresh(bent)
+                // A changed number is another project's, which is told apart first.
+                #expect(
+                    ["INVALID_REFRESH_TOKEN", "PROJECT_NUMBER_MISMATCH", "MISSING_REFRESH_TOKEN"]
+                        .contains(reply.error),
+                    "\(bent): \(reply)"
+                )
+            }
+            for bent in Self.bent(pendingToken) where !bent.isEmpty {
+                #expect(try await world.resume(bent).error == "INVALID_PENDING_TOKEN", "\(bent)")
+            }
+            // Every character of the signature and of the header; the payload by steps.
+            for bent in Self.bent(idToken, every: 7) {
+                #expect(try await service.lookUp(bent).error == "INVALID_ID_TOKEN", "\(bent)")
+            }
+            // NUL is no text at all.
+            #expect(try await service.refresh(refreshToken + "\u{0}").status == 400)
+            #expect(try await world.resume(pendingToken + "\u{0}").status == 400)
+            #expect(try await service.lookUp(idToken + "\u{0}").status == 400)
+            #expect(try await service.lookUp(idToken).status == 200)
+            #expect(try await service.refresh(refreshToken).status == 200)
+            #expect(try await world.resume(pendingToken)["needConfirmation"] == true)
+        }
+    }
+
+    private static let idTokenEndpoints: [(path: String, body: JSON)] = [
+        ("accounts:lookup", [:]), ("accounts:update", ["displayName": "Eve"]), ("accounts:delete", [:]),
+        ("accounts:signOut", [:]), ("accounts:listSessions", [:]),
+        ("accounts:signUp", ["email": "new@example.com", "password": "another horse"]),
+    ]
+
+    /// A text with characters changed, cut and added, and its parts in other forms.
+    private static func bent(_ token: String, every step: Int = 1) -> [String] {
+        let characters = Array(token)
+        var all: [String] = []
+        for index in stride(from: 0, to: characters.count, by: step) {
+            var changed = characters
+            changed[index] = characters[index] == "A" ? "B" : "A"
+            all.append(String(changed))
+        }
+        for length in [0, 1, characters.count / 2, characters.count - 2, characters.count - 1] {
+            all.append(String(characters.prefix(length)))
+        }
+        // The last character carries unused bits: its neighbours decode to the same bytes.
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        if let last = characters.last, let position = alphabet.firstIndex(of: last) {
+            for offset in 1...3 { all.append(String(characters.dropLast()) + String(alphabet[position ^ offset])) }
+        }
+        return all + ["A", "=", ".", " ", "\n"].map { token + $0 } + [" " + token, "." + token]
+    }
+}
+
+/// A refresh token with another project's number in it.
+private func renumbered(_ token: String?, _ number: String) -> String? {
+    guard let bytes = token.flatMap({ Base64URL.decode($0) }), let dot = bytes.firstIndex(of: UInt8(ascii: ".")) else {
+        return nil
+    }
+    return Base64URL.encode(Array(number.utf8) + bytes[dot...])
+}

@@ -1,0 +1,118 @@
+import Development
+import Foundation
+import Linking
+import TestKit
+import Testing
+
+@Suite("What a callback may look like", .database, .testProvider)
+struct CallbackFormTests {
+    typealias Kind = ProviderScene.Kind
+
+    @Test(
+        "a person who refuses is told apart from what goes wrong",
+        arguments: [
+            (ScriptedLogin.Decision.deny, "USER_CANCELLED"), (.bail, "USER_CANCELLED"),
+            (.loginRequired, "INVALID_IDP_RESPONSE : login_required"),
+            (.consentRequired, "INVALID_IDP_RESPONSE : consent_required"),
+            (
+                .fail(error: "invalid_scope", description: "sdct-r : no"),
+                "INVALID_IDP_RESPONSE : invalid_scope: sdct-r: no"
+            ),
+            (
+                .fail(error: "server_error", description: "x"),
+                Messages.unreachable
+            ),
+            (
+                .fail(error: "<script>alert(1)</script>", description: nil),
+                "INVALID_IDP_RESPONSE : _script_alert_1___script_"
+            ),
+            (
+                .fail(error: "weird\r\nSet-Cookie: a=b", description: nil),
+                "INVALID_IDP_RESPONSE : weird__Set-Cookie__a_b"
+            ),
+        ]
+    )
+    func refusedByPerson(decision: ScriptedLogin.Decision, message: String) async throws {
+        for kind in [Kind.oidc, .oauth2] {
+            try await ProviderScene.run(kind) { scene in
+                scene.tenant.nextLogin(scene.ada, decision)
+                let arrival = try await scene.arrive()
+                try await scene.refuses(message) { try await scene.finish(arrival) }
+                // The flow is consumed: its answer cannot be changed for a better one.
+                let code = scene.tenant.mintCode(for: scene.ada, redirectURI: "http://localhost/callback")
+                try await scene.refuses(Messages.usedFlow) {
+                    try await scene.finish(arrival.with("error", nil).with("code", code))
+                }
+                #expect(scene.tenant.requests(.token).isEmpty)
+            }
+        }
+    }
+
+    @Test("an error beside a code is an error", arguments: [Kind.oidc, .oauth2])
+    func errorAndCode(_ kind: Kind) async throws {
+        try await ProviderScene.run(kind) { scene in
+            let arrival = try await scene.arrive()
+            try await scene.refuses("USER_CANCELLED") { try await scene.finish(arrival.with("error", "access_denied")) }
+            #expect(scene.tenant.requests(.token).isEmpty)
+        }
+    }
+
+    @Test("a flow ends after ten minutes")
+    func expires() async throws {
+        try await ProviderScene.run(.oidc) { scene in
+            let early = try await scene.arrive()
+            let late = try await scene.arrive()
+            scene.service.clock.advance(by: 599)
+            #expect(try await scene.finish(early).status == 200)
+            scene.service.clock.advance(by: 1)
+            try await scene.refuses(Messages.usedFlow) { try await scene.finish(late) }
+        }
+    }
+
+    @Test(
+        "a callback to another address is refused",
+        arguments: [
+            "http://localhost/callback2", "http://localhost/Callback", "http://localhost/callback/", "http://localhost",
+            "https://localhost/callback", "http://localhost:8080/callback", "http://127.0.0.1/callback",
+            "http://localhost.evil.example/callback", "http://evil.example/callback", "http://localhost/callback/../x",
+            "http://user@localhost/callback", "http://localhost/callback;x", "http://localhost//callback",
+            "http://localhost/%63allback",
+        ]
+    )
+    func otherAddress(_ address: String) async throws {
+        try await ProviderScene.run(.oauth2) { scene in
+            var arrival = try await scene.arrive()
+            arrival.callback = address + "?" + arrival.fields.text
+            try await scene.refuses(Messages.otherRedirect) {
+                try await scene.finish(arrival)
+            }
+            #expect(scene.tenant.requests(.token).isEmpty)
+        }
+    }
+
+    @Test(
+        "a decisive parameter twice is refused, in whatever places",
+        arguments: ["code", "state", "error", "iss", "id_token", "access_token"]
+    )
+    func duplicates(_ name: String) async throws {
+        try await ProviderScene.run(.oidc) { scene in
+            let arrival = try await scene.arrive()
+            let value = FormFields.encode(arrival.fields[name] ?? "x")
+            let first = arrival.fields[name] == nil ? "&\(name)=\(value)" : ""
+            for (uri, post) in [
+                (arrival.callback + first + "&\(name)=\(value)", nil),
+                (arrival.callback + first, "\(name)=\(value)"),
+                (arrival.callback + first + "#\(name)=\(value)", nil),
+            ] as [(String, String?)] {
+                try await scene.refuses("INVALID_IDP_RESPONSE : Duplicate parameter: \(name)") {
+                    try await scene.service.finishFlow(
+                        at: uri,
+                        sessionID: arrival.sessionID,
+                        ["postBody": JSON(post)]
+                    )
+                }
+            }
+            #expect(try await scene.finish(arrival).status == 200)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Development
+import Federation
+import Foundation
+import InMemoryLogging
+import Linking
+import Outbound
+import Postgres
+import Projects
+import Storage
+import TestKit
+import Testing
+
+@Suite("Documents of providers that are broken", .database, .testProvider)
+struct DocumentFaultTests {
+    // MARK: Discovery and keys
+
+    static let discovery: [FaultCase] = [
+        FaultCase("reset", .reset, nil), FaultCase("404", .status(404), nil), FaultCase("500", .status(500), nil),
+        FaultCase("redirect", .redirect(to: "/elsewhere"), nil), FaultCase("HTML", .body(Array("<html>".utf8)), nil),
+        FaultCase("a list", .body(Array("[]".utf8)), nil),
+        FaultCase("a member twice", .body(Array(#"{"issuer":"a","issuer":"b"}"#.utf8)), nil),
+        FaultCase("huge", .body([UInt8](repeating: 0x20, count: 1 << 20)), nil),
+        FaultCase("another issuer", .members(set: ["issuer": "https://evil.example"]), nil),
+        FaultCase("no issuer", .members(remove: ["issuer"]), nil),
+        FaultCase("an endpoint elsewhere", .members(set: ["token_endpoint": "https://evil.example/token"]), nil),
+        FaultCase("keys elsewhere", .members(set: ["jwks_uri": "https://evil.example/keys"]), nil),
+        FaultCase("http elsewhere", .members(set: ["authorization_endpoint": "http://evil.example/"]), nil),
+        FaultCase("a script", .members(set: ["authorization_endpoint": "javascript:alert(1)"]), nil),
+        FaultCase("no token endpoint", .members(remove: ["token_endpoint"]), nil),
+        FaultCase("no authorization endpoint", .members(remove: ["authorization_endpoint"]), nil),
+    ]
+
+    @Test("4.5: without good discovery no flow begins", arguments: discovery)
+    func discoveryFaults(_ test: FaultCase) async throws {
+        try await ProviderScene.run(.oidc) { scene in
+            scene.tenant.addFault(test.fault, at: .discovery, call: nil)
+            let reply = try await scene.refuses(Messages.unreachable) {
+                try await scene.service.call(
+                    "accounts:createAuthUri",
+                    ["providerId": "oidc.acme", "continueUri": "http://localhost/callback"]
+                )
+            }
+            #expect(reply["authUri"] == nil)
+            let token = try scene.tenant.mintIDToken(for: scene.ada)
+            if test.name != "no token endpoint", test.name != "no authorization endpoint" {
+                try await scene.refuses(Messages.unreachable) { try await scene.signIn(idToken: token) }
+            }
+            #expect(scene.tenant.requests(.token).isEmpty)
+        }
+    }
+
+    @Test("4.5: discovery and keys that were read go on serving while the provider's documents are away")
+    func staleDocuments() async throws {
+        try await ProviderScene.run(.oidc) { scene in
+            #expect(try await scene.signIn().status == 200)
+            scene.tenant.addFault(.status(503), at: .discovery, call: nil)
+            scene.tenant.addFault(.status(503), at: .keys, call: nil)
+            scene.service.clock.advance(by: 3_601)
+            let now = scene.service.clock.seconds
+            let token = try scene.tenant.mintIDToken(
+                for: scene.ada,
+                changes: IDTokenChanges(set: ["iat": .integer(now), "exp": .integer(now + 600)])
+            )
+            #expect(try await scene.signIn(idToken: token).status == 200)
+        }
+    }
+
+    @Test("4.5: keys that were never read cannot be done without")
+    func noKeys() async throws {
+        for fault in [ProviderFault.status(503), .reset, .body(Array("{}".utf8)), .body(Array(#"{"keys":{}}"#.utf8))] {
+            let test = FaultCase("\(fault)", fault, Messages.unreachable)
+            try await ProviderScene.meets(test, at: .keys, .oidc, calls: nil)
+        }
+        let empty = ProviderFault.body(Array(#"{"keys":[]}"#.utf8))
+        try await ProviderScene.run(.oidc) { scene in
+            let arrival = try await scene.arrive()
+            scene.tenant.addFault(empty, at: .keys)
+            try await scene.refuses(Messages.badSignature) { try await scene.finish(arrival) }
+        }
+    }
+
+    @Test("4.5: keys of no use are passed over")
+    func oddKeys() async throws {
+        try await ProviderScene.run(.oidc) { scene in
+            let kid = try scene.tenant.signingKey().kid
+            for jwk in [
+                #"{"kty":"XYZ","kid":"x"}"#, "{}", "1", "null", #"{"kty":"RSA","kid":"y","n":"!!","e":"AQAB"}"#,
+                #"{"kty":"oct","kid":"\#(kid)","k":"c2VjcmV0","alg":"HS256"}"#,
+                #"{"kty":"RSA","use":"enc","kid":"z","n":"AQAB","e":"AQAB"}"#,
+                #"{"kty":"RSA","kid":"p","n":"AQAB","e":"AQAB","d":"AQAB"}"#,
+                #"{"kty":"EC","crv":"P-256","kid":"q","x":"AA","y":"AA"}"#,
+            ] {
+                try scene.tenant.addRawKey(jwk, first: true)
+            }
+            #expect(try await scene.signIn().status == 200)
+        }
+    }
+}
