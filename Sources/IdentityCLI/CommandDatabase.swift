@@ -45,6 +45,7 @@ struct DatabaseOptions: ParsableArguments {
             return (conninfo, try folder.keyRing())
         }
         let configuration = try await ServiceConfiguration.load(file: config)
+        try configuration.checkDatabase()
         return (configuration.databaseURL.reveal(), try configuration.keyRing())
     }
 }

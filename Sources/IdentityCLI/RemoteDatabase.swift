@@ -1,52 +1,29 @@
-import Foundation
+import Postgres
 import Secrets
 
 /// Looks whether a connection string reaches another machine without TLS.
 enum RemoteDatabase {
-    /// The first host that is neither a socket nor loopback, when `sslmode` does not insist on TLS; nil otherwise.
+    /// The first host that is neither a socket nor loopback, when nothing insists on TLS; nil otherwise.
     ///
-    /// Reads the two forms of libpq (PostgreSQL, chapter 34.1.1): `key=value …` and `postgresql://…`.
-    static func hostWithoutTLS(in conninfo: Secret) -> String? {
-        let (hosts, mode) = parse(conninfo.reveal())
-        if ["require", "verify-ca", "verify-full"].contains(mode) { return nil }
-        return hosts.first { !isLocal($0) }
-    }
-
-    private static func isLocal(_ host: String) -> Bool {
-        host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || ["localhost", "::1", "[::1]"].contains(host)
-            || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
-    }
-
-    private static func parse(_ text: String) -> (hosts: [String], mode: String?) {
+    /// What the string leaves out libpq takes from the environment (PostgreSQL, chapter 34.15), so that is read too. A
+    /// service file may name any host: it counts as one.
+    /// - Throws: ``PostgresError`` for a string that libpq can't read.
+    static func hostWithoutTLS(in conninfo: Secret, environment: [String: String]) throws(PostgresError) -> String? {
         var values: [String: String] = [:]
-        var hosts: [String] = []
-        if text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") {
-            let rest = text[(text.range(of: "://")?.upperBound ?? text.startIndex)...]
-            let authority = rest.prefix { $0 != "/" && $0 != "?" }
-            let location = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-            hosts = location.split(separator: ",").map { host(of: $0) }
-            let query = rest.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-            for pair in query.split(separator: "&") {
-                let parts = pair.split(separator: "=", maxSplits: 1).map { String($0).removingPercentEncoding ?? "" }
-                if parts.count == 2 { values[parts[0]] = parts[1] }
-            }
-        } else {
-            for word in text.split(whereSeparator: \.isWhitespace) {
-                let parts = word.split(separator: "=", maxSplits: 1).map { String($0) }
-                if parts.count == 2 {
-                    values[parts[0]] = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "'"))
-                }
-            }
+        for (keyword, name) in [
+            ("host", "PGHOST"), ("hostaddr", "PGHOSTADDR"), ("sslmode", "PGSSLMODE"), ("service", "PGSERVICE"),
+        ] {
+            values[keyword] = environment[name]
         }
-        for key in ["host", "hostaddr"] {
-            if let more = values[key] { hosts += more.split(separator: ",").map { String($0) } }
-        }
-        return (hosts, values["sslmode"])
+        for (keyword, value) in try ConnectionString.parse(conninfo.reveal()) { values[keyword] = value }
+        if let mode = values["sslmode"], ["require", "verify-ca", "verify-full"].contains(mode) { return nil }
+        if let service = values["service"] { return "the service \(service)" }
+        let hosts = ["host", "hostaddr"].flatMap { values[$0]?.split(separator: ",") ?? [] }
+        return hosts.first { !isLocal($0) }.map { String($0) }
     }
 
-    private static func host(of location: Substring) -> String {
-        if location.hasPrefix("[") { return String(location.prefix { $0 != "]" }) + "]" }
-        let host = String(location.prefix { $0 != ":" })
-        return host.removingPercentEncoding ?? host
+    private static func isLocal(_ host: Substring) -> Bool {
+        host.hasPrefix("/") || host.hasPrefix("@") || ["localhost", "::1"].contains(host)
+            || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 }

@@ -107,11 +107,27 @@ struct ServiceConfiguration: Sendable {
             guard scheme == "https" || (scheme == "http" && ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host))
             else { throw CommandFailure.configuration("http.publicURL must be https") }
         }
-        if let host = RemoteDatabase.hostWithoutTLS(in: databaseURL) {
-            throw CommandFailure.configuration(
-                "database.url reaches \(host) without TLS: add sslmode=require, or better verify-full"
-            )
+        try checkDatabase()
+    }
+
+    /// Refuses a remote database without TLS.
+    func checkDatabase() throws { try Self.check("database.url", databaseURL) }
+
+    /// Refuses a remote database to migrate without TLS.
+    func checkMigrationDatabase() throws { try Self.check("database.migrationURL", migrationURL) }
+
+    private static func check(_ key: String, _ conninfo: Secret) throws {
+        let environment = ProcessInfo.processInfo.environment
+        let remote: String?
+        do {
+            remote = try RemoteDatabase.hostWithoutTLS(in: conninfo, environment: environment)
+        } catch {
+            throw CommandFailure.configuration("\(key) is no connection string that libpq can read")
         }
+        guard let remote else { return }
+        throw CommandFailure.configuration(
+            "\(key) reaches \(remote) without TLS: add sslmode=require, or better verify-full"
+        )
     }
 
     private static func address(_ text: String) throws -> (String, Int) {

@@ -18,6 +18,7 @@ struct Migrate: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await ServiceConfiguration.load(file: config)
+        try configuration.checkMigrationDatabase()
         var logger = Logger(label: "identity") { _ in ReadableLogHandler() }
         logger.logLevel = .error
         let client = PostgresClient(.migrating(configuration.migrationURL.reveal()), logger: logger)

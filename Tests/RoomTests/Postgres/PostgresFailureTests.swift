@@ -205,6 +205,24 @@ struct PostgresFailureTests {
         }
     }
 
+    @Test func theFirstOfSeveralHostsThatTakesWritesIsUsed() async throws {
+        let pairs = try ConnectionString.parse(TestDatabase.current.conninfo)
+        func value(_ keyword: String) -> String { pairs.first { $0.keyword == keyword }?.value ?? "" }
+        let conninfo = """
+            host=/nonexistent,\(value("host")) port=1,\(value("port").isEmpty ? "5432" : value("port")) \
+            user=\(value("user")) password='\(value("password"))' dbname=\(value("dbname")) \
+            target_session_attrs=read-write
+            """
+        let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 2))
+        #expect(await echo(3, through: client) == .right)
+        await client.close()
+        let reader = PostgresClient(
+            quietly: .init(conninfo: conninfo + " options='-c default_transaction_read_only=on'", connections: 1)
+        )
+        #expect(await echo(3, through: reader) == .failed(.unavailable), "no host takes writes")
+        await reader.close()
+    }
+
     @Test func aServerWithoutRoomLeavesTheClientWithWhatItHas() async throws {
         try await withTemporaryFolder { folder in
             let cluster = PrivateCluster(

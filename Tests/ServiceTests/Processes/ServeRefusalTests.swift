@@ -65,11 +65,32 @@ struct ServeRefusalTests {
             "host=db.example.com user=u password=hunter2 dbname=d", "postgresql://u:hunter2@db.example.com/d",
             "postgresql://u:hunter2@db.example.com/d?sslmode=prefer",
             "host=/tmp,db.example.com user=u password=hunter2 sslmode=disable",
-            "host=localhost hostaddr=203.0.113.9 password=hunter2",
+            "host=localhost hostaddr=203.0.113.9 password=hunter2", "host = db.example.com password=hunter2",
+            "host='db.example.com' password='hunter2' sslmode = 'prefer'",
+            "postgresql:///d?host=db.example.com&password=hunter2", "service=elsewhere password=hunter2",
         ]
     )
     func withRemoteDatabase(_ conninfo: String) async throws {
         try await expectRefusal("without TLS", with: ["IDENTITY_DATABASE_URL": conninfo])
+    }
+
+    @Test(
+        "a remote database that libpq would take from its own environment",
+        arguments: ["PGHOST=db.example.com", "PGHOSTADDR=203.0.113.9", "PGSERVICE=elsewhere"]
+    )
+    func withRemoteDatabaseElsewhere(_ variable: String) async throws {
+        let parts = variable.split(separator: "=").map { String($0) }
+        try await expectRefusal(
+            "without TLS",
+            with: ["IDENTITY_DATABASE_URL": "user=u password=hunter2", parts[0]: parts[1]]
+        )
+    }
+
+    @Test("other commands refuse it too", arguments: [["migrate"], ["users", "list", "--project", "demo-project"]])
+    func everywhere(_ command: [String]) async throws {
+        let environment = good.merging(["IDENTITY_DATABASE_URL": "host=db.example.com password=hunter2"]) { $1 }
+        let result = try await Program.run(IdentityProgram.path, command, environment: environment)
+        #expect(result.status == 78 && result.errors.contains("without TLS"), "\(result)")
     }
 
     @Test("a database that is missing, unreachable, or named by nonsense")
@@ -79,7 +100,7 @@ struct ServeRefusalTests {
             "cannot be reached",
             with: ["IDENTITY_DATABASE_URL": "host=127.0.0.1 port=1 password=hunter2"]
         )
-        try await expectRefusal("cannot be reached", with: ["IDENTITY_DATABASE_URL": "hunter2 is no conninfo"])
+        try await expectRefusal("no connection string", with: ["IDENTITY_DATABASE_URL": "hunter2 is no conninfo"])
     }
 
     @Test("a database without a schema")

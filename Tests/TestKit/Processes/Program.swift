@@ -15,7 +15,7 @@ package final class Program: Sendable {
         environment: [String: String] = [:],
         _ body: (Program) async throws -> R
     ) async throws -> R {
-        let program = try Program(path, arguments, environment: environment)
+        let program = try await Program(path, arguments, environment: environment)
         do {
             let result = try await body(program)
             await program.stop()
@@ -32,7 +32,7 @@ package final class Program: Sendable {
         _ arguments: [String],
         environment: [String: String] = [:]
     ) async throws -> Result {
-        let program = try Program(path, arguments, environment: environment)
+        let program = try await Program(path, arguments, environment: environment)
         return await program.result()
     }
 
@@ -45,24 +45,35 @@ package final class Program: Sendable {
     }
 
     /// - Parameter environment: besides the few variables that every program needs.
-    private init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
-        let (output, errors) = (try Lines(), try Lines())
+    private init(_ path: String, _ arguments: [String], environment: [String: String]) async throws {
+        let (output, errors, ending) = (try Lines(), try Lines(), Ending())
         defer {
             output.closeEnd()
             errors.closeEnd()
         }
-        let processID = try Spawn.start(
-            path,
-            arguments,
-            environment: Self.inherited.merging(environment) { $1 },
-            output: output.end.fileDescriptor,
-            errors: errors.end.fileDescriptor
-        )
-        let ending = Ending()
-        let thread = Thread { ending.end(with: Spawn.wait(for: processID)) }
-        thread.name = "program"
-        thread.start()
-        (self.processID, self.ending, self.output, self.errors) = (processID, ending, output, errors)
+        let environment = Self.inherited.merging(environment) { $1 }
+        let (outputEnd, errorsEnd) = (output.end.fileDescriptor, errors.end.fileDescriptor)
+        // The kernel ends the program with the thread that started it: that one waits for it.
+        processID = try await withCheckedThrowingContinuation { started in
+            let thread = Thread {
+                do {
+                    let processID = try Spawn.start(
+                        path,
+                        arguments,
+                        environment: environment,
+                        output: outputEnd,
+                        errors: errorsEnd
+                    )
+                    started.resume(returning: processID)
+                    ending.end(with: Spawn.wait(for: processID))
+                } catch {
+                    started.resume(throwing: error)
+                }
+            }
+            thread.name = "program"
+            thread.start()
+        }
+        (self.ending, self.output, self.errors) = (ending, output, errors)
     }
 
     /// Nothing that configures the service, or libpq.

@@ -9,6 +9,8 @@ enum Spawn {
         var code: Int32
     }
 
+    /// The program is told to end when the calling thread does, so that nothing outlives tests that are killed.
+    ///
     /// - Returns: the process's id; whoever calls has to wait for it.
     static func start(
         _ path: String,
@@ -39,11 +41,12 @@ enum Spawn {
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
-        var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        let line = ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--", path] + arguments
+        var words = unsafe line.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
         defer { unsafe (words + variables).forEach { unsafe free($0) } }
         var processID: pid_t = 0
-        let code = unsafe posix_spawn(&processID, path, &actions, &attributes, &words, &variables)
+        let code = unsafe posix_spawn(&processID, line[0], &actions, &attributes, &words, &variables)
         guard code == 0 else { throw Failure(code: code) }
         return processID
     }
