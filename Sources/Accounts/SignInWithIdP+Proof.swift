@@ -55,6 +55,12 @@ extension SignInWithIdP {
             return Proof(
                 credential: try await parts.federation.verify(credential, id: provider, with: configuration)
             )
+        } catch FederationError.nonceMismatch {
+            // Whoever sends a used token again is told so first, whatever nonce comes with it.
+            guard let idToken = credential.idToken,
+                try await parts.accounts.wasUsed(idToken, in: caller.scope)
+            else { throw AccountsError.federation(.nonceMismatch) }
+            throw AccountsError.duplicateCredential
         } catch {
             throw AccountsError.federation(error)
         }
@@ -94,7 +100,9 @@ extension SignInWithIdP {
         let now = parts.now()
         guard let pending = try await parts.pendingCredentials.find(key, in: caller.scope, now: now) else { return nil }
         // It ends with its first success; the same request within a minute gets the same answer.
-        if let redeemed = pending.redeemed, now.timeIntervalSince(redeemed.at) > Self.retrySeconds { return nil }
+        if let redeemed = pending.redeemed, now.timeIntervalSince(redeemed.at) > PendingCredentialStore.retrySeconds {
+            return nil
+        }
         return pending
     }
 
@@ -121,7 +129,7 @@ extension SignInWithIdP {
         if proof.pending != nil, let pendingToken = request.pendingToken { return pendingToken }
         let handle = Secret("idp_" + parts.random.handle())
         let now = parts.now()
-        let redeemed = proof.pending?.redeemed?.at.addingTimeInterval(Self.retrySeconds)
+        let redeemed = proof.pending?.redeemed?.at.addingTimeInterval(PendingCredentialStore.retrySeconds)
         try await parts.pendingCredentials.insert(
             proof.credential,
             handle: handle,
@@ -131,9 +139,6 @@ extension SignInWithIdP {
         )
         return handle
     }
-
-    /// For so long after its success the same request gets the same answer.
-    private static let retrySeconds = 60.0
 
     /// The provider's configuration; nil only where none is needed.
     private func enabledProvider(_ id: ProviderID, _ caller: Caller) throws(AccountsError) -> ProviderConfiguration? {
@@ -187,8 +192,14 @@ extension SignInWithIdP {
         )
     }
 
-    func openSession(_ account: AccountID, _ identity: FederatedIdentity, _ caller: Caller) -> PreparedSession {
-        parts.prepareSession(nil, for: account, provider: identity.provider, caller: caller)
+    func openSession(_ account: AccountID, _ credential: FederatedCredential, _ caller: Caller) -> PreparedSession {
+        parts.prepareSession(
+            nil,
+            for: account,
+            provider: credential.identity.provider,
+            attributes: credential.signInAttributes,
+            caller: caller
+        )
     }
 
     func newAccount(for identity: FederatedIdentity, email: EmailAddress?, verified: Bool) -> Account {

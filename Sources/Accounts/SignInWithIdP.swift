@@ -71,7 +71,7 @@ package struct SignInWithIdP: Sendable {
                     try await store.takeOver(account, $0)
                 }
             }
-            let session = openSession(attempt.account.id, identity, caller)
+            let session = openSession(attempt.account.id, proof.credential, caller)
             switch try await attempt.apply(makeWrite(proof, .open(session.values), caller)) {
             case .stale: proof = try await reread(proof, caller)
             case .providerDisabled: throw AccountsError.providerDisabled
@@ -158,6 +158,7 @@ package struct SignInWithIdP: Sendable {
                 user.session.id,
                 for: user.account.id,
                 provider: identity.provider,
+                attributes: proof.credential.signInAttributes,
                 caller: caller
             )
             let write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)

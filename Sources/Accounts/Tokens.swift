@@ -17,6 +17,7 @@ extension Parts {
         _ id: SessionID?,
         for account: AccountID,
         provider: ProviderID,
+        attributes: String? = nil,
         caller: Caller
     ) -> PreparedSession {
         let id = id ?? SessionID(random: random)
@@ -31,6 +32,7 @@ extension Parts {
             secretHash: token.secretHash,
             authTime: seconds,
             signInProvider: provider,
+            signInAttributes: attributes,
             userAgent: caller.userAgent,
             addressPrefix: caller.addressPrefix
         )

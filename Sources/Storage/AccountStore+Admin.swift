@@ -30,30 +30,38 @@ package struct ListedAccount: Sendable {
 }
 
 extension AccountStore {
-    /// The accounts that the selectors name, ordered by id: one statement.
+    /// The accounts that the selectors name, each once, in the order in which they are named first: one statement.
     package func find(_ selectors: AccountSelectors, in scope: Scope) async throws -> [Account] {
         let rows = try await database.query(
             """
-            SELECT \(sql: AccountRow.columns)
-            FROM accounts a \(sql: AccountRow.joins)
-            WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) AND a.account IN (
-                SELECT unnest(\(selectors.accounts.map(\.rawValue))::text[])
-                UNION
-                SELECT account FROM account_emails
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND email_key = ANY(\(selectors.emails.map(\.canonical)))
-                UNION
-                SELECT account FROM account_phones
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND phone_number = ANY(\(selectors.phoneNumbers))
-                UNION
-                SELECT c.account
+            WITH named AS (
+                SELECT n.account, 1 AS kind, n.place
+                FROM unnest(\(selectors.accounts.map(\.rawValue))::text[]) WITH ORDINALITY n (account, place)
+                UNION ALL
+                SELECT e.account, 2, n.place
+                FROM unnest(\(selectors.emails.map(\.canonical))::text[]) WITH ORDINALITY n (email_key, place)
+                JOIN account_emails e ON e.project = \(scope.project.rawValue)
+                    AND e.tenant = \(scope.tenant.rawValue) AND e.email_key = n.email_key
+                UNION ALL
+                SELECT p.account, 3, n.place
+                FROM unnest(\(selectors.phoneNumbers)::text[]) WITH ORDINALITY n (phone_number, place)
+                JOIN account_phones p ON p.project = \(scope.project.rawValue)
+                    AND p.tenant = \(scope.tenant.rawValue) AND p.phone_number = n.phone_number
+                UNION ALL
+                SELECT c.account, 4, n.place
                 FROM unnest(\(selectors.federated.map(\.provider.rawValue))::text[],
-                    \(selectors.federated.map(\.subject))::text[]) f (provider, subject)
+                    \(selectors.federated.map(\.subject))::text[]) WITH ORDINALITY n (provider, subject, place)
                 JOIN credential_subjects c ON c.project = \(scope.project.rawValue)
-                    AND c.tenant = \(scope.tenant.rawValue) AND c.provider = f.provider AND c.subject = f.subject
+                    AND c.tenant = \(scope.tenant.rawValue) AND c.provider = n.provider AND c.subject = n.subject
+            ), first AS (
+                SELECT DISTINCT ON (account) account, kind, place FROM named ORDER BY account, kind, place
             )
-            ORDER BY a.account
+            SELECT \(sql: AccountRow.columns)
+            FROM first f
+            JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = f.account
+                AND a.tenant = \(scope.tenant.rawValue)
+            \(sql: AccountRow.joins)
+            ORDER BY f.kind, f.place
             """,
             AccountRow.decode
         )

@@ -10,10 +10,12 @@ import Sessions
 extension AccountStore {
     /// Runs `target` and `parts` as one statement and says what became of it.
     ///
-    /// - Parameter locked: an account to lock first, so that the statement sees all that others did to it before.
+    /// - Parameter locksFirst: the account is locked by a statement of its own, so that this one sees all that others
+    ///   did to it before.
     func apply(
         _ write: SignInWrite,
-        locking locked: AccountID? = nil,
+        to account: AccountID,
+        locksFirst: Bool = false,
         target: SQL,
         parts: [SQL]
     ) async throws -> WriteOutcome {
@@ -35,14 +37,22 @@ extension AccountStore {
                 """
             )
         }
-        if let handle = write.redeems { all.append(redeem(handle, write)) }
+        var redeemable: SQL = "true"
+        var pending: SQL = ""
+        if let handle = write.redeems {
+            pending = "pending AS MATERIALIZED (\(sql: lockPending(handle, write))),"
+            redeemable = isRedeemable(handle, by: account, write)
+            all.append(redeem(write))
+        }
         var statement: SQL = """
-            WITH provider AS MATERIALIZED (
+            WITH \(sql: pending) provider AS MATERIALIZED (
                 SELECT coalesce((
                     SELECT enabled FROM provider_configurations
                     WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                         AND provider = \(identity.provider.rawValue)
                 ), \(write.allowsUnconfiguredProvider)) AS enabled
+            ), gate AS MATERIALIZED (
+                SELECT enabled AND \(sql: redeemable) AS open FROM provider
             ), target AS (\(sql: target))
             """
         for (number, part) in all.enumerated() {
@@ -50,9 +60,9 @@ extension AccountStore {
         }
         let whole: SQL = "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target) FROM provider"
         do {
-            guard let locked else { return try await Self.outcome(of: whole, by: database) }
+            guard locksFirst else { return try await Self.outcome(of: whole, by: database) }
             return try await database.transaction { transaction in
-                try await lock(locked, scope, transaction)
+                try await lock(account, scope, transaction)
                 return try await Self.outcome(of: whole, by: transaction)
             }
         } catch let error as PostgresError {
@@ -65,17 +75,38 @@ extension AccountStore {
         }
     }
 
-    /// Ends a pending credential, and with it every other handle that the same proof was given.
-    private func redeem(_ handle: [UInt8], _ write: SignInWrite) -> SQL {
+    /// Locks a pending credential and every other handle that the same proof was given, in one order.
+    private func lockPending(_ handle: [UInt8], _ write: SignInWrite) -> SQL {
         let tokens = write.credential.tokens
         return """
-            UPDATE pending_credentials SET redeemed_at = coalesce(redeemed_at, \(write.now)),
-                redeemed_by = coalesce(redeemed_by, (SELECT account FROM target))
+            SELECT handle_hash, redeemed_at, redeemed_by FROM pending_credentials
             WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
                 AND (handle_hash = \(handle) OR id_token_hash = \(tokens.idToken.map { SecureHash.sha256($0) })
                     OR access_token_hash = \(tokens.accessToken.map { SecureHash.sha256($0) }))
-                AND provider = \(write.credential.identity.provider.rawValue) AND EXISTS (SELECT FROM target)
+                AND provider = \(write.credential.identity.provider.rawValue)
+            ORDER BY handle_hash FOR UPDATE
             """
+    }
+
+    /// It was not redeemed yet, or a moment ago by the same account: its first success is its last, whatever the caller
+    /// read before.
+    private func isRedeemable(_ handle: [UInt8], by account: AccountID, _ write: SignInWrite) -> SQL {
+        let retries = write.now.addingTimeInterval(-PendingCredentialStore.retrySeconds)
+        return """
+            EXISTS (SELECT FROM pending WHERE handle_hash = \(handle)
+                AND (redeemed_at IS NULL OR (redeemed_by = \(account.rawValue) AND redeemed_at >= \(retries))))
+            """
+    }
+
+    /// Ends what ``lockPending(_:_:)`` locked.
+    private func redeem(_ write: SignInWrite) -> SQL {
+        """
+        UPDATE pending_credentials p SET redeemed_at = coalesce(p.redeemed_at, \(write.now)),
+            redeemed_by = coalesce(p.redeemed_by, (SELECT account FROM target))
+        FROM pending l
+        WHERE p.project = \(write.scope.project.rawValue) AND p.handle_hash = l.handle_hash
+            AND EXISTS (SELECT FROM target)
+        """
     }
 
     private static func outcome(of statement: SQL, by executor: some PostgresExecutor) async throws -> WriteOutcome {
@@ -176,9 +207,8 @@ extension AccountStore {
     ) throws -> (tokens: [UInt8], profile: [UInt8]) {
         let provider = credential.identity.provider.rawValue
         let place = "linked_credentials/\(scope.project)/\(account)/\(provider)"
-        let tokens = try [UInt8](JSONEncoder().encode(credential.tokens))
         return (
-            try keyRing.seal(tokens, for: "\(place)/tokens"),
+            try keyRing.seal(json: credential.tokens, for: "\(place)/tokens"),
             try keyRing.seal(Array(credential.rawUserInfo.utf8), for: "\(place)/profile")
         )
     }

@@ -23,7 +23,7 @@ extension AccountStore {
                 AND a.tenant = \(write.scope.tenant.rawValue) AND a.disabled IS NOT TRUE
                 AND a.version = \(account.version)
                 AND c.provider = \(identity.provider.rawValue) AND c.subject = \(identity.subject)
-                AND (SELECT enabled FROM provider)
+                AND (SELECT open FROM gate)
             FOR SHARE OF a
             """
         var parts: [SQL] = []
@@ -31,7 +31,7 @@ extension AccountStore {
         if write.credential.tokens.accessToken != nil || write.credential.tokens.refreshToken != nil {
             parts.append(try storeTokens(of: account.id, write))
         }
-        return try await apply(write, target: target, parts: parts)
+        return try await apply(write, to: account.id, target: target, parts: parts)
     }
 
     /// Opens a new account for the identity (S3, S4, D2).
@@ -44,12 +44,12 @@ extension AccountStore {
                 \(account.email?.original), \(account.emailVerified), \(account.displayName), \(account.photoURL),
                 \(account.screenName), \(account.language), \(account.timeZone), \(account.dateOfBirth),
                 \(account.createdAt)
-            FROM provider WHERE enabled
+            FROM gate WHERE open
             RETURNING account
             """
         var parts = try linkParts(account.id, write)
         if let email = account.email { parts.append(claimEmail(email, write.scope)) }
-        return try await apply(write, target: target, parts: parts)
+        return try await apply(write, to: account.id, target: target, parts: parts)
     }
 
     /// Links the identity to the account that has its verified address, in place of `replaced` if there is such a
@@ -68,7 +68,7 @@ extension AccountStore {
             WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
                 AND email = \(identity.email?.canonical) AND email_verified AND disabled IS NOT TRUE
-                AND (SELECT enabled FROM provider)
+                AND (SELECT open FROM gate)
             RETURNING account
             """
         var parts: [SQL] = []
@@ -79,7 +79,7 @@ extension AccountStore {
         } else {
             parts = try linkParts(account.id, write)
         }
-        return try await apply(write, target: target, parts: parts)
+        return try await apply(write, to: account.id, target: target, parts: parts)
     }
 
     /// Gives an account that never proved its address to the person who did: every way in that was there before goes,
@@ -102,7 +102,7 @@ extension AccountStore {
             WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
                 AND email = \(identity.email?.canonical) AND NOT email_verified AND disabled IS NOT TRUE
-                AND (SELECT enabled FROM provider)
+                AND (SELECT open FROM gate)
             RETURNING account
             """
         let scope = write.scope
@@ -123,7 +123,7 @@ extension AccountStore {
         parts.append(
             hadProvider ? try replaceLinked(write, account: account.id) : try insertLinked(write, account: account.id)
         )
-        return try await apply(write, locking: account.id, target: target, parts: parts)
+        return try await apply(write, to: account.id, locksFirst: true, target: target, parts: parts)
     }
 
     /// Links the identity to the signed-in account (K7).
@@ -153,10 +153,10 @@ extension AccountStore {
                 photo_url = coalesce(photo_url, \(identity.profile.photoURL)) \(sql: emailChange)
             WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
-                AND disabled IS NOT TRUE AND (SELECT enabled FROM provider)
+                AND disabled IS NOT TRUE AND (SELECT open FROM gate)
             RETURNING account
             """
-        return try await apply(write, target: target, parts: parts)
+        return try await apply(write, to: account.id, target: target, parts: parts)
     }
 }
 

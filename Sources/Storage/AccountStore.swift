@@ -127,6 +127,17 @@ extension AccountStore {
         return (account, rows.first?.1)
     }
 
+    /// Whether a one-time ID token was taken before.
+    package func wasUsed(_ idToken: Secret, in scope: Scope) async throws -> Bool {
+        let rows = try await database.query(
+            """
+            SELECT true FROM used_id_tokens
+            WHERE project = \(scope.project.rawValue) AND token_hash = \(SecureHash.sha256(idToken.reveal()))
+            """
+        ) { try $0.next(Bool.self) }
+        return !rows.isEmpty
+    }
+
     /// The accounts that have an address as their own or from a linked provider.
     package func find(anyEmail email: EmailAddress, in scope: Scope) async throws -> [Account] {
         let rows = try await database.query(

@@ -31,9 +31,22 @@ extension ConfigurationStore {
     }
 
     /// The credential that a bearer token is, read from the database each time: a revocation counts at once, everywhere.
+    ///
+    /// Notes its use, at most once a minute.
     package func adminCredential(forToken token: String) async throws -> AdminCredential? {
         guard token.hasPrefix("idk_"), token.utf8.count < 128 else { return nil }
-        let rows = try await readAdminCredentials("secret_hash = \(SecureHash.sha256(token))")
+        let hash = SecureHash.sha256(token)
+        let date = now()
+        let rows = try await readAdminCredentials(
+            """
+            WITH used AS (
+                UPDATE admin_credentials SET last_used_at = \(date)
+                WHERE secret_hash = \(hash) AND NOT disabled AND (expires_at IS NULL OR expires_at > \(date))
+                    AND (last_used_at IS NULL OR last_used_at < \(date.addingTimeInterval(-60)))
+            )
+            """,
+            where: "secret_hash = \(hash)"
+        )
         return rows.first?.credential
     }
 
@@ -44,7 +57,7 @@ extension ConfigurationStore {
     }
 
     package func listAdminCredentials() async throws -> [ListedAdminCredential] {
-        try await readAdminCredentials("true")
+        try await readAdminCredentials(where: "true")
     }
 
     /// - Throws: ``ConfigurationError/notFound``.
@@ -55,10 +68,13 @@ extension ConfigurationStore {
         guard changed > 0 else { throw ConfigurationError.notFound }
     }
 
-    private func readAdminCredentials(_ condition: SQL) async throws -> [ListedAdminCredential] {
+    private func readAdminCredentials(
+        _ with: SQL = "",
+        where condition: SQL
+    ) async throws -> [ListedAdminCredential] {
         try await database.query(
             """
-            SELECT id, name, project, scopes, expires_at, disabled, created_at, last_used_at
+            \(sql: with) SELECT id, name, project, scopes, expires_at, disabled, created_at, last_used_at
             FROM admin_credentials WHERE \(sql: condition) ORDER BY created_at, id
             """
         ) { row in

@@ -138,14 +138,16 @@ extension ConfigurationStore {
         ) { row in
             (try row.next(String.self), try row.next(Int64.self), try row.next(String.self), try row.next([UInt8].self))
         }
-        return try rows.compactMap { id, number, config, signerKey in
-            guard let id = ProjectID(rawValue: id) else { return nil }
-            return Project(
-                id: id,
-                number: ProjectNumber(rawValue: number),
-                settings: try Self.settings(from: config),
-                passwordSignerKey: try keyRing.openSecret(signerKey, for: Self.signerKeyPlace(id))
-            )
+        return rows.compactMap { id, number, config, signerKey in
+            readable("project \(id)") {
+                guard let id = ProjectID(rawValue: id) else { throw ConfigurationError.unreadable("its id") }
+                return Project(
+                    id: id,
+                    number: ProjectNumber(rawValue: number),
+                    settings: try Self.settings(from: config),
+                    passwordSignerKey: try keyRing.openSecret(signerKey, for: Self.signerKeyPlace(id))
+                )
+            }
         }
     }
 

@@ -65,7 +65,9 @@ extension ConfigurationStore {
                 """,
                 transaction
             )
-            guard var configuration = found.first?.2 else { throw ConfigurationError.notFound }
+            guard var configuration = try found.first.map({ try open($0).2 }) else {
+                throw ConfigurationError.notFound
+            }
             try change(&configuration)
             let replacement = replacement(configuration, secret: try seal(configuration, scope), scope)
             try await transaction.execute(
@@ -93,14 +95,21 @@ extension ConfigurationStore {
     }
 
     func readProviders() async throws -> [(ProjectID, TenantID, ProviderConfiguration)] {
-        try await readProviders("", database)
+        try await readProviders("", database).compactMap { row in
+            readable("provider \(row.configuration.provider) of project \(row.project)") { try open(row) }
+        }
     }
 
-    private func readProviders(
-        _ condition: SQL,
-        _ executor: some PostgresExecutor
-    ) async throws -> [(ProjectID, TenantID, ProviderConfiguration)] {
-        let rows = try await executor.query(
+    private struct Row {
+        var project: String
+        var tenant: TenantID
+        /// Its secret is still sealed.
+        var configuration: ProviderConfiguration
+        var secret: [UInt8]?
+    }
+
+    private func readProviders(_ condition: SQL, _ executor: some PostgresExecutor) async throws -> [Row] {
+        try await executor.query(
             """
             SELECT project, tenant, provider, enabled, display_name, client_id, client_secret, audiences, issuer,
                 overrides
@@ -119,20 +128,25 @@ extension ConfigurationStore {
             configuration.audiences = try row.next()
             configuration.issuer = try row.next()
             configuration.overrides = try row.next()
-            return (project, TenantID(rawValue: tenant), configuration, secret)
+            return Row(
+                project: project,
+                tenant: TenantID(rawValue: tenant),
+                configuration: configuration,
+                secret: secret
+            )
         }
-        return try rows.compactMap { project, tenant, configuration, secret in
-            guard let project = ProjectID(rawValue: project) else { return nil }
-            var configuration = configuration
-            if let secret {
-                let scope = Scope(project: project, tenant: tenant)
-                configuration.clientSecret = try keyRing.openSecret(
-                    secret,
-                    for: Self.secretPlace(configuration.provider, scope)
-                )
-            }
-            return (project, tenant, configuration)
+    }
+
+    private func open(_ row: Row) throws -> (ProjectID, TenantID, ProviderConfiguration) {
+        guard let project = ProjectID(rawValue: row.project) else { throw ConfigurationError.unreadable("its project") }
+        var configuration = row.configuration
+        if let secret = row.secret {
+            configuration.clientSecret = try keyRing.openSecret(
+                secret,
+                for: Self.secretPlace(configuration.provider, Scope(project: project, tenant: row.tenant))
+            )
         }
+        return (project, row.tenant, configuration)
     }
 
     private func seal(_ configuration: ProviderConfiguration, _ scope: Scope) throws -> [UInt8]? {

@@ -88,6 +88,17 @@ package final class ConfigurationStore: Service, Sendable {
         }
     }
 
+    /// What `read` makes of a row; nil, and an error in the log, for one that cannot be read: it must not keep all the
+    /// others, revocations among them, from being seen.
+    func readable<Value>(_ what: String, _ read: () throws -> Value) -> Value? {
+        do {
+            return try read()
+        } catch {
+            logger.error("Configuration left out", metadata: ["what": "\(what)", "error": "\(error)"])
+            return nil
+        }
+    }
+
     /// Runs a statement and moves the version with it, then reads the new state here.
     ///
     /// - Parameter change: must return the rows that it changed.

@@ -44,10 +44,7 @@ package struct FlowStore: Sendable {
         lifetime: TimeInterval
     ) async throws {
         let stateHash = SecureHash.sha256(state.reveal())
-        let payload = try keyRing.seal(
-            [UInt8](JSONEncoder().encode(flow)),
-            for: Self.place(scope.project, stateHash)
-        )
+        let payload = try keyRing.seal(json: flow, for: Self.place(scope.project, stateHash))
         try await database.execute(
             """
             INSERT INTO flows (project, state_hash, tenant, provider, session_hash, purpose, context, payload,
@@ -84,12 +81,11 @@ package struct FlowStore: Sendable {
         guard let (provider, purpose, context, payload) = rows.first, let purpose = Purpose(rawValue: purpose) else {
             return nil
         }
-        let opened = try keyRing.open(payload, for: Self.place(scope.project, stateHash))
         return Consumed(
             provider: ProviderID(provider),
             purpose: purpose,
             context: context,
-            flow: try JSONDecoder().decode(AuthorizationFlow.self, from: Data(opened))
+            flow: try keyRing.openJSON(payload, for: Self.place(scope.project, stateHash))
         )
     }
 

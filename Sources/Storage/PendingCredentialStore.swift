@@ -15,6 +15,9 @@ package struct PendingCredentialStore: Sendable {
         self.keyRing = keyRing
     }
 
+    /// For so long after its success the same request gets the same answer.
+    package static let retrySeconds = 60.0
+
     package struct Pending: Sendable {
         package var handleHash: [UInt8]
         package var credential: FederatedCredential
@@ -40,10 +43,7 @@ package struct PendingCredentialStore: Sendable {
         expiresAt: Date
     ) async throws {
         let handleHash = SecureHash.sha256(handle.reveal())
-        let payload = try keyRing.seal(
-            [UInt8](JSONEncoder().encode(credential)),
-            for: Self.place(scope.project, handleHash)
-        )
+        let payload = try keyRing.seal(json: credential, for: Self.place(scope.project, handleHash))
         try await database.execute(
             """
             INSERT INTO pending_credentials (project, handle_hash, tenant, provider, subject, id_token_hash,
@@ -90,8 +90,8 @@ package struct PendingCredentialStore: Sendable {
             )
         }
         guard let row = rows.first else { return nil }
-        let opened = try keyRing.open(row.payload, for: Self.place(scope.project, row.handleHash))
-        let credential = try JSONDecoder().decode(FederatedCredential.self, from: Data(opened))
+        let place = Self.place(scope.project, row.handleHash)
+        let credential: FederatedCredential = try keyRing.openJSON(row.payload, for: place)
         // The row's own columns and the sealed credential must name the same identity (T-A8).
         guard credential.identity.provider.rawValue == row.provider, credential.identity.subject == row.subject else {
             return nil

@@ -6,6 +6,9 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
     package var tokens: ProviderTokens
     /// The provider's profile as the text of a JSON object, at most 256 KiB: `rawUserInfo` on the wire.
     package var rawUserInfo: String
+    /// What else an OpenID provider's ID token says, as the text of a JSON object: `firebase.sign_in_attributes` of our
+    /// tokens.
+    package var signInAttributes: String?
     /// Set for a native ID token that carries a nonce: it may be taken once.
     ///
     /// Storage inserts the hash and refuses a second insert with `MISSING_OR_INVALID_NONCE : Duplicate credential
@@ -35,6 +38,7 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
         tokens: ProviderTokens,
         rawUserInfo: String,
         federatedID: String,
+        signInAttributes: String? = nil,
         oneTimeToken: OneTimeToken? = nil,
         nonce: String? = nil,
         believesEmailClaim: Bool = false
@@ -43,6 +47,7 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
         self.tokens = tokens
         self.rawUserInfo = rawUserInfo
         self.federatedID = federatedID
+        self.signInAttributes = signInAttributes
         self.oneTimeToken = oneTimeToken
         self.nonce = nonce
         self.believesEmailClaim = believesEmailClaim

@@ -72,7 +72,9 @@ extension FederationService {
         }
         if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
         guard response.status == 200 else { throw .accessTokenRejected }
-        guard let answer = try? JSONValue(response.body, allowsNUL: true) else { throw .invalidAnswer(.notUnderstood) }
+        guard response.mayBeJSON, let answer = try? JSONValue(response.body, allowsNUL: true) else {
+            throw .invalidAnswer(.notUnderstood)
+        }
         return answer
     }
 }

@@ -53,7 +53,8 @@ extension FederationService {
                 scopes: mapping.scopes
             ),
             rawUserInfo: mapping.rawUserInfo,
-            federatedID: provider.definition.federatedID(for: identity.subject)
+            federatedID: provider.definition.federatedID(for: identity.subject),
+            signInAttributes: mapping.signInAttributes
         )
     }
 

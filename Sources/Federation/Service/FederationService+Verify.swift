@@ -44,7 +44,8 @@ extension FederationService {
             identity: identity,
             tokens: ProviderTokens(idToken: idToken, accessToken: credential.accessToken?.reveal()),
             rawUserInfo: mapping.rawUserInfo,
-            federatedID: provider.definition.federatedID(for: identity.subject)
+            federatedID: provider.definition.federatedID(for: identity.subject),
+            signInAttributes: mapping.signInAttributes
         )
         if token.claims["nonce"] != nil {
             result.nonce = credential.nonce?.reveal()

@@ -91,6 +91,24 @@ struct IdentityMapping {
         return JSONValue.object(shown).jsonText
     }
 
+    /// The claims of a generic OpenID provider's ID token that neither OIDC Core §2 and §5.1 nor our own tokens define, as
+    /// the text of a JSON object; nil for none, or for more than a token should carry.
+    var signInAttributes: String? {
+        guard definition.id.rawValue.hasPrefix("oidc.") else { return nil }
+        let others = claims.members.filter { !Self.standardClaims.contains($0.name) }
+        guard !others.isEmpty else { return nil }
+        let text = JSONValue.object(JSONObject(others)).jsonText
+        return text.utf8.count <= 2_048 && !text.contains(#"\u0000"#) ? text : nil
+    }
+
+    private static let standardClaims: Set<String> = [
+        "iss", "sub", "aud", "exp", "iat", "nbf", "jti", "auth_time", "nonce", "acr", "amr", "azp", "at_hash", "c_hash",
+        "s_hash", "sid", "name", "given_name", "family_name", "middle_name", "nickname", "preferred_username",
+        "profile",
+        "picture", "website", "email", "email_verified", "gender", "birthdate", "zoneinfo", "locale", "phone_number",
+        "phone_number_verified", "address", "updated_at", "firebase", "user_id",
+    ]
+
     private func isTrue(_ value: JSONValue?) -> Bool {
         if value == .bool(true) { return true }
         return definition.idToken.lenientBooleans

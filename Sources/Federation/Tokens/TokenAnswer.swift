@@ -61,9 +61,11 @@ struct TokenAnswer: Sendable {
         let first = response.body.first { ![9, 10, 13, 32].contains($0) }
         let isJSON = first == UInt8(ascii: "{")
         switch rules.body {
-        case .json: return isJSON ? (try? JSONValue(response.body))?.object : nil
+        case .json: return isJSON && response.mayBeJSON ? (try? JSONValue(response.body))?.object : nil
         case .form: return form(response.body)
-        case .auto: return isJSON ? (try? JSONValue(response.body))?.object : form(response.body)
+        case .auto:
+            guard isJSON else { return form(response.body) }
+            return response.mayBeJSON ? (try? JSONValue(response.body))?.object : nil
         }
     }
 
@@ -77,6 +79,16 @@ struct TokenAnswer: Sendable {
             object[name] = .string(FormText.decode(pair.value, plusIsSpace: true))
         }
         return object.members.isEmpty ? nil : object
+    }
+}
+
+extension OutboundResponse {
+    /// It says that it is JSON (RFC 6749 §5.1, RFC 6839 §3.1), or nothing: what is served as something else was made for
+    /// another purpose, perhaps by another person.
+    var mayBeJSON: Bool {
+        guard let type = headers[.contentType] else { return true }
+        let media = type.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
+        return media == "application/json" || media.hasSuffix("+json") || media == "text/javascript"
     }
 }
 

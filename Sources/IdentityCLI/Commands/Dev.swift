@@ -87,7 +87,7 @@ struct Dev: AsyncParsableCommand {
         try folder.write(conninfo: conninfo)
         let outbound = OutboundClient(allowsLoopback: true)
         let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
-        let provider = TestProvider(port: port == 0 ? 0 : port + 1, logger: logger)
+        let provider = TestProvider(port: port == 0 ? 0 : port + 1, logger: quiet(logger))
         let assembly = ServiceAssembly(
             stores: stores,
             federation: FederationService(

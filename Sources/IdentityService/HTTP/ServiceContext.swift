@@ -8,7 +8,10 @@ package struct ServiceContext: Sendable, InitializableFromSource {
     package var peerAddress: String?
 
     package init(source: ApplicationRequestContextSource) {
-        self.init(logger: source.logger, peerAddress: source.channel.remoteAddress?.ipAddress)
+        var logger = source.logger
+        // The request has an id of ours; one is enough.
+        logger[metadataKey: "hb.request.id"] = nil
+        self.init(logger: logger, peerAddress: source.channel.remoteAddress?.ipAddress)
     }
 
     package init(logger: Logger, peerAddress: String? = nil) {

@@ -83,8 +83,8 @@ struct AdminAccountRoutes {
         changes.disabled = try body.bool("disableUser")
         changes.customAttributes = try body.string("customAttributes")
         changes.validSince = try body.int64("validSince")
-        changes.createdAt = try body.int64("createdAt").map { Date(milliseconds: $0) }
-        changes.lastSignInAt = try body.int64("lastLoginAt").map { Date(milliseconds: $0) }
+        changes.createdAt = try body.time("createdAt")
+        changes.lastSignInAt = try body.time("lastLoginAt")
         changes.deleteProviders = try body.strings("deleteProvider")
         changes.deleteAttributes = try UpdateAccountRoute.attributes(body)
         changes.link = try body.object("linkProviderUserInfo").map { try Self.credential($0) }

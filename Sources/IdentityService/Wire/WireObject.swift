@@ -1,4 +1,5 @@
 package import StrictJSON
+package import struct Foundation.Date
 
 /// A JSON object of a request, read member by member with the rules of protobuf's JSON.
 ///
@@ -48,6 +49,15 @@ package struct WireObject: Sendable {
             }
         guard let number else { throw mismatch(name, "TYPE_INT64", value) }
         return number
+    }
+
+    /// Milliseconds since 1970, until the year 9999.
+    package func time(_ name: String) throws(WireError) -> Date? {
+        guard let milliseconds = try int64(name) else { return nil }
+        guard (0..<253_402_300_800_000).contains(milliseconds) else {
+            throw mismatch(name, "TYPE_INT64", .number("\(milliseconds)"))
+        }
+        return Date(milliseconds: milliseconds)
     }
 
     /// Empty when absent.

@@ -203,7 +203,8 @@ import Testing
         try await FederationWorld.run { world in
             let configuration = world.oauth2()
             let request = try await world.start(configuration)
-            world.server.on("/token", .text(body, type: "text/plain"))
+            // JSON has to say so; a form may be called anything.
+            world.server.on("/token", .text(body, type: body.contains("{") ? "application/json" : "text/plain"))
             world.server.on("/profile", .json(#"{"id":"u-1"}"#))
             let credential = try await world.finish(request, configuration)
             #expect(credential.tokens.accessToken == "a")

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Outbound
 import Synchronization
+import TestKit
 import Testing
 
 @Suite struct OutboundClientTests {
@@ -290,6 +291,38 @@ import Testing
                 return await group.next().flatMap(\.self)
             }
             #expect(outcome == .cancelled)
+        }
+    }
+
+    @Test func aCertificateThatNobodyVouchesForIsRefused() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            let (key, certificate) = (folder + "/key.pem", folder + "/certificate.pem")
+            let names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+            let made = try await Program.run(
+                "/usr/bin/openssl",
+                ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+                    + ["-subj", "/CN=localhost", "-addext", names, "-keyout", key, "-out", certificate]
+            )
+            try #require(made.status == 0, "\(made)")
+            let server = ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate, "-www"]
+            try await Program.with("/usr/bin/openssl", server) { program in
+                let address = try await program.line(beginningWith: "ACCEPT ").dropFirst("ACCEPT ".count)
+                let port = try #require(address.split(separator: ":").last)
+                // The server answers whoever believes it.
+                let believer = try await Program.run(
+                    "/usr/bin/openssl",
+                    ["s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", certificate, "-verify_return_error"]
+                )
+                #expect(believer.output.contains("Verify return code: 0 (ok)"), "\(believer)")
+                let client = OutboundClient(allowsLoopback: true)
+                for host in ["localhost", "127.0.0.1"] {
+                    await #expect(throws: OutboundError.unreachable) {
+                        try await client.send(OutboundRequest(url: "https://\(host):\(port)/"))
+                    }
+                }
+                await client.shutdown()
+            }
         }
     }
 

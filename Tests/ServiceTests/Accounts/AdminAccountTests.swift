@@ -1,5 +1,8 @@
 import Linking
+import Postgres
 import Projects
+import Secrets
+import Storage
 import TestKit
 import Testing
 
@@ -86,6 +89,70 @@ struct AdminAccountTests {
             #expect(try await service.admin("accounts:delete", ["localId": "ada"]).status == 200)
             try await service.admin("accounts:delete", ["localId": "ada"]).expectRefused("USER_NOT_FOUND")
             #expect(try await service.account("ada") == nil)
+        }
+    }
+
+    @Test("lookup answers in the order of the question, each account once")
+    func ordersLookups() async throws {
+        try await LinkingWorld.run { world in
+            for (name, phone) in [("a", "+491701234510"), ("b", "+491701234520"), ("c", "+491701234530")] {
+                let email = JSON.string("\(name)@example.com")
+                _ = try await world.account(["localId": .string(name), "email": email, "phoneNumber": .string(phone)])
+            }
+            try await world.update("b", ["linkProviderUserInfo": ["providerId": "oidc.acme", "rawId": "B"]])
+            for (question, answer) in [
+                (["localId": ["c", "a", "c", "b"]], ["c", "a", "b"]),
+                (["email": ["b@example.com", "a@example.com"], "localId": ["c"]], ["c", "b", "a"]),
+                (["phoneNumber": ["+491701234530", "+491701234510"], "email": ["a@example.com"]], ["a", "c"]),
+                (
+                    [
+                        "federatedUserId": [["providerId": "oidc.acme", "rawId": "B"]],
+                        "phoneNumber": ["+491701234530"],
+                    ], ["c", "b"]
+                ),
+            ] as [(JSON, [String])] {
+                let reply = try await world.service.admin("accounts:lookup", question)
+                #expect(reply["users"]?.array?.compactMap { $0["localId"]?.string } == answer, "\(question)")
+            }
+        }
+    }
+
+    @Test(
+        "a time that no calendar has is refused",
+        arguments: ["-1", "253402300800000", "9223372036854775807"],
+        ["createdAt", "lastLoginAt"]
+    )
+    func refusesTimes(_ time: String, _ name: String) async throws {
+        try await LinkingWorld.run { world in
+            _ = try await world.account(["localId": "ada"])
+            let before = try await world.service.account("ada")
+            let reply = try await world.service.admin("accounts:update", ["localId": "ada", name: .string(time)])
+            #expect(reply.status == 400, "\(reply)")
+            #expect(reply["error"]?["message"]?.string?.contains("TYPE_INT64") == true, "\(reply)")
+            #expect(try await world.service.account("ada") == before)
+        }
+    }
+
+    @Test("an admin credential's last use is on record, to the minute")
+    func recordsUse() async throws {
+        try await LinkingWorld.run { world in
+            func lastUse() async throws -> [Int64?] {
+                try await world.service.stores.database.query(
+                    """
+                    SELECT extract(epoch FROM last_used_at)::bigint FROM admin_credentials
+                    WHERE secret_hash = \(SecureHash.sha256(world.service.adminToken))
+                    """
+                ) { try $0.next(Int64?.self) }
+            }
+            let never = try await lastUse()
+            #expect(never == [nil])
+            let start = world.service.clock.seconds
+            for (later, recorded) in [(0, start), (59, start), (2, start + 61)] {
+                world.service.clock.advance(by: Double(later))
+                #expect(try await world.service.admin("accounts:batchGet").status == 200)
+                let found = try await lastUse()
+                #expect(found == [recorded])
+            }
         }
     }
 

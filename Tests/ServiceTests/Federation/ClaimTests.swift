@@ -145,7 +145,27 @@ struct ClaimTests {
             ]
             #expect(Set(reply.claims.object?.keys.map { $0 } ?? []).subtracting(allowed) == [])
             #expect(reply.claims["firebase"]?["sign_in_provider"] == "oidc.acme")
+            #expect(reply.claims["firebase"]?["sign_in_attributes"] == nil, "more than a token should carry")
             #expect(reply.claims["user_id"]?.string == reply.localID)
+        }
+    }
+
+    @Test("claims that OpenID does not define are sign_in_attributes of our tokens, also after a refresh")
+    func signInAttributes() async throws {
+        try await ProviderScene.run(.oidc) { scene in
+            let token = try scene.tenant.mintIDToken(
+                for: scene.ada,
+                changes: IDTokenChanges(
+                    set: ["groups": ["crew", "captains"], "level": 3, "firebase": ["sid": "x"], "user_id": "eve"]
+                )
+            )
+            let reply = try await scene.signIn(idToken: token)
+            let attributes: JSON = ["groups": ["crew", "captains"], "level": 3]
+            #expect(reply.claims["firebase"]?["sign_in_attributes"] == attributes, "\(reply.claims)")
+            let refreshed = try await scene.service.refresh(reply.refreshToken)
+            #expect(refreshed.claims["firebase"]?["sign_in_attributes"] == attributes, "\(refreshed)")
+            let plain = try await scene.signIn(idToken: try scene.tenant.mintIDToken(for: scene.ada))
+            #expect(plain.claims["firebase"]?["sign_in_attributes"] == nil)
         }
     }
 

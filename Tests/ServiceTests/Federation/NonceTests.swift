@@ -42,8 +42,8 @@ struct NonceTests {
             let token = try scene.tenant.mintIDToken(for: scene.ada, nonce: SecureHash.sha256Hex(raw))
             let first = try await scene.signIn(idToken: token, nonce: raw)
             #expect(first.status == 200, "\(first)")
-            for _ in 0..<2 {
-                try await scene.refuses(Messages.duplicate) { try await scene.signIn(idToken: token, nonce: raw) }
+            for nonce in [raw, raw, "another nonce"] {
+                try await scene.refuses(Messages.duplicate) { try await scene.signIn(idToken: token, nonce: nonce) }
             }
             #expect(try await scene.service.refresh(first.refreshToken).status == 200)
             let plain = try scene.tenant.mintIDToken(for: scene.ada)

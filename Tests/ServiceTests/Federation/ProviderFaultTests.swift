@@ -51,7 +51,7 @@ struct ProviderFaultTests {
         FaultCase("10 MB", .body([UInt8](repeating: 0x20, count: 10 << 20)), Messages.unreachable),
         FaultCase("deep nesting", .body([UInt8](repeating: UInt8(ascii: "["), count: 100_000)), Messages.invalidAnswer),
         FaultCase("compressed", .headers([("Content-Encoding", "gzip")]), Messages.unreachable),
-        FaultCase("another content type", .contentType("text/plain"), nil),
+        FaultCase("another content type", .contentType("text/plain"), Messages.invalidAnswer),
     ]
 
     @Test("4.1: a broken way to the token endpoint signs nobody in", arguments: [Kind.oidc, .oauth2], transport)
@@ -237,6 +237,7 @@ struct ProviderFaultTests {
                 .members(set: ["id": .string(String(repeating: "1", count: 256))]),
                 Messages.invalidAnswer
             ),
+            FaultCase("another content type", .contentType("text/html"), Messages.invalidAnswer),
             FaultCase("id twice", .body(Array(#"{"id":"1","id":"2"}"#.utf8)), Messages.invalidAnswer),
             FaultCase("cut", .body(Array(#"{"id":"1""#.utf8)), Messages.invalidAnswer),
             FaultCase("huge", .body([UInt8](repeating: 0x20, count: 1 << 20)), Messages.unreachable),

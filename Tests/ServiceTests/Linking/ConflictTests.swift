@@ -1,6 +1,7 @@
 import Development
 import Linking
 import Projects
+import Storage
 import TestKit
 import Testing
 
@@ -212,6 +213,40 @@ struct ConflictTests {
             try await world.resume(refused.pendingToken, idToken: other.idToken)
                 .expectRefused("INVALID_PENDING_TOKEN")
             #expect(try await world.service.account(other.localID)?.providers == ["password"])
+        }
+    }
+
+    @Test("a request that read the pending credential before its success, and writes after it, is told to read again")
+    func isRedeemedWhereItIsWritten() async throws {
+        try await withConflict { world, owner, conflict in
+            let stores = world.service.stores
+            let scope = Scope(project: world.service.project.id)
+            let handle = try #require(conflict.pendingToken)
+            let now = world.service.clock.now()
+            let pending = try #require(try await stores.pendingCredentials.find(.handle(handle), in: scope, now: now))
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            let linked = try await world.resume(conflict.pendingToken, idToken: user.idToken)
+            linked.expectSignedIn(as: owner)
+            let unlinked = try await world.service.call(
+                "accounts:update",
+                ["idToken": JSON(linked.idToken), "deleteProvider": ["oidc.acme"]]
+            )
+            #expect(unlinked.status == 200, "\(unlinked)")
+            world.service.clock.advance(by: 61)
+            let (account, _) = try #require(try await stores.accounts.find(AccountID(owner), session: nil, in: scope))
+            let write = SignInWrite(
+                scope: scope,
+                credential: pending.credential,
+                session: .none,
+                now: world.service.clock.now(),
+                allowsUnconfiguredProvider: false,
+                redeems: pending.handleHash
+            )
+            let linkedLate = try await stores.accounts.link(to: account, effect: .none, write)
+            #expect(linkedLate == .stale)
+            let signedInLate = try await stores.accounts.signInAndLink(to: account, replaced: nil, write)
+            #expect(signedInLate == .stale)
+            #expect(try await world.service.account(owner)?.providers == ["password"])
         }
     }
 

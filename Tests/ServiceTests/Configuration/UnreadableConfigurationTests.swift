@@ -1,0 +1,47 @@
+import InMemoryLogging
+import Linking
+import Logging
+import Postgres
+import Projects
+import Secrets
+import Storage
+import TestKit
+import Testing
+
+@Suite("Configuration that cannot be read", .database)
+struct UnreadableConfigurationTests {
+    @Test("a project or a provider that cannot be read is left out, and keeps no revocation from being seen")
+    func isLeftOut() async throws {
+        try await TestDatabase.withAnother { conninfo in
+            var options = TestService.Options()
+            options.conninfo = conninfo
+            try await TestService.run(options) { service in
+                let configuration = service.stores.configuration
+                let id = try #require(ProjectID(rawValue: "broken-project"))
+                try await configuration.createProject(id, settings: ProjectSettings())
+                try await configuration.createProvider(
+                    ProviderConfiguration(
+                        provider: "oidc.broken",
+                        enabled: true,
+                        displayName: nil,
+                        clientID: "client",
+                        clientSecret: Secret("secret")
+                    ),
+                    in: Scope(project: service.project.id)
+                )
+                try await service.stores.database.execute(
+                    "UPDATE projects SET password_signer_key = '\\x00' WHERE project = 'broken-project'"
+                )
+                try await service.stores.database.execute(
+                    "UPDATE provider_configurations SET client_secret = '\\x00' WHERE provider = 'oidc.broken'"
+                )
+                #expect(try await service.signUp("ada@example.com").status == 200)
+                try await configuration.revokeAPIKey(APIKey(rawValue: service.apiKey))
+                #expect(configuration.snapshot.project(id) == nil)
+                #expect(try await service.signUp("eve@example.com").status == 400)
+                let left = service.logs.entries.filter { $0.message.description == "Configuration left out" }
+                #expect(left.count >= 2)
+            }
+        }
+    }
+}
