@@ -5,7 +5,8 @@ SHELL := /bin/bash
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # One set of flags, so that `make run` and `make test` share one build. The check keeps the direction of imports.
-BUILD := swift build --explicit-target-dependency-import-check error
+# SwiftPM writes flags in the order of its hash tables: a random one would compile Hummingbird again each other time.
+BUILD := SWIFT_DETERMINISTIC_HASHING=1 swift build --explicit-target-dependency-import-check error
 # Each test has servers and connections of its own: a few at a time are faster than all at once.
 TEST := swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 6
 
