@@ -2,6 +2,7 @@ import Development
 import Linking
 import Postgres
 import Projects
+import Secrets
 import Storage
 import TestKit
 import Testing
@@ -55,6 +56,8 @@ struct LinkingAttackTests {
             let account = try #require(try await world.service.account(victim.localID))
             #expect(account.providers == ["oidc.acme"])
             #expect(account["phoneNumber"] == nil)
+            // The number is free again.
+            _ = try await world.account(["phoneNumber": "+491701234567"])
             let sessions = try await world.service.call("accounts:listSessions", ["idToken": JSON(victim.idToken)])
             #expect(sessions["sessions"]?.array?.count == 1)
         }
@@ -92,6 +95,58 @@ struct LinkingAttackTests {
         }
     }
 
+    @Test("T-A8: a pending credential opens in its own row alone, and only while that names its identity")
+    func bindsTheRow() async throws {
+        try await LinkingWorld.run { world in
+            let owner = try await world.account(["email": "ada@example.com", "password": "correct horse"])
+            // The same identity each time, so that a row alone tells them apart.
+            var handles: [String] = []
+            for _ in 0..<5 {
+                let conflict = try await world.acme(world.person("S1", verified: false))
+                handles.append(try #require(conflict.pendingToken))
+                world.service.clock.advance(by: 1)
+            }
+            let intact = handles[3]
+            let rows = handles.map { SecureHash.sha256($0) }
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            let database = TestDatabase.current.client
+            let changes: [SQL] = [
+                """
+                UPDATE pending_credentials p SET payload = q.payload FROM pending_credentials q
+                WHERE p.handle_hash = \(rows[0]) AND q.handle_hash = \(rows[4])
+                """,
+                "UPDATE pending_credentials SET subject = 'S2' WHERE handle_hash = \(rows[1])",
+                "UPDATE pending_credentials SET provider = 'google.com' WHERE handle_hash = \(rows[2])",
+            ]
+            for (number, change) in changes.enumerated() {
+                #expect(try await database.execute(change) == 1)
+                let reply = try await world.resume(handles[number], idToken: user.idToken)
+                #expect(reply.status >= 400, "\(number): \(reply)")
+                #expect(reply.idToken == nil)
+            }
+            #expect(try await world.service.account(owner)?.providers == ["password"])
+            // Nor does a row open in another project.
+            try await TestService.run(LinkingWorld.options()) { service in
+                let other = try await LinkingWorld(service)
+                let stranger = try await service.signUp("ada@example.com")
+                let copied = try await database.execute(
+                    """
+                    INSERT INTO pending_credentials (project, handle_hash, tenant, provider, subject, payload,
+                        created_at, expires_at)
+                    SELECT \(service.project.id.rawValue), handle_hash, tenant, provider, subject, payload,
+                        created_at, expires_at + interval '1 day'
+                    FROM pending_credentials WHERE handle_hash = \(rows[3])
+                    """
+                )
+                #expect(copied == 1)
+                let reply = try await other.resume(intact, idToken: stranger.idToken)
+                #expect(reply.status >= 400, "\(reply)")
+                #expect(reply.idToken == nil)
+            }
+            try await world.resume(intact, idToken: user.idToken).expectSignedIn(as: owner)
+        }
+    }
+
     @Test("T-A10: a provider that is switched off while somebody signs in lets nobody in")
     func refusesASwitchedOffProvider() async throws {
         try await TestService.runPair(LinkingWorld.options()) { first, second in
@@ -100,10 +155,15 @@ struct LinkingAttackTests {
             let owner = try await first.signUp("ada@example.com")
             let conflict = try await world.acme(world.person(verified: false))
             conflict.expectConflict(with: owner.localID, providers: [])
+            let proven = try await world.account(["email": "proven@example.com", "emailVerified": true])
+            let unproven = try await world.account(["email": "unproven@example.com"])
             let newcomer = world.person("newcomer", email: "new@example.com")
             let flow = try await first.startFlow(through: "oidc.acme")
             world.acme.nextLogin(newcomer)
             let callback = try await ScriptedBrowser().open(flow.authURI, until: ["http://localhost/callback"])
+            let later = try await first.startFlow(through: "oidc.acme")
+            world.acme.nextLogin(newcomer)
+            let laterCallback = try await ScriptedBrowser().open(later.authURI, until: ["http://localhost/callback"])
             let codes = world.acme.requests(.token).count
 
             try await second.stores.configuration.refresh()
@@ -119,10 +179,16 @@ struct LinkingAttackTests {
             let disabled = "OPERATION_NOT_ALLOWED : The identity provider configuration is disabled."
             try await world.acme(world.person("member", email: "member@example.com")).expectRefused(disabled)
             try await world.acme(newcomer).expectRefused(disabled)
+            for email in ["proven@example.com", "unproven@example.com"] {
+                try await world.acme(world.person(email, email: email)).expectRefused(disabled)
+            }
             try await world.acme(world.person("linked", email: nil), idToken: owner.idToken).expectRefused(disabled)
             try await world.resume(conflict.pendingToken, idToken: owner.idToken).expectRefused(disabled)
             try await first.finishFlow(at: callback.url, sessionID: flow.sessionID).expectRefused(disabled)
             #expect(try await first.account(owner.localID)?.providers == ["password"])
+            for account in [proven, unproven] {
+                #expect(try await first.account(account)?.providers == [])
+            }
             try await first.stores.configuration.refresh()
             // Nor does it ask the provider any more.
             let before = world.acme.requests(.token).count
@@ -132,6 +198,7 @@ struct LinkingAttackTests {
                 ["providerId": "oidc.acme", "continueUri": "http://localhost/callback"]
             )
             .expectRefused(disabled)
+            try await first.finishFlow(at: laterCallback.url, sessionID: later.sessionID).expectRefused(disabled)
             #expect(world.acme.requests(.token).count == before)
             #expect(codes <= before)
             // Sessions that it opened go on: the account is not disabled.
@@ -186,6 +253,27 @@ struct LinkingAttackTests {
                 idToken: attacker.idToken
             )
             .expectRefused(unknown)
+        }
+    }
+
+    @Test("a flow opens in its own row alone, before the provider is asked")
+    func bindsTheFlow() async throws {
+        try await LinkingWorld.run { world in
+            let started = try await world.service.startFlow(through: "oidc.acme")
+            world.acme.nextLogin(world.person())
+            let callback = try await ScriptedBrowser().open(started.authURI, until: ["http://localhost/callback"])
+            _ = try await world.service.startFlow(through: "oidc.acme")
+            let swapped = try await TestDatabase.current.client.execute(
+                """
+                UPDATE flows f SET payload = g.payload FROM flows g
+                WHERE f.project = \(world.service.project.id.rawValue) AND g.project = f.project
+                    AND g.state_hash <> f.state_hash
+                """
+            )
+            #expect(swapped == 2)
+            let reply = try await world.service.finishFlow(at: callback.url, sessionID: started.sessionID)
+            #expect(reply.status >= 400, "\(reply)")
+            #expect(world.acme.requests(.token).isEmpty)
         }
     }
 }
