@@ -29,6 +29,108 @@ struct OwnTokenTests {
         }
     }
 
+    /// Two projects with the same account ids and addresses, named apart; the second has more.
+    private func withTwoProjects(
+        _ body: @Sendable (_ mine: LinkingWorld, _ theirs: LinkingWorld) async throws -> Void
+    ) async throws {
+        try await LinkingWorld.run { mine in
+            try await TestService.run(LinkingWorld.options()) { service in
+                let theirs = try await LinkingWorld(service)
+                for (world, name, second) in [
+                    (mine, "Mine", "grace@example.com"), (theirs, "Theirs", "eve@example.com"),
+                ] {
+                    _ = try await world.account(
+                        [
+                            "localId": "ada", "email": "ada@example.com", "emailVerified": true,
+                            "password": .string(name + " horse"), "displayName": .string(name),
+                            "photoUrl": .string("https://pictures.example.com/" + name),
+                        ]
+                    )
+                    try await world.update("ada", ["linkProviderUserInfo": ["providerId": "oidc.acme", "rawId": "R"]])
+                    _ = try await world.account(["localId": "second", "email": .string(second)])
+                }
+                try await theirs.update("ada", ["linkProviderUserInfo": ["providerId": "google.com", "rawId": "G"]])
+                try await body(mine, theirs)
+            }
+        }
+    }
+
+    @Test("T-D1: what is read in one project is never of another, with the same account ids and addresses")
+    func readsOneProject() async throws {
+        try await withTwoProjects { mine, theirs in
+            let methods: JSON = ["identifier": "ada@example.com", "continueUri": "http://localhost/"]
+            for (world, name) in [(mine, "Mine"), (theirs, "Theirs")] {
+                let user = try await world.service.signInWithPassword("ada@example.com", name + " horse")
+                user.expectSignedIn(as: "ada")
+                #expect(user.claims["name"] == .string(name))
+                let federated = try await world.acme(world.person("R", email: nil))
+                federated.expectSignedIn(as: "ada")
+                #expect(federated.claims["name"] == .string(name))
+                #expect(try await world.service.refresh(user.refreshToken).claims["name"] == .string(name))
+                let users = try await world.service.lookUp(user.idToken)["users"]
+                #expect(users?.array?.count == 1)
+                #expect(users?[0]?["displayName"] == .string(name))
+                #expect(try await world.service.account("ada")?["displayName"] == .string(name))
+                #expect(try await world.service.admin("accounts:batchGet")["users"]?.array?.count == 2)
+            }
+            for world in [mine, theirs] {
+                let user = try await world.acme(world.person("R", email: nil))
+                let sessions = try await world.service.call("accounts:listSessions", ["idToken": JSON(user.idToken)])
+                #expect(sessions["sessions"]?.array?.count == 3)
+            }
+            let known = try await mine.service.call("accounts:createAuthUri", methods)
+            #expect(known["signinMethods"] == ["password", "oidc.acme"])
+            let more = try await theirs.service.call("accounts:createAuthUri", methods)
+            #expect(more["signinMethods"] == ["password", "google.com", "oidc.acme"])
+            // An identity and an address that only the other project knows are new here.
+            try await mine.google(mine.googlePerson("G", email: "g@example.com")).expectSignedIn(new: true)
+            try await mine.google(mine.googlePerson("H", email: "eve@example.com")).expectSignedIn(new: true)
+        }
+    }
+
+    @Test("T-D1: what is written in one project changes nothing in another, with the same account ids and addresses")
+    func writesOneProject() async throws {
+        try await withTwoProjects { mine, theirs in
+            let stranger = try await theirs.service.signInWithPassword("ada@example.com", "Theirs horse")
+            let before = try await theirs.service.account("ada")
+            var user = try await mine.service.signInWithPassword("ada@example.com", "Mine horse")
+            for name in ["One", "Two", "Three"] {
+                let reply = try await mine.service.call(
+                    "accounts:update",
+                    ["idToken": JSON(user.idToken), "displayName": .string(name)]
+                )
+                #expect(reply.status == 200, "\(reply)")
+                let account = try await mine.service.account("ada")
+                #expect(account?["displayName"] == .string(name))
+                #expect(account?["photoUrl"] == "https://pictures.example.com/Mine")
+                #expect(account?.providers == ["oidc.acme", "password"])
+            }
+            user = try await mine.service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "password": "another horse"]
+            )
+            #expect(user.status == 200, "\(user)")
+            #expect(try await theirs.service.refresh(stranger.refreshToken).status == 200)
+            let signedOut = try await mine.service.call(
+                "accounts:signOut",
+                ["idToken": JSON(user.idToken), "scope": "all"]
+            )
+            #expect(signedOut.status == 200, "\(signedOut)")
+            #expect(try await theirs.service.refresh(stranger.refreshToken).status == 200)
+            user = try await mine.service.signInWithPassword("ada@example.com", "another horse")
+            let deleted = try await mine.service.call("accounts:delete", ["idToken": JSON(user.idToken)])
+            #expect(deleted.status == 200, "\(deleted)")
+            #expect(try await mine.service.account("ada") == nil)
+            #expect(
+                try await theirs.service.account("ada")?.without("lastRefreshAt") == before?.without("lastRefreshAt")
+            )
+            #expect(try await theirs.service.refresh(stranger.refreshToken).status == 200)
+            try await theirs.service.signInWithPassword("ada@example.com", "Theirs horse").expectSignedIn(as: "ada")
+            try await theirs.acme(theirs.person("R", email: nil)).expectSignedIn(as: "ada")
+            try await theirs.google(theirs.googlePerson("G", email: "g@example.com")).expectSignedIn(as: "ada")
+        }
+    }
+
     @Test("T-D2: each kind of token is good for its own operations alone")
     func refusesOtherKinds() async throws {
         try await LinkingWorld.run { world in
