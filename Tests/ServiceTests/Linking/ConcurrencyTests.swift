@@ -199,6 +199,12 @@ struct ConcurrencyTests {
         arguments: [
             Ending(name: "deleted", path: "accounts:delete", members: [:], error: "USER_NOT_FOUND"),
             Ending(name: "disabled", path: "accounts:update", members: ["disableUser": true], error: "USER_DISABLED"),
+            Ending(
+                name: "revoked",
+                path: "accounts:update",
+                members: ["validSince": "4102444800"],
+                error: "TOKEN_EXPIRED"
+            ),
             Ending(name: "signed out", path: "accounts:signOut", members: [:], error: "TOKEN_EXPIRED"),
         ]
     )
@@ -207,15 +213,21 @@ struct ConcurrencyTests {
             for _ in 0..<5 {
                 let user = try await first.service.call("accounts:signUp")
                 let started = AsyncStream.makeStream(of: Void.self)
+                let ended = Counter()
                 try await withThrowingTaskGroup(of: Void.self) { tasks in
                     for world in [first, second, first, second] {
                         tasks.addTask {
                             // Refreshes until it fails; what was begun after the end must fail.
                             while true {
+                                let isOver = ended.value > 0
                                 let reply = try await world.service.refresh(user.refreshToken)
                                 started.continuation.yield()
                                 guard reply.status == 200 else {
                                     #expect(reply.error == ending.error)
+                                    return
+                                }
+                                guard !isOver else {
+                                    Issue.record("refreshed after the end: \(reply)")
                                     return
                                 }
                             }
@@ -225,6 +237,7 @@ struct ConcurrencyTests {
                     let body = ending.members.merging(["localId": JSON(user.localID)])
                     let reply = try await first.service.admin(ending.path, body)
                     #expect(reply.status == 200, "\(reply)")
+                    ended.increment()
                     for world in [first, second] {
                         let late = try await world.service.refresh(user.refreshToken)
                         #expect(late.error == ending.error, "\(late)")
