@@ -47,6 +47,16 @@ struct ConflictTests {
         }
     }
 
+    @Test("R-35: with several accounts per email there is no conflict")
+    func severalAccountsPerEmail() async throws {
+        try await LinkingWorld.run({ $0.allowDuplicateEmails = true }) { world in
+            let owner = try await makeOwner(world)
+            let reply = try await world.github(world.githubPerson())
+            reply.expectSignedIn(new: true)
+            #expect(reply.localID != owner)
+        }
+    }
+
     @Test("R-37: Google resumes by the bare ID token, without the nonce that it carries")
     func byBareIDToken() async throws {
         try await LinkingWorld.run { world in

@@ -212,6 +212,12 @@ struct LinkAPITests {
                 .expectRefused("EMAIL_NOT_FOUND")
             try await world.acme(world.person("stranger", email: "stranger@example.com"), ["autoCreate": false])
                 .expectRefused("EMAIL_NOT_FOUND")
+            // Nor with the account's own address: reauthentication links nothing.
+            let before = try await world.service.account(user.localID)
+            world.acme.everyLogin(world.person("stranger", email: "new@example.com"))
+            try await world.service.signIn(through: "oidc.acme", start: ["authType": "reauthViaPopup"])
+                .expectRefused("EMAIL_NOT_FOUND")
+            #expect(try await world.service.account(user.localID) == before)
         }
     }
 
