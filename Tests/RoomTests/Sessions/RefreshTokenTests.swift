@@ -44,7 +44,7 @@ import Testing
         #expect(Set(accounts.map { token($0).text }).count == accounts.count)
     }
 
-    @Test("an account id with NUL, which the database cannot hold, is in no refresh token")
+    @Test("T-D4: an account id with NUL, which the database cannot hold, is in no refresh token")
     func noAccountHasNUL() {
         for account in ["\u{0}", "a\u{0}", "\u{0}b"] { #expect(RefreshToken(token(account).text) == nil) }
     }
