@@ -10,6 +10,7 @@ enum AccountEvent: String, Sendable {
     case takenOver = "Took over an account whose address was never proved"
     case conflict = "Account exists with different credential"
     case linkRefused = "Refused to link a provider"
+    case foreignPendingCredential = "Refused a pending credential that was not made for its row"
     case issuerChanged = "Refused an identity of another issuer"
     case changed = "Changed the account"
     case unlinked = "Unlinked providers"
@@ -21,7 +22,8 @@ enum AccountEvent: String, Sendable {
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }
         switch self {
-        case .issuerChanged, .takenOver: Logger.current.notice("\(rawValue)", metadata: metadata)
+        case .foreignPendingCredential, .issuerChanged, .takenOver:
+            Logger.current.notice("\(rawValue)", metadata: metadata)
         default: Logger.current.info("\(rawValue)", metadata: metadata)
         }
     }

@@ -98,7 +98,14 @@ extension SignInWithIdP {
         _ caller: Caller
     ) async throws -> PendingCredentialStore.Pending? {
         let now = parts.now()
-        guard let pending = try await parts.pendingCredentials.find(key, in: caller.scope, now: now) else { return nil }
+        let found: PendingCredentialStore.Pending?
+        do {
+            found = try await parts.pendingCredentials.find(key, in: caller.scope, now: now)
+        } catch is ForeignPendingCredential {
+            AccountEvent.foreignPendingCredential.log(nil, caller)
+            throw AccountsError.invalidPendingToken
+        }
+        guard let pending = found else { return nil }
         // It ends with its first success; the same request within a minute gets the same answer.
         if let redeemed = pending.redeemed, now.timeIntervalSince(redeemed.at) > PendingCredentialStore.retrySeconds {
             return nil

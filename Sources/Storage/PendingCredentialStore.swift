@@ -58,6 +58,7 @@ package struct PendingCredentialStore: Sendable {
     }
 
     /// Finds a pending credential; it stays until its first success, so that failed attempts cost nothing.
+    /// - Throws: ``ForeignPendingCredential``.
     package func find(_ key: Key, in scope: Scope, now: Date) async throws -> Pending? {
         let condition: SQL
         switch key {
@@ -91,11 +92,10 @@ package struct PendingCredentialStore: Sendable {
         }
         guard let row = rows.first else { return nil }
         let place = Self.place(scope.project, row.handleHash)
-        let credential: FederatedCredential = try keyRing.openJSON(row.payload, for: place)
-        // The row's own columns and the sealed credential must name the same identity (T-A8).
-        guard credential.identity.provider.rawValue == row.provider, credential.identity.subject == row.subject else {
-            return nil
-        }
+        // It must have been sealed for this row, and name the identity that the row names (T-A8).
+        guard let credential = try? keyRing.openJSON(row.payload, for: place) as FederatedCredential,
+            credential.identity.provider.rawValue == row.provider, credential.identity.subject == row.subject
+        else { throw ForeignPendingCredential() }
         var pending = Pending(handleHash: row.handleHash, credential: credential, expiresAt: row.expiresAt)
         if let account = row.redeemedBy, let at = row.redeemedAt { pending.redeemed = (AccountID(account), at) }
         return pending
@@ -105,3 +105,6 @@ package struct PendingCredentialStore: Sendable {
         "pending_credentials/\(project)/\(handleHash.lowercaseHex)"
     }
 }
+
+/// What is sealed in a pending credential's row was made for another row or another identity, or under a key that is gone.
+package struct ForeignPendingCredential: Error {}

@@ -61,7 +61,9 @@ struct DefinitionCheck {
         guard definition.discovery == .never else { return }
         guard endpoints.authorization != nil else { throw invalid("endpoints.authorization", "is missing") }
         guard endpoints.token != nil else { throw invalid("endpoints.token", "is missing") }
-        if definition.protocolKind == .oidc, endpoints.keys == nil { throw invalid("endpoints.keys", "is missing") }
+        if definition.protocolKind == .oidc, endpoints.keys == nil, definition.jwks == nil {
+            throw invalid("endpoints.keys", "is missing")
+        }
         if definition.protocolKind == .oauth2 {
             guard definition.profile.contains(where: { !$0.optional && ($0.url ?? endpoints.userInfo) != nil }) else {
                 throw invalid("profile", "needs a call that tells who the person is")

@@ -20,6 +20,12 @@ extension ProviderDefinition {
         try reader.read("discovery", into: &discovery)
         try reader.read("discoveryURL", into: &discoveryURL)
         try reader.read("endpointHosts", into: &endpointHosts)
+        if let value = reader.raw("jwks") {
+            guard value == .null || ProviderKeySet(value).map({ !$0.keys.isEmpty }) == true else {
+                throw reader.problem("jwks", "must be a JWK set with a key that can be used, or null")
+            }
+            jwks = value == .null ? nil : value.jsonText
+        }
         try reader.read("variables", into: &variables)
         try reader.read("scopes") { (reader) throws(InvalidDefinition) in
             try reader.read("default", into: &scopes.default)

@@ -23,6 +23,9 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var discoveryURL: String?
     /// Hosts besides the issuer's own, and those below it, on which discovery may place endpoints.
     package var endpointHosts: [String]
+    /// A JWK set (RFC 7517 §5) as JSON text, in place of the keys endpoint: for a provider that this service cannot reach,
+    /// or whose keys are to be pinned.
+    package var jwks: String?
     package var variables: [String: String]
     package var scopes: Scopes
     package var responseMode: ResponseMode

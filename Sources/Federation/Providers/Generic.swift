@@ -53,6 +53,7 @@ extension ProviderDefinition {
             discovery: .never,
             discoveryURL: nil,
             endpointHosts: [],
+            jwks: nil,
             variables: [:],
             scopes: Scopes(),
             responseMode: .automatic,

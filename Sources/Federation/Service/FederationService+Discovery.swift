@@ -58,12 +58,23 @@ extension FederationService {
         }
     }
 
-    /// The provider's keys; loaded anew, at most once in an interval, when none of them fits.
+    /// The keys that may have signed a token: those of the definition, or the provider's, which are loaded anew, at most
+    /// once in an interval, when none of them fits.
     func keys(
-        at url: String,
+        of provider: ResolvedProvider,
         for token: CompactJWT,
         _ algorithm: SignatureAlgorithm
     ) async throws(FederationError) -> [ProviderKey] {
+        if let jwks = provider.definition.jwks {
+            let set = try await keySets.value(for: jwks) { () async throws(FederationError) in
+                guard let document = try? JSONValue(Array(jwks.utf8)), let set = ProviderKeySet(document) else {
+                    throw FederationError.issuerUnreachable
+                }
+                return FetchCache<ProviderKeySet>.Loaded(value: set, lifetime: nil)
+            }
+            return set.candidates(id: token.keyID, algorithm: algorithm)
+        }
+        let url = try provider.required(\.keys, "keys")
         let set = try await keySets.value(
             for: url,
             isEnough: { !$0.candidates(id: token.keyID, algorithm: algorithm).isEmpty }

@@ -19,8 +19,7 @@ extension FederationService {
         guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), provider.algorithms.contains(algorithm)
         else { throw .signatureInvalid(.algorithm) }
         try expectation.checkIssuer(token.claims)
-        let url = try provider.required(\.keys, "keys")
-        let candidates = try await keys(at: url, for: token, algorithm)
+        let candidates = try await keys(of: provider, for: token, algorithm)
         guard !candidates.isEmpty else { throw .signatureInvalid(.unknownKey) }
         var genuine = false
         for key in candidates where !genuine {

@@ -33,6 +33,32 @@ import Testing
         }
     }
 
+    @Test("keys that the configuration names are the only ones, and nobody is asked for more")
+    func pinnedKeys() async throws {
+        try await FederationWorld.run { world in
+            let keys = TestKey.jwks([TestKey.rsa.jwk()])
+            let configuration = world.oidc(
+                definition: """
+                    {"discovery":"never","endpoints":{"authorization":"\(world.issuer)/a","token":"\(world.issuer)/t"},
+                     "jwks":\(keys)}
+                    """
+            )
+            _ = try await world.verify(try world.idToken(), with: configuration)
+            await #expect(throws: FederationError.signatureInvalid(.unknownKey)) {
+                try await world.verify(try world.idToken(key: .otherRSA), with: configuration)
+            }
+            #expect(world.server.requests.isEmpty)
+            for text in ["{}", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","k":"AA"}]}"#, "1"] {
+                await #expect(throws: FederationError.self) {
+                    try await world.verify(
+                        try world.idToken(),
+                        with: world.oidc(definition: #"{"jwks":\#(text)}"#)
+                    )
+                }
+            }
+        }
+    }
+
     @Test("T-C7: a flood at a cold cache causes one load too, also from many at once") func coldFlood() async throws {
         try await FederationWorld.run { world in
             let tokens = try (0..<64).map { try TestKey.otherRSA.named("x-\($0)").sign(payload: world.claims()) }

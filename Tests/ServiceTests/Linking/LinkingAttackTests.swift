@@ -1,5 +1,7 @@
 import Development
+import InMemoryLogging
 import Linking
+import Logging
 import Postgres
 import Projects
 import Secrets
@@ -75,7 +77,7 @@ struct LinkingAttackTests {
                 idToken: user.idToken,
                 ["postBody": .string("id_token=\(foreign)&providerId=oidc.acme")]
             )
-            if linked.status == 200 { linked.expectSignedIn(as: owner) }
+            linked.expectSignedIn(as: owner)
             let subject = try await world.service.account(owner)?["providerUserInfo"]?[0]?["rawId"]
             #expect(subject == "S1")
             // A handle is no key to the credential of another row.
@@ -90,8 +92,9 @@ struct LinkingAttackTests {
             )
             #expect(count == 1)
             let swapped = try await world.resume(second.pendingToken)
-            #expect(swapped.status >= 400)
-            #expect(swapped.idToken == nil)
+            swapped.expectRefused("INVALID_PENDING_TOKEN")
+            let audited = world.service.logs.entries.filter { $0.message.description.contains("not made for its row") }
+            #expect(audited.count == 1)
         }
     }
 
@@ -121,8 +124,7 @@ struct LinkingAttackTests {
             for (number, change) in changes.enumerated() {
                 #expect(try await database.execute(change) == 1)
                 let reply = try await world.resume(handles[number], idToken: user.idToken)
-                #expect(reply.status >= 400, "\(number): \(reply)")
-                #expect(reply.idToken == nil)
+                reply.expectRefused("INVALID_PENDING_TOKEN")
             }
             #expect(try await world.service.account(owner)?.providers == ["password"])
             // Nor does a row open in another project.
@@ -140,8 +142,7 @@ struct LinkingAttackTests {
                 )
                 #expect(copied == 1)
                 let reply = try await other.resume(intact, idToken: stranger.idToken)
-                #expect(reply.status >= 400, "\(reply)")
-                #expect(reply.idToken == nil)
+                reply.expectRefused("INVALID_PENDING_TOKEN")
             }
             try await world.resume(intact, idToken: user.idToken).expectSignedIn(as: owner)
         }
