@@ -156,6 +156,14 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Benchmarks
+        .executableTarget(
+            name: "bench-floor",
+            dependencies: ["Passwords", "Secrets"],
+            path: "Benchmarks/Floor",
+            swiftSettings: strict
+        ),
+
         // Tests
         .target(
             name: "TestKit",

@@ -14,6 +14,7 @@ enum AccountEvent: String, Sendable {
     case issuerChanged = "Refused an identity of another issuer"
     case changed = "Changed the account"
     case unlinked = "Unlinked providers"
+    case refreshTokenReused = "Ended a session whose old refresh token was used"
     case signedOut = "Signed out"
     case deleted = "Deleted the account"
 
@@ -22,7 +23,7 @@ enum AccountEvent: String, Sendable {
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }
         switch self {
-        case .foreignPendingCredential, .issuerChanged, .takenOver:
+        case .foreignPendingCredential, .issuerChanged, .refreshTokenReused, .takenOver:
             Logger.current.notice("\(rawValue)", metadata: metadata)
         default: Logger.current.info("\(rawValue)", metadata: metadata)
         }

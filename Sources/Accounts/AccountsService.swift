@@ -65,6 +65,7 @@ package struct Parts: Sendable {
         self.development = development
     }
 
+    var keyRing: KeyRing { stores.keyRing }
     var configuration: ConfigurationStore { stores.configuration }
     var accounts: AccountStore { stores.accounts }
     var sessions: SessionStore { stores.sessions }

@@ -3,8 +3,12 @@ package import Projects
 package import Secrets
 import Sessions
 import Storage
+import struct Foundation.Date
 
 /// Exchanges a refresh token for a fresh ID token: one statement.
+///
+/// Where tokens rotate, the one that is used is replaced by its successor. It stays good for 60 seconds after that was
+/// first used, for the tabs and retries that have not heard of it; its use later is taken for theft and ends the session.
 package struct Refresh: Sendable {
     let parts: Parts
 
@@ -18,34 +22,113 @@ package struct Refresh: Sendable {
         guard let refreshToken, !refreshToken.isEmpty else { throw AccountsError.missingRefreshToken }
         guard let token = RefreshToken(refreshToken.reveal()) else { throw AccountsError.invalidRefreshToken }
         guard token.projectNumber == caller.project.number else { throw AccountsError.projectNumberMismatch }
+        let key = SessionKey(project: caller.project.id, account: token.account, session: token.session)
+        let rotates = caller.project.settings.rotateRefreshTokens
+        let next = rotates ? token.successor(under: parts.keyRing) : nil
         guard
             let found = try await parts.sessions.refresh(
-                project: caller.project.id,
-                account: token.account,
-                session: token.session,
-                secretHash: token.secretHash,
-                now: parts.now()
+                RefreshQuestion(
+                    key: key,
+                    secretHash: token.secretHash,
+                    successors: next.map { ($0.secretHash, $0.successor(under: parts.keyRing).secretHash) },
+                    now: parts.now()
+                )
             )
         else { throw AccountsError.invalidRefreshToken }
+        let use = try await self.use(of: token, next: next, as: found, key)
         guard let account = found.account else { throw AccountsError.userNotFound }
         guard !account.isDisabled else { throw AccountsError.userDisabled }
         guard !found.session.revoked, found.session.authTime >= account.validSince else {
             throw AccountsError.tokenExpired
         }
-        let idToken = try parts.mint(
-            for: account,
-            session: found.session.id,
-            authTime: found.session.authTime,
-            provider: found.session.signInProvider,
-            claims: found.session.claims,
-            attributes: found.session.signInAttributes,
-            project: caller.project,
-            tenant: found.tenant
-        )
-        return Result(
-            tokens: IssuedTokens(idToken: idToken, refreshToken: refreshToken),
-            account: account.id,
-            project: caller.project.number
-        )
+        switch use {
+        case .good(let refreshToken):
+            let idToken = try parts.mint(
+                for: account,
+                session: found.session.id,
+                authTime: found.session.authTime,
+                provider: found.session.signInProvider,
+                claims: found.session.claims,
+                attributes: found.session.signInAttributes,
+                project: caller.project,
+                tenant: found.tenant
+            )
+            return Result(
+                tokens: IssuedTokens(idToken: idToken, refreshToken: Secret(refreshToken.text)),
+                account: account.id,
+                project: caller.project.number
+            )
+        case .late: throw AccountsError.tokenExpired
+        case .stolen:
+            _ = try await parts.sessions.revoke(
+                .only(found.session.id),
+                of: account.id,
+                in: Scope(project: caller.project.id, tenant: found.tenant),
+                now: parts.now()
+            )
+            AccountEvent.refreshTokenReused.log(account.id, caller)
+            throw AccountsError.tokenExpired
+        }
     }
+
+    private enum Use {
+        /// With the token that the client is to use from now on.
+        case good(RefreshToken)
+        /// Too old, with an explanation that is no theft.
+        case late
+        case stolen
+    }
+
+    /// For so long a token stays good after its successor was first used.
+    private static let graceSeconds = 60.0
+
+    private func use(
+        of token: RefreshToken,
+        next: RefreshToken?,
+        as found: RefreshCandidate,
+        _ key: SessionKey
+    ) async throws -> Use {
+        switch found.standing {
+        case .generation(0): return .good(next ?? token)
+        case .generation(let behind): return use(behind: behind, found.rotations, next ?? token)
+        case .renewed(let usedAt):
+            // Its successor does not follow from it: the token is repeated, as without rotation.
+            guard let usedAt, parts.now() >= usedAt.addingTimeInterval(Self.graceSeconds) else { return .good(token) }
+            return next == nil ? .late : .stolen
+        case .retired: return .late
+        case .unknown: return try await earlierUse(of: token, key)
+        }
+    }
+
+    /// A token so many generations before the current one: good until its successor is used, and a minute longer.
+    private func use(behind: Int, _ rotations: [Date], _ successor: RefreshToken) -> Use {
+        guard behind > 1 else { return .good(successor) }
+        // The successor was first used when it was replaced itself.
+        let replacement = behind - 2
+        guard rotations.indices.contains(replacement) else {
+            // Replaced faster than is on record: it may have been good a moment ago.
+            guard let oldest = rotations.last, isWithinGrace(oldest) else { return .stolen }
+            return .late
+        }
+        return isWithinGrace(rotations[replacement]) ? .good(successor) : .stolen
+    }
+
+    private func isWithinGrace(_ date: Date) -> Bool { parts.now() < date.addingTimeInterval(Self.graceSeconds) }
+
+    /// Looks whether a token that is none of the last ones led to the current one, under any key of the ring.
+    private func earlierUse(of token: RefreshToken, _ key: SessionKey) async throws -> Use {
+        guard let history = try await parts.sessions.history(of: key) else { throw AccountsError.invalidRefreshToken }
+        for index in 0..<parts.keyRing.count {
+            let successor = token.successor(under: parts.keyRing, key: index)
+            var later = successor
+            for behind in 1...max(1, min(history.generation, Self.longestHistory)) {
+                if later.secretHash == history.secretHash { return use(behind: behind, history.rotations, successor) }
+                later = later.successor(under: parts.keyRing, key: index)
+            }
+        }
+        throw AccountsError.invalidRefreshToken
+    }
+
+    /// Generations back to which a stolen token is told from one that never was: some milliseconds of computing.
+    private static let longestHistory = 2_000
 }

@@ -17,6 +17,9 @@ struct ServiceConfiguration: Sendable {
     var connections: Int
     /// `database.prepares` (default true): off for poolers that do not follow prepared statements.
     var prepares: Bool
+    /// `database.batches` (default true): whether requests of the same moment share statements; off for engines that
+    /// refuse `SKIP LOCKED`.
+    var batches: Bool
     /// `http.bind` (default `127.0.0.1:9099`): address and port to listen on.
     var host: String
     var port: Int
@@ -58,6 +61,7 @@ struct ServiceConfiguration: Sendable {
         migrationURL = Secret(reader.string(forKey: "database.migrationURL", isSecret: true) ?? url)
         connections = try Self.integer("database.connections", in: 1...256, default: 8, reader)
         prepares = try Self.flag("database.prepares", default: true, reader)
+        batches = try Self.flag("database.batches", default: true, reader)
         (host, port) = try Self.address(reader.string(forKey: "http.bind") ?? "127.0.0.1:9099")
         publicURL = reader.string(forKey: "http.publicURL")
         trustedProxies = Self.list("http.trustedProxies", reader)

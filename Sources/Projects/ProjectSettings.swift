@@ -20,6 +20,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var strictEmailTrust = false
     /// Signs ID tokens with ES256 instead of RS256.
     package var signWithES256 = false
+    /// Gives a new refresh token for each one that is used, and takes the use of an old one for theft.
+    package var rotateRefreshTokens = false
 
     package init() {}
 
@@ -40,6 +42,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         keepLastSignInMethod = try value(.keepLastSignInMethod, \.keepLastSignInMethod)
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
         signWithES256 = try value(.signWithES256, \.signWithES256)
+        rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
     }
 
     /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.

@@ -8,6 +8,8 @@ package struct KeyRing: Sendable {
     package struct Key: Sendable {
         package let id: String
         fileprivate let material: SymmetricKey
+        /// Derived, so that one key never serves two algorithms.
+        fileprivate let authentication: SymmetricKey
 
         /// - Parameters:
         ///   - id: 1 to 64 characters of ASCII.
@@ -19,6 +21,11 @@ package struct KeyRing: Sendable {
             guard bytes.count == 32 else { throw .invalidKey("key \(id) must have 32 bytes") }
             self.id = id
             self.material = SymmetricKey(data: bytes)
+            self.authentication = HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: material,
+                info: Array("identity HMAC-SHA256".utf8),
+                outputByteCount: 32
+            )
         }
     }
 
@@ -54,6 +61,14 @@ package struct KeyRing: Sendable {
             let bytes = try? AES.GCM.open(box, using: key.material, authenticating: Array(place.utf8))
         else { throw .cannotOpen }
         return [UInt8](bytes)
+    }
+
+    /// How many keys there are.
+    package var count: Int { keys.count }
+
+    /// HMAC-SHA256 of a message, 32 bytes, under one of the keys: the first unless told otherwise.
+    package func authenticationCode(of message: [UInt8], key index: Int = 0) -> [UInt8] {
+        [UInt8](HMAC<SHA256>.authenticationCode(for: message, using: keys[index].authentication))
     }
 
     package func openSecret(_ sealed: [UInt8], for place: String) throws(KeyRingError) -> Secret {

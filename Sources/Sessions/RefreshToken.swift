@@ -61,6 +61,29 @@ package struct RefreshToken: Sendable, Hashable {
     /// SHA-256 of ``text``, 32 bytes: to be stored in the session's row and compared in constant time.
     package var secretHash: [UInt8] { SecureHash.sha256(text) }
 
+    /// The token that takes this one's place when it is used: the same one each time, although nothing of it is stored
+    /// but its hash.
+    ///
+    /// Its secret is HMAC-SHA256 under the key ring of the session and this token's secret, so that neither the database
+    /// nor the key ring alone can make it.
+    /// - Parameter key: which key of the ring.
+    package func successor(under ring: KeyRing, key: Int = 0) -> RefreshToken {
+        let message = Array("refresh token\0\(session.rawValue)\0\(secret.reveal())".utf8)
+        return RefreshToken(
+            projectNumber: projectNumber,
+            account: account,
+            session: session,
+            derived: Secret(Base64URL.encode(ring.authenticationCode(of: message, key: key)))
+        )
+    }
+
+    private init(projectNumber: ProjectNumber, account: AccountID, session: SessionID, derived secret: Secret) {
+        self.projectNumber = projectNumber
+        self.account = account
+        self.session = session
+        self.secret = secret
+    }
+
     private var plainBytes: [UInt8] {
         Array("\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue).\(secret.reveal())".utf8)
     }

@@ -81,15 +81,20 @@ enum AccountRow {
         var positions: [AccountID: Int] = [:]
         for row in rows {
             if let position = positions[row.id] {
-                accounts[position].linked += row.linked
+                accounts[position].add(row.linked)
             } else {
                 positions[row.id] = accounts.count
                 accounts.append(row)
             }
         }
-        for position in accounts.indices {
-            accounts[position].linked.sort { $0.provider.rawValue < $1.provider.rawValue }
-        }
         return accounts
+    }
+}
+
+extension Account {
+    /// Adds what another row of the account has, in the order of the providers.
+    mutating func add(_ others: [LinkedCredential]) {
+        linked += others
+        linked.sort { $0.provider.rawValue < $1.provider.rawValue }
     }
 }

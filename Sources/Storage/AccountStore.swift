@@ -11,11 +11,24 @@ package import Sessions
 package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
+    private let lookups: Batcher<Never, AccountQuestion, FoundAccount?>
+    private let batches: Bool
 
-    package init(database: PostgresClient, keyRing: KeyRing) {
+    /// - Parameter batches: whether reads of the same moment share a statement.
+    package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
+        self.batches = batches
+        lookups = Batcher { try await Self.find($0, database) }
     }
+}
+
+package typealias FoundAccount = (account: Account, session: StoredSession?)
+
+private struct AccountQuestion: Sendable {
+    var scope: Scope
+    var account: AccountID
+    var session: SessionID?
 }
 
 /// The accounts that a sign-in could mean.
@@ -88,24 +101,42 @@ extension AccountStore {
         return found
     }
 
-    /// An account and one of its sessions, nil when it does not exist: one statement.
-    package func find(
-        _ account: AccountID,
-        session: SessionID?,
-        in scope: Scope
-    ) async throws -> (account: Account, session: StoredSession?)? {
+    /// An account and one of its sessions, nil when it does not exist: one statement, shared with other reads of the
+    /// moment.
+    package func find(_ account: AccountID, session: SessionID?, in scope: Scope) async throws -> FoundAccount? {
+        let question = AccountQuestion(scope: scope, account: account, session: session)
+        guard batches else { return try await Self.find([question], database).first ?? nil }
+        return try await lookups.answer(to: question, for: nil)
+    }
+
+    private static func find(_ questions: [AccountQuestion], _ database: PostgresClient) async throws -> [FoundAccount?]
+    {
         let rows = try await database.query(
             """
-            SELECT \(sql: AccountRow.columns), \(sql: SessionRow.columns)
-            FROM accounts a \(sql: AccountRow.joins)
-            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account
-                AND s.session = \(session?.rawValue)
-            WHERE a.project = \(scope.project.rawValue) AND a.account = \(account.rawValue)
-                AND a.tenant = \(scope.tenant.rawValue)
+            SELECT n.number, \(sql: AccountRow.columns), \(sql: SessionRow.columns)
+            FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
+                \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.account.rawValue))::text[],
+                \(questions.map { $0.session?.rawValue ?? "" })::text[]) WITH ORDINALITY
+                n (project, tenant, account, session, number)
+            JOIN accounts a ON a.project = n.project AND a.account = n.account AND a.tenant = n.tenant
+            \(sql: AccountRow.joins)
+            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account AND s.session = n.session
             """
-        ) { row in (try AccountRow.decode(&row), try SessionRow.decode(&row)) }
-        guard let account = AccountRow.merge(rows.map(\.0)).first else { return nil }
-        return (account, rows.first?.1)
+        ) { row in
+            (
+                index: Int(try row.next(Int64.self)) - 1, account: try AccountRow.decode(&row),
+                session: try SessionRow.decode(&row)
+            )
+        }
+        var answers = [FoundAccount?](repeating: nil, count: questions.count)
+        for row in rows where answers.indices.contains(row.index) {
+            if answers[row.index] == nil {
+                answers[row.index] = (row.account, row.session)
+            } else {
+                answers[row.index]?.account.add(row.account.linked)
+            }
+        }
+        return answers
     }
 
     /// The account that has an address as its own, with its password hash.

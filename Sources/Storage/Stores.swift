@@ -6,6 +6,7 @@ package import struct Foundation.Date
 /// All stores over one database.
 package struct Stores: Sendable {
     package let database: PostgresClient
+    package let keyRing: KeyRing
     package let configuration: ConfigurationStore
     package let accounts: AccountStore
     package let sessions: SessionStore
@@ -17,9 +18,11 @@ package struct Stores: Sendable {
         keyRing: KeyRing,
         logger: Logger,
         random: RandomSource = .system,
+        batches: Bool = true,
         now: @escaping @Sendable () -> Date
     ) {
         self.database = database
+        self.keyRing = keyRing
         configuration = ConfigurationStore(
             database: database,
             keyRing: keyRing,
@@ -27,8 +30,8 @@ package struct Stores: Sendable {
             random: random,
             now: now
         )
-        accounts = AccountStore(database: database, keyRing: keyRing)
-        sessions = SessionStore(database: database)
+        accounts = AccountStore(database: database, keyRing: keyRing, batches: batches)
+        sessions = SessionStore(database: database, batches: batches)
         flows = FlowStore(database: database, keyRing: keyRing)
         pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing)
     }

@@ -41,7 +41,13 @@ struct Serve: AsyncParsableCommand {
             ),
             logger: logger
         )
-        let stores = Stores(database: database, keyRing: keyRing, logger: logger, now: { Date() })
+        let stores = Stores(
+            database: database,
+            keyRing: keyRing,
+            logger: logger,
+            batches: configuration.batches,
+            now: { Date() }
+        )
         do {
             try await prepare(stores)
         } catch {

@@ -27,6 +27,7 @@ struct SettingsMember: Sendable {
         flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
+        flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
     ]
 
     private typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable

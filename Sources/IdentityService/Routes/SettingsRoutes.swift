@@ -57,6 +57,7 @@ extension JSONWriter {
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
             json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")
             json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
+            json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
         }
     }
 }

@@ -193,6 +193,40 @@ struct DatabaseOutageTests {
         }
     }
 
+    @Test("full: what the server has no room for is 503 as a whole, and nothing is half written", .database)
+    func full() async throws {
+        try await TestSlots.services.use {
+            try await TestService.run { service in
+                let account = try await service.signUp("ada@example.com", "some password")
+                let database = TestDatabase.current.client
+                // As the server says it in the middle of a statement whose other parts it has done.
+                try await database.execute(
+                    """
+                    CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$
+                    """
+                )
+                try await database.execute(
+                    "CREATE TRIGGER no_room AFTER INSERT OR UPDATE ON sessions EXECUTE FUNCTION no_room()"
+                )
+                let before = try await Footprint(of: service)
+                check("signUp", try await service.signUp("grace@example.com", "some password"), isPlain: false)
+                check(
+                    "signIn",
+                    try await service.signInWithPassword("ada@example.com", "some password"),
+                    isPlain: false
+                )
+                service.clock.advance(by: 61)
+                check("token", try await service.refresh(account.refreshToken), isPlain: true)
+                #expect(try await Footprint(of: service) == before)
+                #expect(try await service.lookUp(account.idToken).status == 200)
+                try await database.execute("DROP FUNCTION no_room CASCADE")
+                #expect(try await service.signUp("grace@example.com", "some password").status == 200)
+                #expect(try await service.refresh(account.refreshToken).status == 200)
+            }
+        }
+    }
+
     private func terminateOthers(_ admin: PostgresClient) async throws {
         _ = try await admin.query(
             """

@@ -1,0 +1,605 @@
+"""Measures the service under load; see docs/performance.md. Run it with `make bench`.
+
+usage: bench.py [--accounts N] [--seconds S] [--connections 1,16,64] [--only PATH,…] [--json FILE]
+       bench.py --url http://127.0.0.1:9099 --key API_KEY [--pid PID,…]
+"""
+
+import argparse
+import base64
+import hashlib
+import http.client
+import json
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROJECT = "bench-project"
+PROVIDER = "oidc.bench"
+ISSUER = "https://bench.example"
+PASSWORD = "correct horse battery"
+TICK = 1_000_000 / os.sysconf("SC_CLK_TCK")  # microseconds
+
+
+def b64(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def fail(message):
+    sys.exit(f"bench: {message}")
+
+
+# --- Processes
+
+
+def cpu_us(pid):
+    """User and system time that a process has used, in microseconds."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) * TICK
+
+
+def children(pid):
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                if int(file.read().rsplit(")", 1)[1].split()[1]) == pid:
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+class PostgreSQL:
+    """The private server of scripts/with-postgres."""
+
+    def __init__(self, conninfo):
+        self.conninfo = conninfo
+        self.pid = int(self.value("SELECT pg_read_file('postmaster.pid')").split("\n")[0])
+
+    def sql(self, text, stdin=None):
+        done = subprocess.run(
+            ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", self.conninfo, "-c", text],
+            input=stdin, capture_output=True, text=True,
+        )
+        if done.returncode:
+            fail(f"psql: {done.stderr}")
+        return done.stdout.strip()
+
+    value = sql
+
+    def copy(self, table, columns, rows):
+        """COPY of rows of texts; None is NULL."""
+        with subprocess.Popen(
+            ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.conninfo, "-c",
+             f"COPY {table} ({columns}) FROM STDIN"], stdin=subprocess.PIPE, text=True,
+        ) as psql:
+            for row in rows:
+                psql.stdin.write("\t".join("\\N" if value is None else value for value in row) + "\n")
+        if psql.returncode:
+            fail(f"COPY {table} failed")
+
+    def cpu_us(self):
+        return sum(cpu_us(pid) for pid in [self.pid, *children(self.pid)])
+
+    def counters(self):
+        """Statements run so far, and bytes of WAL."""
+        text = self.sql("SELECT sum(calls)::bigint, pg_current_wal_lsn() - '0/0'::pg_lsn FROM pg_stat_statements")
+        statements, wal = text.split("|")
+        return int(statements or 0), int(wal.split(".")[0])
+
+
+class Service:
+    """`identity serve`, as it is run in production."""
+
+    def __init__(self, program, conninfo):
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "IDENTITY_DATABASE_URL": conninfo,
+            "IDENTITY_HTTP_BIND": "127.0.0.1:0",
+            "IDENTITY_ENCRYPTION_KEYS": "bench:" + base64.b64encode(secrets.token_bytes(32)).decode(),
+            "IDENTITY_LOG_LEVEL": "warning",
+            **{name: value for name, value in os.environ.items() if name.startswith("IDENTITY_")},
+        }
+        self.program = program
+
+    def run(self, *arguments):
+        done = subprocess.run([self.program, *arguments], env=self.environment, capture_output=True, text=True)
+        if done.returncode:
+            fail(f"identity {' '.join(arguments)}: {done.stderr}")
+        return done.stdout
+
+    def start(self):
+        port = 20_000 + secrets.randbelow(20_000)
+        self.environment["IDENTITY_HTTP_BIND"] = f"127.0.0.1:{port}"
+        began = time.monotonic()
+        self.process = subprocess.Popen([self.program, "serve"], env=self.environment)
+        self.url = f"http://127.0.0.1:{port}"
+        while True:
+            if self.process.poll() is not None:
+                fail("identity serve ended")
+            try:
+                if Client(self.url).call("GET", "/readyz")[0] == 200:
+                    break
+            except OSError:
+                time.sleep(0.002)
+        self.ready_ms = (time.monotonic() - began) * 1000
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait()
+
+    def cpu_us(self):
+        return cpu_us(self.process.pid)
+
+    def memory_mb(self):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
+
+
+class Client:
+    def __init__(self, url, bearer=None):
+        self.host = urllib.parse.urlsplit(url).netloc
+        self.bearer = bearer
+
+    def call(self, method, path, body=None):
+        connection = http.client.HTTPConnection(self.host, timeout=30)
+        headers = {"Content-Type": "application/json"}
+        if self.bearer:
+            headers["Authorization"] = "Bearer " + self.bearer
+        connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, json.loads(text) if text.startswith("{") else text
+
+    def must(self, method, path, body=None):
+        status, answer = self.call(method, path, body)
+        if status != 200:
+            fail(f"{method} {path}: {status} {answer}")
+        return answer
+
+
+# --- Data
+
+
+class Person:
+    """Account `u<n>` with one session, whose refresh token is known."""
+
+    def __init__(self, number, project_number):
+        self.account = f"u{number}"
+        self.session = f"session{number:014}A"  # ends as the base64url of 16 bytes may
+        secret = b64(hashlib.sha256(b"secret" + self.account.encode()).digest())
+        self.refresh_token = b64(f"{project_number}.{self.account}.{self.session}.{secret}".encode())
+
+
+def fill(postgres, count, project_number):
+    """Accounts of two sign-in methods with a session each, by COPY."""
+    now = "2026-01-01 00:00:00+00"
+    people = lambda: (Person(number, project_number) for number in range(1, count + 1))
+    email = lambda person: person.account + "@example.com"
+    postgres.copy(
+        "accounts",
+        "project, account, tenant, methods, valid_since, email, email_original, email_verified, display_name, photo_url, "
+        "created_at",
+        ((PROJECT, p.account, "", "{oidc.bench,password}", "0", email(p), email(p), "t", "Ada Lovelace",
+          "https://example.com/ada.png", now) for p in people()),
+    )
+    postgres.copy("account_emails", "project, tenant, email_key, account",
+                  ((PROJECT, "", email(p), p.account) for p in people()))
+    postgres.copy("credential_subjects", "project, tenant, provider, subject, account, issuer",
+                  ((PROJECT, "", PROVIDER, "s" + p.account[1:], p.account, ISSUER) for p in people()))
+    postgres.copy(
+        "linked_credentials",
+        "project, account, provider, tenant, subject, email, display_name, linked_at, updated_at",
+        ((PROJECT, p.account, PROVIDER, "", "s" + p.account[1:], email(p), "Ada Lovelace", now, now) for p in people()),
+    )
+    postgres.copy("account_activity", "project, account, last_sign_in_at, last_refresh_at",
+                  ((PROJECT, p.account, now, now) for p in people()))
+    postgres.copy(
+        "sessions",
+        "project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at, last_used_at, "
+        "user_agent, address_prefix",
+        ((PROJECT, p.account, p.session, "", "\\\\x" + hashlib.sha256(p.refresh_token.encode()).hexdigest(),
+          str(int(time.time())), PROVIDER, now, now, "wrk", "127.0.0.0/24") for p in people()),
+    )
+    postgres.sql("VACUUM ANALYZE")
+    postgres.sql("CHECKPOINT")
+
+
+class ProviderKey:
+    """The key of an identity provider whose ID tokens apps hand in: RS256, as Google's."""
+
+    def __init__(self):
+        from cryptography.hazmat.primitives.asymmetric import rsa
+        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        number = self.key.public_key().public_numbers().n
+        self.jwks = {"keys": [{
+            "kty": "RSA", "kid": "bench", "alg": "RS256", "use": "sig", "e": "AQAB", "n": b64(number.to_bytes(256, "big")),
+        }]}
+        self.header = b64(json.dumps({"alg": "RS256", "kid": "bench"}).encode())
+
+    def token(self, subject, email):
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.asymmetric import padding
+        now = int(time.time())
+        claims = {
+            "iss": ISSUER, "aud": "bench-client", "sub": subject, "iat": now, "exp": now + 86_400, "email": email,
+            "email_verified": True, "name": "Ada Lovelace",
+        }
+        text = self.header + "." + b64(json.dumps(claims).encode())
+        return text + "." + b64(self.key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256()))
+
+
+class Requests:
+    """Files of requests for load.lua."""
+
+    def __init__(self, folder, key):
+        self.folder, self.key = folder, key
+
+    def write(self, name, lines):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            for line in lines:
+                file.write("\t".join(line) + "\n")
+        return path
+
+    def json(self, method, bodies):
+        path, kind = f"/v1/accounts:{method}?key={self.key}", "application/json"
+        return self.write(method, (("POST", path, kind, json.dumps(body)) for body in bodies))
+
+    def refresh(self, tokens):
+        # `account` is not part of the protocol, and ignored: it lets the load generator follow rotated tokens.
+        path, kind = f"/v1/token?key={self.key}", "application/x-www-form-urlencoded"
+        return self.write("token", (
+            ("POST", path, kind, f"grant_type=refresh_token&refresh_token={token}&account={account}")
+            for account, token in tokens
+        ))
+
+
+# --- Measuring
+
+
+class Load:
+    def __init__(self, url, service_cpu, postgres=None):
+        self.url, self.service_cpu, self.postgres = url, service_cpu, postgres
+
+    def wrk(self, requests, connections, seconds, *options):
+        done = subprocess.run(
+            ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", "-s", os.path.join(HERE, "load.lua"),
+             self.url, "--", requests, *options], capture_output=True, text=True,
+        )
+        lines = [line for line in done.stdout.split("\n") if line.startswith("{")]
+        if done.returncode or not lines:
+            fail(f"wrk: {done.stdout} {done.stderr}")
+        result = json.loads(lines[-1])
+        if result["failures"]:
+            fail(f"{result['failures']} of {result['requests']} requests failed: {done.stderr}")
+        return result
+
+    def measure(self, requests, connections, seconds, *options):
+        before = self.counters()
+        result = self.wrk(requests, connections, seconds, *options)
+        after = self.counters()
+        count = max(1, result["requests"])
+        result["rps"] = result["requests"] / result["seconds"]
+        names = ["service_us", "postgres_us", "statements", "wal_bytes"]
+        result.update({name: (after[i] - before[i]) / count for i, name in enumerate(names)})
+        return result
+
+    def counters(self):
+        if not self.postgres:
+            return self.service_cpu(), 0, 0, 0
+        # The autovacuum and the checkpointer belong to it.
+        return self.service_cpu(), self.postgres.cpu_us(), *self.postgres.counters()
+
+
+def pgbench(postgres, script, seconds, accounts):
+    """CPU of PostgreSQL and pgbench per transaction, in microseconds; the same statement one at a time."""
+    before = postgres.cpu_us()
+    own = os.times()
+    done = subprocess.run(
+        ["pgbench", "-n", "-M", "prepared", "-c", "8", "-j", "1", "-T", str(seconds), "-D", f"accounts={accounts}",
+         "-f", os.path.join(HERE, "ceiling", script + ".sql"), postgres.conninfo], capture_output=True, text=True,
+    )
+    match = re.search(r"transactions actually processed: (\d+)", done.stdout)
+    failed = re.search(r"number of failed transactions: (\d+)", done.stdout)
+    if done.returncode or not match or (failed and int(failed.group(1))):
+        fail(f"pgbench {script}: {done.stdout} {done.stderr}")
+    end = os.times()
+    spent = (end.children_user + end.children_system - own.children_user - own.children_system) * 1e6
+    return (postgres.cpu_us() - before + spent) / int(match.group(1))
+
+
+def openssl(algorithm, seconds):
+    """Microseconds of one signature and of one verification."""
+    done = subprocess.run(["openssl", "speed", "-mr", "-seconds", str(seconds), algorithm], capture_output=True, text=True)
+    for line in done.stdout.split("\n"):
+        fields = line.split(":")
+        if fields[0] in ("+F2", "+F4"):
+            return 1e6 / float(fields[-2]), 1e6 / float(fields[-1])
+    fail(f"openssl speed {algorithm}: {done.stdout} {done.stderr}")
+
+
+# --- The run
+
+
+class Bench:
+    """One run: every path on the same machine, with its ceiling and floors."""
+
+    def __init__(self, options, conninfo, program):
+        self.options = options
+        self.postgres = PostgreSQL(conninfo)
+        self.service = Service(program, conninfo)
+        self.folder = tempfile.mkdtemp(prefix="bench-")
+        self.rows, self.json = [], {}
+
+    def prepare(self):
+        self.postgres.sql("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+        self.service.run("migrate")
+        made = self.service.run("projects", "create", PROJECT).split()
+        key, number = made[-1], made[-2]
+        token = self.service.run("admin-keys", "create", "--name", "bench").strip().split("\n")[0].split()[-1]
+        self.requests = Requests(self.folder, key)
+        self.provider_key = ProviderKey()
+        print(f"filling in {self.options.accounts:,} accounts …", flush=True)
+        fill(self.postgres, self.options.accounts, number)
+        self.service.start()
+        self.resting_mb = self.service.memory_mb()
+        self.admin = Client(self.service.url, token)
+        self.load = Load(self.service.url, self.service.cpu_us, self.postgres)
+        self.admin.must("POST", f"/v1/projects/{PROJECT}/oauthIdpConfigs?oauthIdpConfigId={PROVIDER}", {
+            "clientId": "bench-client", "issuer": ISSUER, "enabled": True, "definition": {
+                "discovery": "never", "emailTrust": "claim", "jwks": self.provider_key.jwks,
+                "endpoints": {"authorization": ISSUER + "/authorize", "token": ISSUER + "/token"},
+            },
+        })
+        people = [Person(1 + index * self.options.accounts // self.sample, number) for index in range(self.sample)]
+        self.people = people
+        self.tokens = [(p.account, p.refresh_token) for p in people]
+        self.give_passwords(key)
+
+    @property
+    def sample(self):
+        """Accounts that requests are made for, spread over all."""
+        return min(self.options.accounts, 20_000)
+
+    def give_passwords(self, key):
+        """Every account of the sample gets the hash that the service made for one."""
+        Client(self.service.url).must("POST", f"/v1/accounts:signUp?key={key}",
+                                      {"email": "first@example.com", "password": PASSWORD})
+        self.postgres.sql(f"""
+            UPDATE accounts a SET password_hash = f.password_hash, password_salt = f.password_salt,
+                password_parameters = f.password_parameters
+            FROM accounts f WHERE f.email = 'first@example.com' AND a.account IN
+                (SELECT 'u' || (1 + i * {self.options.accounts}::bigint / {self.sample})
+                 FROM generate_series(0, 255) i)
+            """)
+
+    def configure(self, **settings):
+        mask = ",".join("identity." + name for name in settings)
+        self.admin.must("PATCH", f"/v1/projects/{PROJECT}/config?updateMask={mask}", {"identity": settings})
+        time.sleep(0.6)  # every node knows after half a second
+
+    def wants(self, path):
+        return not self.options.only or path in self.options.only
+
+    def path(self, name, requests, ceiling_us, *options, connections=None, seconds=None, note=""):
+        """Measures one path at each number of connections; the last one counts."""
+        for count in connections or self.options.connections:
+            result = self.load.measure(requests, count, seconds or self.options.seconds, *options)
+            result.update(path=name, connections=count, ceiling_us=ceiling_us, note=note)
+            result["cpu_us"] = result["service_us"] + result["postgres_us"]
+            result["ratio"] = result["cpu_us"] / ceiling_us
+            self.rows.append(result)
+            print(self.line(result), flush=True)
+        self.json[name] = {
+            "cpu_us": round(result["cpu_us"], 1), "ceiling_us": round(ceiling_us, 1), "ratio": round(result["ratio"], 3),
+            "statements": round(result["statements"], 3), "p50_us": result["p50_us"], "p99_us": result["p99_us"],
+            "rps": round(result["rps"]), "wal_bytes": round(result["wal_bytes"]), "accounts": self.options.accounts,
+        }
+
+    HEADER = (f"{'path':<22}{'conn':>5}{'req/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'service':>9}{'postgres':>9}{'CPU µs':>9}"
+              f"{'ceiling':>9}{'ratio':>7}{'stmts':>7}{'WAL B':>8}")
+
+    def line(self, r):
+        return (f"{r['path']:<22}{r['connections']:>5}{r['rps']:>9,.0f}{r['p50_us'] / 1000:>9.2f}{r['p99_us'] / 1000:>9.2f}"
+                f"{r['service_us']:>9.0f}{r['postgres_us']:>9.0f}{r['cpu_us']:>9.0f}{r['ceiling_us']:>9.0f}"
+                f"{r['ratio']:>7.2f}{r['statements']:>7.2f}{r['wal_bytes']:>8.0f}")
+
+    def ceiling(self, script):
+        return pgbench(self.postgres, script, self.options.seconds, self.options.accounts)
+
+    def run(self):
+        self.prepare()
+        seconds = self.options.seconds
+        es_sign, es_verify = openssl("ecdsap256", 2)
+        rs_sign, rs_verify = openssl("rsa2048", 2)
+        print(f"\nopenssl speed: P-256 {es_sign:.0f} µs to sign, {es_verify:.0f} to verify; "
+              f"RSA-2048 {rs_sign:.0f} and {rs_verify:.0f}")
+        print(f"first healthy answer after {self.service.ready_ms:.0f} ms; {self.resting_mb:.1f} MB at rest\n")
+        print(self.HEADER)
+        empty = self.requests.write("empty", [("GET", "/healthz", "", "")])
+        self.path("(empty route)", empty, 1, note="floor")
+        self.json.pop("(empty route)")
+        if self.wants("refresh_no_rotation"):
+            self.configure(signingAlgorithm="ES256")
+            self.path("refresh_no_rotation", self.requests.refresh(self.tokens),
+                      self.ceiling("refresh_no_rotation") + es_sign)
+        if self.wants("lookup"):
+            self.lookup(es_verify)
+        if self.wants("sign_in_idp"):
+            tokens = [self.provider_key.token("s" + p.account[1:], p.account + "@example.com") for p in self.people[:5000]]
+            self.path("sign_in_idp", self.with_idp(tokens), self.ceiling("sign_in_idp") + rs_verify + es_sign)
+        if self.wants("sign_up_idp"):
+            tokens = [self.provider_key.token(f"new{n}", f"new{n}@example.net") for n in range(4000)]
+            self.path("sign_up_idp", self.with_idp(tokens), self.ceiling("sign_up_idp") + rs_verify + es_sign, "once",
+                      connections=self.options.connections[-1:], seconds=60)
+        loaded_mb = self.service.memory_mb()
+        if self.wants("sign_in_password"):
+            self.password()
+        self.rotation(es_sign, rs_sign)
+        self.report(max(loaded_mb, self.loaded_mb))
+
+    loaded_mb = 0
+
+    def rotation(self, es_sign, rs_sign):
+        """The last, as it moves the refresh tokens on."""
+        if not (self.wants("refresh_es256") or self.wants("refresh_rs256")):
+            return
+        self.configure(signingAlgorithm="ES256", rotateRefreshTokens=True)
+        for name, algorithm, sign in [("refresh_es256", "ES256", es_sign), ("refresh_rs256", "RS256", rs_sign)]:
+            if not self.wants(name):
+                continue
+            self.configure(signingAlgorithm=algorithm)
+            for connections in self.options.connections:
+                kept = os.path.join(self.folder, f"{name}-{connections}")
+                self.path(name, self.requests.refresh(self.tokens), 1, "follow", "keep=" + kept, connections=[connections])
+                newest = dict(self.tokens)
+                with open(kept) as file:
+                    for line in file:
+                        account, _, refresh_token = line.rstrip("\n").split("\t")
+                        newest[account] = refresh_token
+                self.tokens = list(newest.items())
+        self.loaded_mb = self.service.memory_mb()
+        # pgbench overwrites the secrets: nothing is refreshed after it.
+        database = self.ceiling("refresh")
+        for name, sign in [("refresh_es256", es_sign), ("refresh_rs256", rs_sign)]:
+            for row in self.rows:
+                if row["path"] == name:
+                    row["ceiling_us"] = database + sign
+                    row["ratio"] = row["cpu_us"] / row["ceiling_us"]
+                    self.json[name].update(ceiling_us=round(row["ceiling_us"], 1), ratio=round(row["ratio"], 3))
+
+    def lookup(self, verify):
+        """With ID tokens that were never presented before, then with the same ones again."""
+        kept = os.path.join(self.folder, "id-tokens")
+        tokens = []
+        for _ in range(self.options.id_tokens // self.sample or 1):
+            self.load.wrk(self.requests.refresh(self.tokens), 64, 600, "once", "keep=" + kept)
+        with open(kept) as file:
+            tokens = [line.split("\t")[1] for line in file]
+        ceiling = self.ceiling("lookup") + verify
+        requests = self.requests.json("lookup", ({"idToken": token} for token in tokens))
+        self.path("lookup", requests, ceiling, "once", connections=self.options.connections[-1:], seconds=60)
+        again = self.requests.json("lookup", ({"idToken": token} for token in tokens[-5000:]))
+        self.load.wrk(again, 16, 60, "once")
+        self.path("lookup_repeated", again, ceiling)
+
+    def with_idp(self, tokens):
+        return self.requests.json("signInWithIdp", (
+            {"requestUri": "http://localhost", "postBody": f"id_token={token}&providerId={PROVIDER}",
+             "returnSecureToken": True, "returnIdpCredential": True} for token in tokens
+        ))
+
+    def password(self):
+        requests = self.requests.json("signInWithPassword", (
+            {"email": p.account + "@example.com", "password": PASSWORD, "returnSecureToken": True}
+            for p in self.people[:256]
+        ))
+        floor = self.options.floor
+        ratios = []
+        for _ in range(5):
+            bare = float(subprocess.run([floor, "scrypt", "5"], capture_output=True, text=True, check=True).stdout)
+            result = self.load.measure(requests, 64, 5)
+            ratios.append(((result["service_us"] + result["postgres_us"]) / bare, bare, result))
+        ratio, bare, result = sorted(ratios, key=lambda entry: entry[0])[2]
+        result.update(path="sign_in_password", connections=64, ceiling_us=bare, ratio=ratio, note="median of five")
+        result["cpu_us"] = result["service_us"] + result["postgres_us"]
+        self.rows.append(result)
+        print(self.line(result), flush=True)
+        self.json["sign_in_password"] = {
+            "cpu_us": round(result["cpu_us"], 1), "ceiling_us": round(bare, 1), "ratio": round(ratio, 3),
+            "statements": round(result["statements"], 3),
+        }
+
+    def report(self, loaded_mb):
+        print(f"\n{self.options.accounts:,} accounts; all of one run; CPU in µs per request, the kernel's accounting\n")
+        print(self.HEADER)
+        for row in self.rows:
+            print(self.line(row))
+        print(f"\nmemory: {self.resting_mb:.1f} MB at rest, {loaded_mb:.1f} MB under load; "
+              f"first healthy answer after {self.service.ready_ms:.0f} ms")
+        print("\nceilings: pgbench -M prepared -c 8 -j 1 of these statements, and openssl speed\n")
+        for name in sorted(os.listdir(os.path.join(HERE, "ceiling"))):
+            with open(os.path.join(HERE, "ceiling", name)) as file:
+                print(f"-- {name}\n{file.read()}")
+        self.json["memory"] = {"rest_mb": round(self.resting_mb, 1), "load_mb": round(loaded_mb, 1)}
+        with open(self.options.json, "w") as file:
+            json.dump(self.json, file, indent=2)
+
+
+class Remote:
+    """Any running server of the same protocol: what the wire alone shows, and CPU of the processes that are named."""
+
+    def __init__(self, options):
+        self.options = options
+        self.folder = tempfile.mkdtemp(prefix="bench-")
+        self.requests = Requests(self.folder, options.key)
+        pids = [int(pid) for pid in options.pid.split(",") if pid]
+        self.load = Load(options.url, lambda: sum(cpu_us(p) for pid in pids for p in [pid, *children(pid)]))
+
+    def run(self):
+        client = Client(self.options.url)
+        run = secrets.token_hex(4)
+        accounts = []
+        for number in range(min(self.options.accounts, 1_000)):
+            accounts.append(client.must("POST", f"/v1/accounts:signUp?key={self.options.key}", {
+                "email": f"{run}{number}@example.com", "password": PASSWORD, "returnSecureToken": True,
+            }))
+        paths = [
+            ("refresh", self.requests.refresh([(a["localId"], a["refreshToken"]) for a in accounts]), ["follow"]),
+            ("lookup", self.requests.json("lookup", ({"idToken": a["idToken"]} for a in accounts)), []),
+            ("sign_in_password", self.requests.json("signInWithPassword", (
+                {"email": a["email"], "password": PASSWORD, "returnSecureToken": True} for a in accounts)), []),
+        ]
+        print(f"{'path':<22}{'conn':>5}{'req/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'CPU µs':>9}")
+        for name, requests, extra in paths:
+            if self.options.only and name not in self.options.only:
+                continue
+            for count in self.options.connections:
+                r = self.load.measure(requests, count, self.options.seconds, *extra)
+                print(f"{name:<22}{count:>5}{r['rps']:>9,.0f}{r['p50_us'] / 1000:>9.2f}{r['p99_us'] / 1000:>9.2f}"
+                      f"{r['service_us']:>9.0f}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measures the service under load.")
+    numbers = lambda text: [int(number) for number in text.split(",")]
+    parser.add_argument("--accounts", type=int, default=10_000)
+    parser.add_argument("--seconds", type=int, default=5, help="of each measurement")
+    parser.add_argument("--connections", type=numbers, default=[1, 16, 64])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help="paths to measure")
+    parser.add_argument("--id-tokens", type=int, default=20_000, help="presented once each by lookup")
+    parser.add_argument("--json", default=".build/bench.json")
+    parser.add_argument("--program", default=".build/release/identity")
+    parser.add_argument("--floor", default=".build/release/bench-floor")
+    parser.add_argument("--url", help="a running server of the same protocol")
+    parser.add_argument("--key", default="any", help="its API key")
+    parser.add_argument("--pid", default="", help="its processes, whose CPU counts with their children's")
+    options = parser.parse_args()
+    if options.url:
+        return Remote(options).run()
+    if "DATABASE_URL" not in os.environ:
+        fail("run it by scripts/with-postgres, as `make bench` does")
+    bench = Bench(options, os.environ["DATABASE_URL"], options.program)
+    try:
+        bench.run()
+    finally:
+        if hasattr(bench.service, "process"):
+            bench.service.stop()
+
+
+main()

@@ -1,0 +1,13 @@
+-- An account with its session, activity and linked credentials.
+\set n random(1, :accounts)
+SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
+    a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
+    a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at, a.screen_name, a.language, a.time_zone,
+    a.date_of_birth, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name, s.session, s.auth_time,
+    s.sign_in_provider, s.claims, s.sign_in_attributes, s.revoked_at IS NOT NULL
+FROM accounts a
+LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
+LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account
+    AND s.session = 'session' || lpad(:n::text, 14, '0') || 'A'
+WHERE a.project = 'bench-project' AND a.account = 'u' || :n;

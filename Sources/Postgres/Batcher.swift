@@ -1,0 +1,192 @@
+import Synchronization
+
+/// Joins questions that arrive while another is under way into one statement.
+///
+/// The first question runs at once, in its own task; those that come meanwhile wait for its end and are then asked
+/// together. So a batch costs no delay when little is going on, and a third of the work when much is. Rules:
+/// - A key is asked once in a batch; its next question waits for the next batch.
+/// - When a batch fails, its members are asked one by one, so that no question suffers from its neighbours; not so when
+///   there is no database to ask.
+/// - A cancelled task stops waiting; the batch goes on.
+package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer: Sendable>: Sendable {
+    /// Asks some questions, in one statement, and gives an answer for each, in their order.
+    package typealias Ask = @Sendable ([Question]) async throws -> [Answer]
+
+    private struct Entry: Sendable {
+        let key: Key?
+        let question: Question
+        let waiter = Waiter<Answer>()
+    }
+
+    private struct State {
+        var isBusy = false
+        var waiting: [Entry] = []
+    }
+
+    private let state = Mutex(State())
+    private let limit: Int
+    private let queueLimit: Int
+    private let ask: Ask
+    private let observe: @Sendable (Int) -> Void
+
+    /// - Parameters:
+    ///   - limit: questions in a batch.
+    ///   - queueLimit: questions that may wait; one more fails as ``PostgresError/Code/overloaded``.
+    ///   - observe: called with the size of each batch.
+    package init(
+        limit: Int = 64,
+        queueLimit: Int = 4096,
+        observe: @escaping @Sendable (Int) -> Void = { _ in },
+        ask: @escaping Ask
+    ) {
+        self.limit = limit
+        self.queueLimit = queueLimit
+        self.observe = observe
+        self.ask = ask
+    }
+
+    /// - Parameter key: nil for a question that may stand in a batch more than once.
+    /// - Throws: ``PostgresError``; `CancellationError`.
+    package func answer(to question: Question, for key: Key?) async throws -> Answer {
+        let isFirst = state.withLock { state in
+            guard !state.isBusy else { return false }
+            state.isBusy = true
+            return true
+        }
+        guard isFirst else { return try await wait(question, key) }
+        observe(1)
+        let outcome: Result<[Answer], any Error>
+        do { outcome = .success(try await ask([question])) } catch { outcome = .failure(error) }
+        passOn()
+        guard let answer = try outcome.get().first else { throw PostgresError.decoding("a batch without its answer") }
+        return answer
+    }
+
+    private func wait(_ question: Question, _ key: Key?) async throws -> Answer {
+        let entry = Entry(key: key, question: question)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard entry.waiter.attach(continuation) else { return }
+                let isFull = state.withLock { state in
+                    guard state.waiting.count < queueLimit else { return true }
+                    state.waiting.append(entry)
+                    return false
+                }
+                if isFull { return entry.waiter.resume(with: .failure(PostgresError(.overloaded))) }
+                // The one that was under way may have ended before this one waited.
+                startIfIdle()
+            }
+        } onCancel: {
+            entry.waiter.resume(with: .failure(CancellationError()))
+        }
+    }
+
+    private func startIfIdle() {
+        let starts = state.withLock { state in
+            guard !state.isBusy, !state.waiting.isEmpty else { return false }
+            state.isBusy = true
+            return true
+        }
+        if starts { passOn() }
+    }
+
+    /// Ends a batch: asks those who waited for its end, if any.
+    private func passOn() {
+        guard let batch = next() else { return }
+        // Not the caller's task: its cancellation is not that of the others.
+        Task.detached { await self.run(batch) }
+    }
+
+    private func run(_ first: [Entry]) async {
+        var batch = first
+        while true {
+            observe(batch.count)
+            do {
+                let answers = try await ask(batch.map(\.question))
+                guard answers.count == batch.count else { throw PostgresError.decoding("a batch without its answers") }
+                for (entry, answer) in zip(batch, answers) { entry.waiter.resume(with: .success(answer)) }
+            } catch let error as PostgresError where error.code.concernsAll || batch.count == 1 {
+                for entry in batch { entry.waiter.resume(with: .failure(error)) }
+            } catch {
+                await runOneByOne(batch)
+            }
+            guard let following = next() else { return }
+            batch = following
+        }
+    }
+
+    private func runOneByOne(_ batch: [Entry]) async {
+        for entry in batch where !entry.waiter.isOver {
+            do {
+                guard let answer = try await ask([entry.question]).first else {
+                    throw PostgresError.decoding("a batch without its answer")
+                }
+                entry.waiter.resume(with: .success(answer))
+            } catch {
+                entry.waiter.resume(with: .failure(error))
+            }
+        }
+    }
+
+    /// The questions of the next batch, each key once, in the order of their arrival; nil, and idle, when none waits.
+    private func next() -> [Entry]? {
+        state.withLock { state in
+            var batch: [Entry] = []
+            var later: [Entry] = []
+            var keys: Set<Key> = []
+            for entry in state.waiting where !entry.waiter.isOver {
+                if batch.count < limit, entry.key.map({ keys.insert($0).inserted }) ?? true {
+                    batch.append(entry)
+                } else {
+                    later.append(entry)
+                }
+            }
+            state.waiting = later
+            if batch.isEmpty { state.isBusy = false }
+            return batch.isEmpty ? nil : batch
+        }
+    }
+}
+
+/// A task that waits for an answer; the first one that comes, or its cancellation, ends the wait.
+private final class Waiter<Answer: Sendable>: Sendable {
+    private enum State {
+        case new
+        case waiting(CheckedContinuation<Answer, any Error>)
+        case over
+    }
+
+    private let state = Mutex(State.new)
+
+    var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
+
+    /// - Returns: whether it waits; a task that was cancelled before does not.
+    func attach(_ continuation: CheckedContinuation<Answer, any Error>) -> Bool {
+        let waits = state.withLock { state in
+            guard case .new = state else { return false }
+            state = .waiting(continuation)
+            return true
+        }
+        if !waits { continuation.resume(throwing: CancellationError()) }
+        return waits
+    }
+
+    func resume(with answer: Result<Answer, any Error>) {
+        let continuation: CheckedContinuation<Answer, any Error>? = state.withLock { state in
+            defer { state = .over }
+            guard case .waiting(let continuation) = state else { return nil }
+            return continuation
+        }
+        continuation?.resume(with: answer)
+    }
+}
+
+extension PostgresError.Code {
+    /// The whole database is meant, not one statement.
+    fileprivate var concernsAll: Bool {
+        switch self {
+        case .unavailable, .connectionLost, .overloaded: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package import Foundation
+package import Linking
+import Postgres
+package import Projects
+package import Sessions
+
+/// Where a session's row stands.
+package struct SessionKey: Sendable, Hashable {
+    package var project: ProjectID
+    package var account: AccountID
+    package var session: SessionID
+
+    package init(project: ProjectID, account: AccountID, session: SessionID) {
+        self.project = project
+        self.account = account
+        self.session = session
+    }
+}
+
+/// A refresh token that was presented.
+package struct RefreshQuestion: Sendable {
+    package var key: SessionKey
+    package var secretHash: [UInt8]
+    /// The hashes of the token's successor and of that one's successor, where tokens rotate.
+    package var successors: (next: [UInt8], second: [UInt8])?
+    package var now: Date
+
+    package init(key: SessionKey, secretHash: [UInt8], successors: (next: [UInt8], second: [UInt8])?, now: Date) {
+        self.key = key
+        self.secretHash = secretHash
+        self.successors = successors
+        self.now = now
+    }
+}
+
+/// What a refresh token found.
+package struct RefreshCandidate: Sendable {
+    package var session: StoredSession
+    /// Nil when the account is gone.
+    package var account: Account?
+    package var tenant: TenantID
+    package var standing: Standing
+    /// When the session's token was replaced by its successor: the last eight times, the newest first.
+    package var rotations: [Date]
+
+    /// Where the presented token stands among those of its session.
+    package enum Standing: Sendable, Hashable {
+        /// So many generations before the current one; 0 is the current one, which is the one before from now on if it
+        /// rotates.
+        case generation(Int)
+        /// It was replaced by a sign-in that went on with its session, and by a token that does not follow from it; that
+        /// one was first used then, or not at all.
+        case renewed(usedAt: Date?)
+        /// A change of the password or the address put another token in its place, and gave it no time.
+        case retired
+        /// Neither the current one nor one of the two before it.
+        case unknown
+    }
+}
+
+enum RefreshAnswer: Sendable {
+    case notFound
+    /// Somebody else holds the row's lock.
+    case busy
+    case found(RefreshCandidate)
+}
+
+extension SessionStore {
+    /// Finds the session of a refresh token by its key, compares the hashes, puts the successor in the token's place
+    /// where tokens rotate, and notes the use at most once a minute: one statement, shared with other refreshes of the
+    /// moment.
+    ///
+    /// - Returns: nil when there is no such session.
+    package func refresh(_ question: RefreshQuestion) async throws -> RefreshCandidate? {
+        var answer = RefreshAnswer.busy
+        if batches { answer = try await refreshes.answer(to: question, for: question.key) }
+        // Whoever finds the row locked waits for it alone.
+        if case .busy = answer {
+            answer = try await Self.ask([question], skipsLocked: false, database).first ?? .notFound
+        }
+        // It was locked, changed and unlocked between the statement's snapshot and its own lock.
+        if case .busy = answer {
+            answer = try await Self.ask([question], skipsLocked: false, database).first ?? .notFound
+        }
+        guard case .found(let candidate) = answer else { return nil }
+        return candidate
+    }
+
+    /// Asks for several refresh tokens of different sessions at once.
+    ///
+    /// Rows that need no write are not locked; those that do are locked in the order of their keys, so that two nodes
+    /// never wait for each other, and a row that changed since the statement began is left to the next try.
+    static func ask(
+        _ questions: [RefreshQuestion],
+        skipsLocked: Bool,
+        _ database: PostgresClient
+    ) async throws -> [RefreshAnswer] {
+        let now = questions.map(\.now).max() ?? Date()
+        let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
+        let rows = try await database.query(
+            """
+            WITH asked AS MATERIALIZED (
+                SELECT * FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
+                    \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
+                    \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successors?.next ?? [] })::bytea[],
+                    \(questions.map { $0.successors?.second ?? [] })::bytea[]) WITH ORDINALITY
+                    n (project, account, session, hash, next, second, number)
+            ), locked AS MATERIALIZED (
+                SELECT s.project, s.account, s.session, s.last_used_at < \(now.addingTimeInterval(-60)) AS is_due,
+                    CASE WHEN s.secret_hash = n.hash AND n.next <> '' THEN n.next END AS next
+                FROM asked n
+                JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
+                WHERE s.revoked_at IS NULL AND s.secret_hash IN (n.hash, n.next, n.second)
+                    AND (s.last_used_at < \(now.addingTimeInterval(-60)) OR (s.secret_hash = n.hash AND n.next <> '')
+                        OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL))
+                ORDER BY s.project, s.account, s.session
+                FOR NO KEY UPDATE OF s \(sql: skip)
+            ), used AS (
+                UPDATE sessions s SET last_used_at = \(now), secret_hash = coalesce(k.next, s.secret_hash),
+                    generation = s.generation + (k.next IS NOT NULL)::int,
+                    rotations = CASE WHEN k.next IS NULL THEN s.rotations
+                        ELSE (array_prepend(\(now), s.rotations))[1:8] END,
+                    successor_used_at = CASE WHEN s.previous_hash IS NOT NULL
+                        THEN coalesce(s.successor_used_at, \(now)) END
+                FROM locked k
+                WHERE s.project = k.project AND s.account = k.account AND s.session = k.session
+            ), due AS MATERIALIZED (
+                SELECT v.project, v.account FROM account_activity v
+                WHERE (v.project, v.account) IN (SELECT project, account FROM locked WHERE is_due)
+                ORDER BY v.project, v.account FOR NO KEY UPDATE \(sql: skip)
+            ), activity AS (
+                UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
+                WHERE v.project = d.project AND v.account = d.account
+            )
+            SELECT n.number, s.revoked_at IS NULL AND s.secret_hash IN (n.hash, n.next, n.second)
+                    AND k.session IS NULL AND (s.last_used_at < \(now.addingTimeInterval(-60))
+                        OR (s.secret_hash = n.hash AND n.next <> '')
+                        OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
+                CASE s.secret_hash WHEN n.hash THEN 0 WHEN n.next THEN 1 WHEN n.second THEN 2 END::int4,
+                s.previous_hash IS NOT DISTINCT FROM n.hash, s.successor_used_at = '-infinity',
+                nullif(s.successor_used_at, '-infinity'), s.rotations, s.tenant,
+                \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columns)
+            FROM asked n
+            JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
+            LEFT JOIN locked k ON k.project = s.project AND k.account = s.account AND k.session = s.session
+            LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
+            \(sql: AccountRow.joins)
+            """
+        ) { row in try RefreshRow(&row) }
+        var answers = [RefreshAnswer](repeating: .notFound, count: questions.count)
+        for row in rows where answers.indices.contains(row.index) { row.add(to: &answers[row.index]) }
+        return answers
+    }
+
+    /// What is needed to recognise a token of any earlier generation; nil when there is no such session.
+    package func history(of key: SessionKey) async throws -> SessionHistory? {
+        try await database.query(
+            """
+            SELECT secret_hash, generation, rotations FROM sessions
+            WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
+                AND session = \(key.session.rawValue)
+            """
+        ) { row in
+            SessionHistory(
+                secretHash: try row.next(),
+                generation: Int(try row.next(Int32.self)),
+                rotations: try row.next()
+            )
+        }.first
+    }
+}
+
+/// How a session's refresh token came to be what it is.
+package struct SessionHistory: Sendable {
+    package var secretHash: [UInt8]
+    /// How often the token was replaced.
+    package var generation: Int
+    /// The last eight times of that, the newest first.
+    package var rotations: [Date]
+}
+
+/// A session with at most one of its account's linked credentials.
+private struct RefreshRow {
+    let index: Int
+    let isBusy: Bool
+    let candidate: RefreshCandidate?
+
+    init(_ row: inout PostgresRow) throws {
+        index = Int(try row.next(Int64.self)) - 1
+        isBusy = try row.next()
+        let generation: Int32? = try row.next()
+        let isPrevious: Bool = try row.next()
+        let isRetired: Bool = try row.next(Bool?.self) ?? false
+        let successorUsedAt: Date? = try row.next()
+        let rotations: [Date] = try row.next()
+        let tenant: String = try row.next()
+        let session = try SessionRow.decode(&row)
+        let exists: Bool = try row.next()
+        let account = exists ? try AccountRow.decode(&row) : nil
+        let standing: RefreshCandidate.Standing =
+            if let generation {
+                .generation(Int(generation))
+            } else if isPrevious {
+                isRetired ? .retired : .renewed(usedAt: successorUsedAt)
+            } else {
+                .unknown
+            }
+        candidate = session.map { session in
+            RefreshCandidate(
+                session: session,
+                account: account,
+                tenant: TenantID(rawValue: tenant),
+                standing: standing,
+                rotations: rotations
+            )
+        }
+    }
+
+    func add(to answer: inout RefreshAnswer) {
+        guard let candidate else { return }
+        switch answer {
+        case .found(var found):
+            // Another linked credential of the same account.
+            found.account?.add(candidate.account?.linked ?? [])
+            answer = .found(found)
+        case .notFound: answer = isBusy ? .busy : .found(candidate)
+        case .busy: break
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import InMemoryLogging
+import Linking
+import Logging
+import Postgres
+import Projects
+import Secrets
+import Storage
+import TestKit
+import Testing
+
+@Suite("Rotation of refresh tokens", .database, .serialized)
+struct RotationTests {
+    static func options() -> TestService.Options {
+        var options = TestService.Options()
+        options.settings.anonymousSignIn = true
+        options.settings.rotateRefreshTokens = true
+        options.settings.signWithES256 = true
+        options.connections = 4
+        return options
+    }
+
+    /// How often a stolen token was noticed.
+    private func alarms(_ service: TestService) -> Int {
+        service.logs.entries.count { $0.message.description == "Ended a session whose old refresh token was used" }
+    }
+
+    @Test("T-D3: each use gives the successor, and a replay the very same one")
+    func successors() async throws {
+        try await TestService.run(Self.options()) { service in
+            let first = try #require(try await service.call("accounts:signUp").refreshToken)
+            let second = try await service.refresh(first)
+            #expect(second.status == 200, "\(second)")
+            #expect(second.refreshToken != first)
+            for _ in 0..<3 { #expect(try await service.refresh(first).refreshToken == second.refreshToken) }
+            let third = try await service.refresh(second.refreshToken)
+            #expect(third.status == 200)
+            #expect(Set([first, second.refreshToken, third.refreshToken]).count == 3)
+            #expect(try await service.lookUp(third.idToken).status == 200)
+            #expect(alarms(service) == 0)
+        }
+    }
+
+    @Test(
+        "T-D3: a token is good for 60 seconds after its successor was first used; later it is taken for stolen",
+        arguments: [(59.0, true), (60.0, false)]
+    )
+    func reuse(_ age: Double, _ isGood: Bool) async throws {
+        try await TestService.run(Self.options()) { service in
+            let first = try await service.call("accounts:signUp")
+            let second = try await service.refresh(first.refreshToken)
+            // As long as nobody used the successor the answer may have been lost.
+            service.clock.advance(by: 86_400)
+            #expect(try await service.refresh(first.refreshToken).refreshToken == second.refreshToken)
+            let third = try await service.refresh(second.refreshToken)
+            service.clock.advance(by: age)
+            let replay = try await service.refresh(first.refreshToken)
+            if isGood {
+                #expect(replay.refreshToken == second.refreshToken, "\(replay)")
+                #expect(try await service.refresh(third.refreshToken).status == 200)
+                #expect(alarms(service) == 0)
+            } else {
+                #expect(replay.error == "TOKEN_EXPIRED", "\(replay)")
+                // Nobody knows who the thief is: all tokens of the session are void, its ID tokens too.
+                for token in [first, second, third] {
+                    #expect(try await service.refresh(token.refreshToken).error == "TOKEN_EXPIRED")
+                }
+                #expect(try await service.lookUp(third.idToken).error == "TOKEN_EXPIRED")
+                #expect(alarms(service) == 1)
+            }
+        }
+    }
+
+    @Test("T-D3: a token of long ago is known as well; one that never was ends nothing")
+    func longAgo() async throws {
+        try await TestService.run(Self.options()) { service in
+            let first = try await service.call("accounts:signUp")
+            var token = first.refreshToken
+            for _ in 0..<20 {
+                service.clock.advance(by: 61)
+                token = try await service.refresh(token).refreshToken
+            }
+            let middle = try #require(token).dropLast(2)
+            #expect(try await service.refresh(middle + "AA").error == "INVALID_REFRESH_TOKEN")
+            #expect(try await service.refresh(token).status == 200)
+            #expect(try await service.refresh(first.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.refresh(token).error == "TOKEN_EXPIRED")
+            #expect(alarms(service) == 1)
+        }
+    }
+
+    @Test("T-D3: the token of before a password change is refused, and ends nothing")
+    func retired() async throws {
+        try await TestService.run(Self.options()) { service in
+            let user = try await service.signUp("ada@example.com")
+            let changed = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "password": "another password", "returnSecureToken": true]
+            )
+            #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
+            let next = try await service.refresh(changed.refreshToken)
+            #expect(next.status == 200, "\(next)")
+            #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.refresh(next.refreshToken).status == 200)
+            #expect(alarms(service) == 0)
+        }
+    }
+
+    @Test("T-D3: a project that stops to rotate takes the tokens that rotated before")
+    func switchedOff() async throws {
+        try await TestService.run(Self.options()) { service in
+            let first = try await service.call("accounts:signUp")
+            let second = try await service.refresh(first.refreshToken)
+            _ = try await service.stores.configuration.updateSettings(of: service.project.id) {
+                $0.rotateRefreshTokens = false
+            }
+            #expect(try await service.refresh(first.refreshToken).refreshToken == second.refreshToken)
+            for _ in 0..<2 {
+                #expect(try await service.refresh(second.refreshToken).refreshToken == second.refreshToken)
+            }
+        }
+    }
+
+    @Test("T-D3: 50 refreshes of one token at once over two nodes, a fifth of the answers lost: one session, no alarm")
+    func parallel() async throws {
+        try await TestService.runPair(Self.options()) { first, second in
+            let start = try #require(try await first.call("accounts:signUp").refreshToken)
+            let newest = try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<50 {
+                    let node = number.isMultiple(of: 2) ? first : second
+                    group.addTask {
+                        var token = start
+                        for step in 0..<4 {
+                            let reply = try await node.refresh(token)
+                            #expect(reply.status == 200, "\(reply)")
+                            // Who never hears the answer goes on with the old token.
+                            if (number + step).isMultiple(of: 5) { continue }
+                            token = try #require(reply.refreshToken)
+                        }
+                        return token
+                    }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(alarms(first) + alarms(second) == 0)
+            for token in newest { #expect(try await first.refresh(token).status == 200) }
+            let sessions = try await first.stores.database.query(
+                "SELECT revoked_at IS NULL FROM sessions WHERE project = \(first.project.id.rawValue)"
+            ) { try $0.next(Bool.self) }
+            #expect(sessions == [true])
+        }
+    }
+
+    @Test("one session whose row is locked keeps nobody waiting but itself")
+    func lockedRow() async throws {
+        try await TestService.run(Self.options()) { service in
+            var tokens: [String] = []
+            for _ in 0..<40 { tokens.append(try #require(try await service.call("accounts:signUp").refreshToken)) }
+            let held = tokens.removeFirst()
+            let session = try await service.stores.database.query(
+                """
+                SELECT session FROM sessions
+                WHERE project = \(service.project.id.rawValue) AND secret_hash = \(SecureHash.sha256(held))
+                """
+            ) { try $0.next(String.self) }
+            let others = tokens
+            let waiting = try await service.stores.database.transaction { transaction in
+                try await transaction.execute(
+                    "SELECT FROM sessions WHERE session = \(try #require(session.first)) FOR UPDATE"
+                )
+                let waiting = Task { try await service.refresh(held) }
+                try await withThrowingTaskGroup(of: Reply.self) { group in
+                    for token in others { group.addTask { try await service.refresh(token) } }
+                    for try await reply in group { #expect(reply.status == 200, "\(reply)") }
+                }
+                return waiting
+            }
+            let late = try await waiting.value
+            #expect(late.status == 200, "\(late)")
+        }
+    }
+}
