@@ -38,14 +38,14 @@ def fail(message):
 # --- Processes
 
 
-def cpu_us(pid):
+def cpu_us(pid, with_dead_children=False):
     """User and system time that a process has used, in microseconds."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             fields = file.read().rsplit(")", 1)[1].split()
     except OSError:
         return 0
-    return (int(fields[11]) + int(fields[12])) * TICK
+    return sum(int(field) for field in fields[11:15 if with_dead_children else 13]) * TICK
 
 
 def children(pid):
@@ -92,7 +92,7 @@ class PostgreSQL:
             fail(f"COPY {table} failed")
 
     def cpu_us(self):
-        return sum(cpu_us(pid) for pid in [self.pid, *children(self.pid)])
+        return cpu_us(self.pid, with_dead_children=True) + sum(cpu_us(pid) for pid in children(self.pid))
 
     def counters(self):
         """Statements run so far, and bytes of WAL."""
@@ -360,7 +360,7 @@ class Bench:
         self.resting_mb = self.service.memory_mb()
         self.admin = Client(self.service.url, token)
         self.load = Load(self.service.url, self.service.cpu_us, self.postgres)
-        self.admin.must("POST", f"/v1/projects/{PROJECT}/oauthIdpConfigs?oauthIdpConfigId={PROVIDER}", {
+        self.admin.must("POST", f"/v2/projects/{PROJECT}/oauthIdpConfigs?oauthIdpConfigId={PROVIDER}", {
             "clientId": "bench-client", "issuer": ISSUER, "enabled": True, "definition": {
                 "discovery": "never", "emailTrust": "claim", "jwks": self.provider_key.jwks,
                 "endpoints": {"authorization": ISSUER + "/authorize", "token": ISSUER + "/token"},
@@ -390,7 +390,7 @@ class Bench:
 
     def configure(self, **settings):
         mask = ",".join("identity." + name for name in settings)
-        self.admin.must("PATCH", f"/v1/projects/{PROJECT}/config?updateMask={mask}", {"identity": settings})
+        self.admin.must("PATCH", f"/v2/projects/{PROJECT}/config?updateMask={mask}", {"identity": settings})
         time.sleep(0.6)  # every node knows after half a second
 
     def wants(self, path):

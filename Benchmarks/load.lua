@@ -40,7 +40,11 @@ function request()
   local current = requests[next_index]
   next_index = next_index + 1
   if next_index > #requests then
-    if options.once then wrk.thread:stop() end
+    if options.once then
+      -- wrk sleeps for all of its duration; this is its Ctrl-C.
+      wrk.thread:stop()
+      os.execute("kill -INT $PPID")
+    end
     next_index = 1
   end
   return current.text
