@@ -319,6 +319,7 @@ def pgbench(postgres, script, seconds, accounts):
     if done.returncode or not match or (failed and int(failed.group(1))):
         fail(f"pgbench {script}: {done.stdout} {done.stderr}")
     end = os.times()
+    time.sleep(0.3)  # until the server has seen its backends end
     spent = (end.children_user + end.children_system - own.children_user - own.children_system) * 1e6
     return (postgres.cpu_us() - before + spent) / int(match.group(1))
 

@@ -43,7 +43,7 @@ function request()
     if options.once then
       -- wrk sleeps for all of its duration; this is its Ctrl-C.
       wrk.thread:stop()
-      os.execute("kill -INT $PPID")
+      os.execute("(sleep 0.1; kill -INT $PPID) &")
     end
     next_index = 1
   end

@@ -32,8 +32,10 @@ struct Conninfo: Sendable {
     private static func settings(_ configuration: PostgresClient.Configuration) -> String {
         // The client's own limit comes first; the server's is for a client that died.
         let idle = configuration.transactionIdleTimeout + .seconds(10)
+        // Statements are prepared and find rows by keys: planning them again for each value costs more than they do.
         return """
-            -c jit=off -c statement_timeout=\(configuration.statementTimeout?.milliseconds ?? 0) \
+            -c jit=off -c plan_cache_mode=force_generic_plan \
+            -c statement_timeout=\(configuration.statementTimeout?.milliseconds ?? 0) \
             -c lock_timeout=\(configuration.lockTimeout?.milliseconds ?? 0) \
             -c idle_in_transaction_session_timeout=\(idle.milliseconds)
             """

@@ -96,23 +96,27 @@ extension SessionStore {
         _ database: PostgresClient
     ) async throws -> [RefreshAnswer] {
         let now = questions.map(\.now).max() ?? Date()
+        let due = now.addingTimeInterval(-60)
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
         let rows = try await database.query(
             """
-            WITH asked AS MATERIALIZED (
-                SELECT * FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
+            WITH found AS MATERIALIZED (
+                SELECT n.number, n.next, s.*, s.last_used_at < \(due) AS is_due,
+                    CASE s.secret_hash WHEN n.hash THEN 0 WHEN n.next THEN 1 WHEN n.second THEN 2 END::int4 AS generations,
+                    s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
+                FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
                     \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
                     \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successors?.next ?? [] })::bytea[],
                     \(questions.map { $0.successors?.second ?? [] })::bytea[]) WITH ORDINALITY
                     n (project, account, session, hash, next, second, number)
-            ), locked AS MATERIALIZED (
-                SELECT s.project, s.account, s.session, s.last_used_at < \(now.addingTimeInterval(-60)) AS is_due,
-                    CASE WHEN s.secret_hash = n.hash AND n.next <> '' THEN n.next END AS next
-                FROM asked n
                 JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
-                WHERE s.revoked_at IS NULL AND s.secret_hash IN (n.hash, n.next, n.second)
-                    AND (s.last_used_at < \(now.addingTimeInterval(-60)) OR (s.secret_hash = n.hash AND n.next <> '')
-                        OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL))
+            ), locked AS MATERIALIZED (
+                SELECT f.number, f.project, f.account, f.session, f.is_due, CASE WHEN f.rotates THEN f.next END AS next
+                FROM found f
+                JOIN sessions s ON s.project = f.project AND s.account = f.account AND s.session = f.session
+                WHERE f.generations IS NOT NULL AND (f.rotates OR f.is_due
+                        OR (f.previous_hash IS NOT NULL AND f.successor_used_at IS NULL))
+                    AND s.revoked_at IS NULL AND s.secret_hash = f.secret_hash
                 ORDER BY s.project, s.account, s.session
                 FOR NO KEY UPDATE OF s \(sql: skip)
             ), used AS (
@@ -125,24 +129,20 @@ extension SessionStore {
                 FROM locked k
                 WHERE s.project = k.project AND s.account = k.account AND s.session = k.session
             ), due AS MATERIALIZED (
-                SELECT v.project, v.account FROM account_activity v
-                WHERE (v.project, v.account) IN (SELECT project, account FROM locked WHERE is_due)
-                ORDER BY v.project, v.account FOR NO KEY UPDATE \(sql: skip)
+                SELECT v.project, v.account
+                FROM locked k JOIN account_activity v ON v.project = k.project AND v.account = k.account
+                WHERE k.is_due
+                ORDER BY v.project, v.account FOR NO KEY UPDATE OF v \(sql: skip)
             ), activity AS (
                 UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
                 WHERE v.project = d.project AND v.account = d.account
             )
-            SELECT n.number, s.revoked_at IS NULL AND s.secret_hash IN (n.hash, n.next, n.second)
-                    AND k.session IS NULL AND (s.last_used_at < \(now.addingTimeInterval(-60))
-                        OR (s.secret_hash = n.hash AND n.next <> '')
-                        OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
-                CASE s.secret_hash WHEN n.hash THEN 0 WHEN n.next THEN 1 WHEN n.second THEN 2 END::int4,
-                s.previous_hash IS NOT DISTINCT FROM n.hash, s.successor_used_at = '-infinity',
-                nullif(s.successor_used_at, '-infinity'), s.rotations, s.tenant,
-                \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columns)
-            FROM asked n
-            JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
-            LEFT JOIN locked k ON k.project = s.project AND k.account = s.account AND k.session = s.session
+            SELECT s.number, k.number IS NULL AND s.revoked_at IS NULL AND s.generations IS NOT NULL
+                    AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
+                s.generations, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
+                s.rotations, s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columns)
+            FROM found s
+            LEFT JOIN locked k ON k.number = s.number
             LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
             \(sql: AccountRow.joins)
             """
@@ -189,7 +189,7 @@ private struct RefreshRow {
         index = Int(try row.next(Int64.self)) - 1
         isBusy = try row.next()
         let generation: Int32? = try row.next()
-        let isPrevious: Bool = try row.next()
+        let isPrevious: Bool = try row.next(Bool?.self) ?? false
         let isRetired: Bool = try row.next(Bool?.self) ?? false
         let successorUsedAt: Date? = try row.next()
         let rotations: [Date] = try row.next()
