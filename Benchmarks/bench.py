@@ -401,7 +401,7 @@ class Bench:
         """Measures one path at each number of connections; the last one counts."""
         for count in connections or self.options.connections:
             result = self.load.measure(requests, count, seconds or self.options.seconds, *options)
-            result.update(path=name, connections=count, ceiling_us=ceiling_us, note=note)
+            result.update(path=name, connections=count, ceiling_us=ceiling_us, note=note, mb=self.service.memory_mb())
             result["cpu_us"] = result["service_us"] + result["postgres_us"]
             result["ratio"] = result["cpu_us"] / ceiling_us
             self.rows.append(result)
@@ -413,12 +413,12 @@ class Bench:
         }
 
     HEADER = (f"{'path':<22}{'conn':>5}{'req/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'service':>9}{'postgres':>9}{'CPU µs':>9}"
-              f"{'ceiling':>9}{'ratio':>7}{'stmts':>7}{'WAL B':>8}")
+              f"{'ceiling':>9}{'ratio':>7}{'stmts':>7}{'WAL B':>8}{'MB':>6}")
 
     def line(self, r):
         return (f"{r['path']:<22}{r['connections']:>5}{r['rps']:>9,.0f}{r['p50_us'] / 1000:>9.2f}{r['p99_us'] / 1000:>9.2f}"
                 f"{r['service_us']:>9.0f}{r['postgres_us']:>9.0f}{r['cpu_us']:>9.0f}{r['ceiling_us']:>9.0f}"
-                f"{r['ratio']:>7.2f}{r['statements']:>7.2f}{r['wal_bytes']:>8.0f}")
+                f"{r['ratio']:>7.2f}{r['statements']:>7.2f}{r['wal_bytes']:>8.0f}{r['mb']:>6.0f}")
 
     def ceiling(self, script):
         return pgbench(self.postgres, script, self.options.seconds, self.options.accounts)
@@ -517,7 +517,7 @@ class Bench:
             result = self.load.measure(requests, 64, 5)
             ratios.append(((result["service_us"] + result["postgres_us"]) / bare, bare, result))
         ratio, bare, result = sorted(ratios, key=lambda entry: entry[0])[2]
-        result.update(path="sign_in_password", connections=64, ceiling_us=bare, ratio=ratio, note="median of five")
+        result.update(path="sign_in_password", connections=64, ceiling_us=bare, ratio=ratio, note="median of five", mb=self.service.memory_mb())
         result["cpu_us"] = result["service_us"] + result["postgres_us"]
         self.rows.append(result)
         print(self.line(result), flush=True)

@@ -23,6 +23,11 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// comma, bracket, second `@` or empty label, and nothing that becomes one of these when normalised.
     package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count < 256 else { return nil }
+        if let canonical = Self.plain(text) {
+            self.canonical = canonical
+            self.original = text
+            return
+        }
         let folded = text.precomposedStringWithCompatibilityMapping.lowercased()
         guard Self.structure(of: folded) == Self.structure(of: text), Self.keepsItsLetters(text) else { return nil }
         let parts = folded.split(separator: "@", omittingEmptySubsequences: false)
@@ -39,6 +44,45 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     package init(canonical: String, original: String) {
         self.canonical = canonical
         self.original = original
+    }
+
+    /// The canonical form of an address of letters, digits and single dots, dashes and pluses around one `@`: most are,
+    /// and the rules below change nothing in them but capitals. Nil says nothing of any other address.
+    private static func plain(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        var previous: UInt8?
+        var at: Int?
+        var labelStart = 0
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): bytes.append(byte)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): bytes.append(byte | 0x20)
+            case UInt8(ascii: "+") where at == nil && isLetterOrDigit(previous): bytes.append(byte)
+            case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "@"):
+                guard isLetterOrDigit(previous), bytes.count - labelStart <= 63 else { return nil }
+                if byte == UInt8(ascii: "@") {
+                    guard at == nil else { return nil }
+                    at = bytes.count
+                }
+                if byte != UInt8(ascii: "-") { labelStart = bytes.count + 1 }
+                bytes.append(byte)
+            default: return nil
+            }
+            previous = byte
+        }
+        // A label such as `xn--…` has two dashes in a row, and went the other way.
+        guard at != nil, isLetterOrDigit(previous), bytes.count - labelStart <= 63 else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8?) -> Bool {
+        switch byte {
+        case (UInt8(ascii: "a")...UInt8(ascii: "z"))?, (UInt8(ascii: "A")...UInt8(ascii: "Z"))?,
+            (UInt8(ascii: "0")...UInt8(ascii: "9"))?:
+            true
+        default: false
+        }
     }
 
     /// The characters that give an address its shape, in order: folding may not bring new ones in.

@@ -6,8 +6,16 @@ package struct RandomSource: Sendable {
 
     /// The system's generator, which is cryptographically secure on every platform that we run on.
     package static let system = RandomSource { count in
+        // Eight bytes for each call of the system.
         var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 7)
+        while bytes.count < count {
+            let word = generator.next()
+            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 
     package func bytes(_ count: Int) -> [UInt8] { fill(count) }

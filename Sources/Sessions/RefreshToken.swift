@@ -13,24 +13,34 @@ package struct RefreshToken: Sendable, Hashable {
     package let session: SessionID
     /// 32 bytes in base64url.
     package let secret: Secret
+    private let encoded: Secret
+
+    /// The token as the client holds it.
+    package var text: String { encoded.reveal() }
+
+    /// SHA-256 of ``text``, 32 bytes: to be stored in the session's row and compared in constant time.
+    package var secretHash: [UInt8] { SecureHash.sha256(text) }
+
+    private init(_ projectNumber: ProjectNumber, _ account: AccountID, _ session: SessionID, _ secret: String) {
+        self.projectNumber = projectNumber
+        self.account = account
+        self.session = session
+        self.secret = Secret(secret)
+        let plain = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue).\(secret)"
+        encoded = Secret(Base64URL.encode(plain.utf8))
+    }
 
     /// A token with a new secret.
     ///
     /// - Parameter account: 1 to 512 bytes.
     package init(projectNumber: ProjectNumber, account: AccountID, session: SessionID, random: RandomSource) {
-        self.projectNumber = projectNumber
-        self.account = account
-        self.session = session
-        self.secret = Secret(random.handle())
+        self.init(projectNumber, account, session, random.handle())
     }
 
     /// A token with a secret that follows from another one; nil unless it is 32 bytes in base64url.
     package init?(projectNumber: ProjectNumber, account: AccountID, session: SessionID, secret: Secret) {
         guard Self.isSecret(secret.reveal()) else { return nil }
-        self.projectNumber = projectNumber
-        self.account = account
-        self.session = session
-        self.secret = secret
+        self.init(projectNumber, account, session, secret.reveal())
     }
 
     /// Reads a token; nil for anything but the one spelling of it.
@@ -48,18 +58,9 @@ package struct RefreshToken: Sendable, Hashable {
             let session = SessionID(rawValue: sessionText),
             let secret = String(validating: bytes[(beforeSecret + 1)...], as: UTF8.self), Self.isSecret(secret)
         else { return nil }
-        self.projectNumber = ProjectNumber(rawValue: number)
-        self.account = AccountID(account)
-        self.session = session
-        self.secret = Secret(secret)
-        guard plainBytes == bytes else { return nil }  // "+1" and "01" are numbers too
+        self.init(ProjectNumber(rawValue: number), AccountID(account), session, secret)
+        guard self.text == text else { return nil }  // "+1" and "01" are numbers too
     }
-
-    /// The token as the client holds it.
-    package var text: String { Base64URL.encode(plainBytes) }
-
-    /// SHA-256 of ``text``, 32 bytes: to be stored in the session's row and compared in constant time.
-    package var secretHash: [UInt8] { SecureHash.sha256(text) }
 
     /// The token that takes this one's place when it is used: the same one each time, although nothing of it is stored
     /// but its hash.
@@ -69,23 +70,8 @@ package struct RefreshToken: Sendable, Hashable {
     /// - Parameter key: which key of the ring.
     package func successor(under ring: KeyRing, key: Int = 0) -> RefreshToken {
         let message = Array("refresh token\0\(session.rawValue)\0\(secret.reveal())".utf8)
-        return RefreshToken(
-            projectNumber: projectNumber,
-            account: account,
-            session: session,
-            derived: Secret(Base64URL.encode(ring.authenticationCode(of: message, key: key)))
-        )
-    }
-
-    private init(projectNumber: ProjectNumber, account: AccountID, session: SessionID, derived secret: Secret) {
-        self.projectNumber = projectNumber
-        self.account = account
-        self.session = session
-        self.secret = secret
-    }
-
-    private var plainBytes: [UInt8] {
-        Array("\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue).\(secret.reveal())".utf8)
+        let code = ring.authenticationCode(of: message, key: key)
+        return RefreshToken(projectNumber, account, session, Base64URL.encode(code))
     }
 
     private static func isSecret(_ text: String) -> Bool {

@@ -13,7 +13,7 @@ package struct ServiceResponder: HTTPResponder {
     package let table: RouteTable
     private let gate: Gate
     private let limits: Limits
-    private let clock: any Clock<Duration>
+    private let deadline: Deadline
     private let random: RandomSource
 
     package struct Limits: Sendable {
@@ -31,13 +31,12 @@ package struct ServiceResponder: HTTPResponder {
         table: RouteTable,
         gate: Gate,
         limits: Limits = Limits(),
-        clock: any Clock<Duration> = ContinuousClock(),
         random: RandomSource = .system
     ) {
         self.table = table
         self.gate = gate
         self.limits = limits
-        self.clock = clock
+        deadline = Deadline(limits.time)
         self.random = random
     }
 
@@ -48,7 +47,7 @@ package struct ServiceResponder: HTTPResponder {
         let match = table.match(request.method, request.uri.path)
         var entry = AccessEntry(request: request, match: match)
         var response = Response(status: .internalServerError)
-        entry.duration = try await clock.measure {
+        entry.duration = try await ContinuousClock().measure {
             do {
                 response = try await withLogger(logger) { logger in
                     try await answer(request, match, context, logger)
@@ -75,7 +74,7 @@ package struct ServiceResponder: HTTPResponder {
         case .none: throw WireError.notFound
         case .otherMethods(let methods): throw WireError.methodNotAllowed(methods)
         case .route(let route, let parameters):
-            return try await Deadline(limits.time, clock: clock).run {
+            return try await deadline.run {
                 try await call(route, parameters, request, context, logger)
             }
         }

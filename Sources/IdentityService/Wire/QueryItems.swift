@@ -7,10 +7,10 @@ package struct QueryItems: Sendable {
     /// Nil for bad percent-encoding, bad UTF-8 or a NUL.
     package init?(_ text: some StringProtocol) {
         var items: [(name: String, value: String)] = []
-        for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = PercentEncoding.decode(parts[0], plusIsSpace: true),
-                let value = PercentEncoding.decode(parts.count > 1 ? parts[1] : parts[0].prefix(0), plusIsSpace: true)
+        for pair in Array(text.utf8).split(separator: UInt8(ascii: "&")) {
+            let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            guard let name = PercentEncoding.decode(pair[..<end], plusIsSpace: true),
+                let value = PercentEncoding.decode(pair[end...].dropFirst(), plusIsSpace: true)
             else { return nil }
             items.append((name, value))
         }
@@ -51,7 +51,9 @@ package struct QueryItems: Sendable {
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
     /// Nil for a broken escape, bytes that are no UTF-8, or a NUL.
-    package static func decode(_ text: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
+    package static func decode(_ text: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> String? {
+        let isPlain = text.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") && $0 != 0 }
+        if isPlain { return String(validating: text, as: UTF8.self) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var rest = text.makeIterator()

@@ -167,11 +167,13 @@ package struct WireObject: Sendable {
     }
 
     private static func snakeCase(_ camel: String) -> String {
-        var text = ""
-        for character in camel {
-            if character.isUppercase { text.append("_") }
-            text.append(contentsOf: character.lowercased())
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(camel.utf8.count + 4)
+        for byte in camel.utf8 {
+            let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            if isCapital { bytes.append(UInt8(ascii: "_")) }
+            bytes.append(isCapital ? byte | 0x20 : byte)
         }
-        return text
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
