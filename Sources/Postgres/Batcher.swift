@@ -45,6 +45,9 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         self.ask = ask
     }
 
+    /// How many questions wait for the end of the one that is under way.
+    package var waiting: Int { state.withLock { $0.waiting.count } }
+
     /// - Parameter key: nil for a question that may stand in a batch more than once.
     /// - Throws: ``PostgresError``; `CancellationError`.
     package func answer(to question: Question, for key: Key?) async throws -> Answer {
