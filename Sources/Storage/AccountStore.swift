@@ -12,6 +12,7 @@ package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     private let lookups: Batcher<Never, AccountQuestion, FoundAccount?>
+    private let sightings: Batcher<Never, CandidatesQuestion, SignInCandidates>
     private let batches: Bool
 
     /// - Parameter batches: whether reads of the same moment share a statement.
@@ -20,10 +21,56 @@ package struct AccountStore: Sendable {
         self.keyRing = keyRing
         self.batches = batches
         lookups = Batcher { try await Self.find($0, database) }
+        sightings = Batcher { try await Self.candidates($0, database) }
     }
 }
 
 package typealias FoundAccount = (account: Account, session: StoredSession?)
+
+private struct CandidatesQuestion: Sendable {
+    var scope: Scope
+    var provider: ProviderID
+    var subject: String
+    var email: String?
+    /// Of the request's ID token.
+    var account: AccountID?
+    var session: SessionID?
+}
+
+/// An account that a sign-in could mean, with at most one of its linked credentials.
+private struct CandidateRow: Sendable {
+    let index: Int
+    private let account: Account
+    private let isOwner: Bool
+    private let isEmailOwner: Bool
+    private let issuer: String?
+    private let session: StoredSession?
+
+    init(_ row: inout PostgresRow) throws {
+        index = Int(try row.next(Int64.self)) - 1
+        account = try AccountRow.decode(&row)
+        isOwner = try row.next()
+        isEmailOwner = try row.next()
+        issuer = try row.next()
+        session = try SessionRow.decode(&row)
+    }
+
+    func add(to found: inout SignInCandidates, caller: AccountID?) {
+        if isOwner {
+            Self.add(account, to: &found.owner)
+            found.ownerIssuer = issuer
+        }
+        if isEmailOwner { Self.add(account, to: &found.emailOwner) }
+        if account.id == caller {
+            Self.add(account, to: &found.signedIn)
+            found.session = session
+        }
+    }
+
+    private static func add(_ account: Account, to found: inout Account?) {
+        if found == nil { found = account } else { found?.add(account.linked) }
+    }
+}
 
 private struct AccountQuestion: Sendable {
     var scope: Scope
@@ -45,7 +92,8 @@ package struct SignInCandidates: Sendable {
 }
 
 extension AccountStore {
-    /// Reads, in one statement, everything that a federated sign-in or link is decided on.
+    /// Reads everything that a federated sign-in or link is decided on: one statement, shared with other sign-ins of the
+    /// moment.
     ///
     /// - Parameter caller: the account and session of the request's ID token.
     package func candidates(
@@ -53,52 +101,61 @@ extension AccountStore {
         caller: (account: AccountID, session: SessionID)?,
         in scope: Scope
     ) async throws -> SignInCandidates {
-        struct Row {
-            var account: Account
-            var isOwner: Bool
-            var isEmailOwner: Bool
-            var issuer: String?
-            var session: StoredSession?
+        let question = CandidatesQuestion(
+            scope: scope,
+            provider: identity.provider,
+            subject: identity.subject,
+            email: identity.email?.canonical,
+            account: caller?.account,
+            session: caller?.session
+        )
+        guard batches else {
+            return try await Self.candidates([question], database).first ?? SignInCandidates()
         }
-        let email = identity.email?.canonical
+        return try await sightings.answer(to: question, for: nil)
+    }
+
+    private static func candidates(
+        _ questions: [CandidatesQuestion],
+        _ database: PostgresClient
+    ) async throws -> [SignInCandidates] {
         let rows = try await database.query(
             """
-            WITH owner AS MATERIALIZED (
-                SELECT account, issuer FROM credential_subjects
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND provider = \(identity.provider.rawValue) AND subject = \(identity.subject)
+            WITH asked AS MATERIALIZED (
+                SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
+                    \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.provider.rawValue))::text[],
+                    \(questions.map(\.subject))::text[], \(questions.map { $0.email ?? "" })::text[],
+                    \(questions.map { $0.account?.rawValue ?? "" })::text[],
+                    \(questions.map { $0.session?.rawValue ?? "" })::text[]) WITH ORDINALITY
+                    n (project, tenant, provider, subject, email_key, account, session, number)
+            ), owner AS MATERIALIZED (
+                SELECT n.number, c.account, c.issuer FROM asked n
+                JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
+                    AND c.subject = n.subject
             ), holder AS MATERIALIZED (
-                SELECT account FROM account_emails
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND email_key = \(email)
+                SELECT n.number, e.account FROM asked n
+                JOIN account_emails e ON e.project = n.project AND e.tenant = n.tenant AND e.email_key = n.email_key
+            ), meant AS (
+                SELECT number, account FROM owner UNION SELECT number, account FROM holder
+                UNION SELECT number, account FROM asked WHERE account <> ''
             )
-            SELECT \(sql: AccountRow.columns), a.account IN (SELECT account FROM owner),
-                a.account IN (SELECT account FROM holder), (SELECT issuer FROM owner), \(sql: SessionRow.columns)
-            FROM accounts a \(sql: AccountRow.joins)
-            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account
-                AND s.account = \(caller?.account.rawValue) AND s.session = \(caller?.session.rawValue)
-            WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
-                AND a.account IN (
-                    SELECT account FROM owner UNION SELECT account FROM holder UNION SELECT \(caller?.account.rawValue)
-                )
+            SELECT n.number, \(sql: AccountRow.columns), o.account IS NOT NULL, h.account IS NOT NULL, o.issuer,
+                \(sql: SessionRow.columns)
+            FROM meant m
+            JOIN asked n ON n.number = m.number
+            JOIN accounts a ON a.project = n.project AND a.account = m.account AND a.tenant = n.tenant
+            \(sql: AccountRow.joins)
+            LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
+            LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
+            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account AND s.account = n.account
+                AND s.session = n.session
             """
-        ) { row in
-            Row(
-                account: try AccountRow.decode(&row),
-                isOwner: try row.next(),
-                isEmailOwner: try row.next(),
-                issuer: try row.next(),
-                session: try SessionRow.decode(&row)
-            )
+        ) { row in try CandidateRow(&row) }
+        var answers = [SignInCandidates](repeating: SignInCandidates(), count: questions.count)
+        for row in rows where answers.indices.contains(row.index) {
+            row.add(to: &answers[row.index], caller: questions[row.index].account)
         }
-        var found = SignInCandidates()
-        found.owner = AccountRow.merge(rows.filter(\.isOwner).map(\.account)).first
-        found.ownerIssuer = rows.first(where: \.isOwner)?.issuer
-        found.emailOwner = AccountRow.merge(rows.filter(\.isEmailOwner).map(\.account)).first
-        if let caller {
-            found.signedIn = AccountRow.merge(rows.filter { $0.account.id == caller.account }.map(\.account)).first
-            found.session = rows.first { $0.account.id == caller.account }?.session
-        }
-        return found
+        return answers
     }
 
     /// An account and one of its sessions, nil when it does not exist: one statement, shared with other reads of the

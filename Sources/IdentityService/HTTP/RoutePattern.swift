@@ -51,7 +51,9 @@ struct RoutePattern: Sendable {
         if path == "/" { return [] }
         var segments: [String] = []
         for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard !part.isEmpty, let text = PercentEncoding.decode(ArraySlice(part)), !text.contains("/") else { return nil }
+            guard !part.isEmpty, let text = PercentEncoding.decode(ArraySlice(part)), !text.contains("/") else {
+                return nil
+            }
             segments.append(text)
         }
         return segments
