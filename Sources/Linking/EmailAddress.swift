@@ -46,8 +46,9 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         self.original = original
     }
 
-    /// The canonical form of an address of letters, digits and single dots, dashes and pluses around one `@`: most are,
-    /// and the rules below change nothing in them but capitals. Nil says nothing of any other address.
+    /// The canonical form of an address of letters, digits and single dots, dashes and pluses around one `@`.
+    ///
+    /// Most are such, and the rules below change nothing in them but capitals. Nil says nothing of any other address.
     private static func plain(_ text: String) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
