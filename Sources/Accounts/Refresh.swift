@@ -25,16 +25,17 @@ package struct Refresh: Sendable {
         let key = SessionKey(project: caller.project.id, account: token.account, session: token.session)
         let rotates = caller.project.settings.rotateRefreshTokens
         let next = rotates ? token.successor(under: parts.keyRing) : nil
-        guard
-            let found = try await parts.sessions.refresh(
-                RefreshQuestion(
-                    key: key,
-                    secretHash: token.secretHash,
-                    successors: next.map { ($0.secretHash, $0.successor(under: parts.keyRing).secretHash) },
-                    now: parts.now()
-                )
-            )
-        else { throw AccountsError.invalidRefreshToken }
+        let question = RefreshQuestion(
+            key: key,
+            secretHash: token.secretHash,
+            successors: next.map { ($0.secretHash, $0.successor(under: parts.keyRing).secretHash) },
+            now: parts.now()
+        )
+        let candidate: RefreshCandidate?
+        do { candidate = try await parts.sessions.refresh(question) } catch is SessionContended {
+            throw AccountsError.contended
+        }
+        guard let found = candidate else { throw AccountsError.invalidRefreshToken }
         let use = try await self.use(of: token, next: next, as: found, key)
         guard let account = found.account else { throw AccountsError.userNotFound }
         guard !account.isDisabled else { throw AccountsError.userDisabled }

@@ -71,17 +71,16 @@ extension SessionStore {
     /// moment.
     ///
     /// - Returns: nil when there is no such session.
+    /// - Throws: ``SessionContended``.
     package func refresh(_ question: RefreshQuestion) async throws -> RefreshCandidate? {
         var answer = RefreshAnswer.busy
         if batches { answer = try await refreshes.answer(to: question, for: question.key) }
-        // Whoever finds the row locked waits for it alone.
-        if case .busy = answer {
+        // Whoever finds the row locked waits for it alone, and looks again when it has changed meanwhile.
+        for _ in 0..<3 {
+            guard case .busy = answer else { break }
             answer = try await Self.ask([question], skipsLocked: false, database).first ?? .notFound
         }
-        // It was locked, changed and unlocked between the statement's snapshot and its own lock.
-        if case .busy = answer {
-            answer = try await Self.ask([question], skipsLocked: false, database).first ?? .notFound
-        }
+        if case .busy = answer { throw SessionContended() }
         guard case .found(let candidate) = answer else { return nil }
         return candidate
     }
@@ -169,6 +168,9 @@ extension SessionStore {
         }.first
     }
 }
+
+/// A session's row changed each time that a refresh was about to: it has to be tried again.
+package struct SessionContended: Error {}
 
 /// How a session's refresh token came to be what it is.
 package struct SessionHistory: Sendable {
