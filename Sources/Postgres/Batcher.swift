@@ -27,21 +27,17 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private let limit: Int
     private let queueLimit: Int
     private let ask: Ask
-    private let observe: @Sendable (Int) -> Void
 
     /// - Parameters:
     ///   - limit: questions in a batch.
     ///   - queueLimit: questions that may wait; one more fails as ``PostgresError/Code/overloaded``.
-    ///   - observe: called with the size of each batch.
     package init(
         limit: Int = 64,
         queueLimit: Int = 4096,
-        observe: @escaping @Sendable (Int) -> Void = { _ in },
         ask: @escaping Ask
     ) {
         self.limit = limit
         self.queueLimit = queueLimit
-        self.observe = observe
         self.ask = ask
     }
 
@@ -57,7 +53,6 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
             return true
         }
         guard isFirst else { return try await wait(question, key) }
-        observe(1)
         let outcome: Result<[Answer], any Error>
         do { outcome = .success(try await ask([question])) } catch { outcome = .failure(error) }
         passOn()
@@ -96,14 +91,13 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     /// Ends a batch: asks those who waited for its end, if any.
     private func passOn() {
         guard let batch = next() else { return }
-        // Not the caller's task: its cancellation is not that of the others.
+        // Nobody's task: the caller's logger, priority and end are not those of the others.
         Task.detached { await self.run(batch) }
     }
 
     private func run(_ first: [Entry]) async {
         var batch = first
         while true {
-            observe(batch.count)
             do {
                 let answers = try await ask(batch.map(\.question))
                 guard answers.count == batch.count else { throw PostgresError.decoding("a batch without its answers") }

@@ -11,8 +11,8 @@ package import Sessions
 package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
-    private let lookups: Batcher<Never, AccountQuestion, FoundAccount?>
-    private let sightings: Batcher<Never, CandidatesQuestion, SignInCandidates>
+    private let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
+    private let candidateReads: Batcher<Never, CandidatesQuestion, SignInCandidates>
     private let batches: Bool
 
     /// - Parameter batches: whether reads of the same moment share a statement.
@@ -20,8 +20,8 @@ package struct AccountStore: Sendable {
         self.database = database
         self.keyRing = keyRing
         self.batches = batches
-        lookups = Batcher { try await Self.find($0, database) }
-        sightings = Batcher { try await Self.candidates($0, database) }
+        accountReads = Batcher { try await Self.find($0, database) }
+        candidateReads = Batcher { try await Self.candidates($0, database) }
     }
 }
 
@@ -112,7 +112,7 @@ extension AccountStore {
         guard batches else {
             return try await Self.candidates([question], database).first ?? SignInCandidates()
         }
-        return try await sightings.answer(to: question, for: nil)
+        return try await candidateReads.answer(to: question, for: nil)
     }
 
     private static func candidates(
@@ -163,7 +163,7 @@ extension AccountStore {
     package func find(_ account: AccountID, session: SessionID?, in scope: Scope) async throws -> FoundAccount? {
         let question = AccountQuestion(scope: scope, account: account, session: session)
         guard batches else { return try await Self.find([question], database).first ?? nil }
-        return try await lookups.answer(to: question, for: nil)
+        return try await accountReads.answer(to: question, for: nil)
     }
 
     private static func find(_ questions: [AccountQuestion], _ database: PostgresClient) async throws -> [FoundAccount?]

@@ -31,6 +31,7 @@ final class Deadline: Sendable {
             defer { state.isWatching = true }
             return (state.nextID, !state.isWatching)
         }
+        // Nobody's task: it watches over others longer than this request, whose logger is not theirs.
         if startsWatch { Task.detached { [weak self] in await self?.watch() } }
         let outcome = await withTaskCancellationHandler {
             await task.result
@@ -61,6 +62,7 @@ final class Deadline: Sendable {
             }
             for cancel in late { cancel() }
             guard let next else { return }
+            // The one timer. What began later is due later, so nothing has to wake it before.
             try? await Task.sleep(until: next, clock: .continuous)
         }
     }
