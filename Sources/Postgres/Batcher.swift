@@ -26,16 +26,20 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private let state = Mutex(State())
     private let limit: Int
     private let queueLimit: Int
+    private let isOn: Bool
     private let ask: Ask
 
     /// - Parameters:
     ///   - limit: questions in a batch.
     ///   - queueLimit: questions that may wait; one more fails as ``PostgresError/Code/overloaded``.
+    ///   - isOn: false asks each question by itself, at once.
     package init(
+        isOn: Bool = true,
         limit: Int = 64,
         queueLimit: Int = 4096,
         ask: @escaping Ask
     ) {
+        self.isOn = isOn
         self.limit = limit
         self.queueLimit = queueLimit
         self.ask = ask
@@ -47,16 +51,21 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     /// - Parameter key: nil for a question that may stand in a batch more than once.
     /// - Throws: ``PostgresError``; `CancellationError`.
     package func answer(to question: Question, for key: Key?) async throws -> Answer {
+        guard isOn else { return try await answerAlone(question) }
         let isFirst = state.withLock { state in
             guard !state.isBusy else { return false }
             state.isBusy = true
             return true
         }
         guard isFirst else { return try await wait(question, key) }
-        let outcome: Result<[Answer], any Error>
-        do { outcome = .success(try await ask([question])) } catch { outcome = .failure(error) }
-        passOn()
-        guard let answer = try outcome.get().first else { throw PostgresError.decoding("a batch without its answer") }
+        defer { passOn() }
+        return try await answerAlone(question)
+    }
+
+    private func answerAlone(_ question: Question) async throws -> Answer {
+        guard let answer = try await ask([question]).first else {
+            throw PostgresError.decoding("a batch without its answer")
+        }
         return answer
     }
 
@@ -115,10 +124,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private func runOneByOne(_ batch: [Entry]) async {
         for entry in batch where !entry.waiter.isOver {
             do {
-                guard let answer = try await ask([entry.question]).first else {
-                    throw PostgresError.decoding("a batch without its answer")
-                }
-                entry.waiter.resume(with: .success(answer))
+                entry.waiter.resume(with: .success(try await answerAlone(entry.question)))
             } catch {
                 entry.waiter.resume(with: .failure(error))
             }

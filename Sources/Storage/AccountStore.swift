@@ -13,15 +13,13 @@ package struct AccountStore: Sendable {
     let keyRing: KeyRing
     private let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     private let candidateReads: Batcher<Never, CandidatesQuestion, SignInCandidates>
-    private let batches: Bool
 
     /// - Parameter batches: whether reads of the same moment share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
-        self.batches = batches
-        accountReads = Batcher { try await Self.find($0, database) }
-        candidateReads = Batcher { try await Self.candidates($0, database) }
+        accountReads = Batcher(isOn: batches) { try await Self.find($0, database) }
+        candidateReads = Batcher(isOn: batches) { try await Self.candidates($0, database) }
     }
 }
 
@@ -109,9 +107,6 @@ extension AccountStore {
             account: caller?.account,
             session: caller?.session
         )
-        guard batches else {
-            return try await Self.candidates([question], database).first ?? SignInCandidates()
-        }
         return try await candidateReads.answer(to: question, for: nil)
     }
 
@@ -162,7 +157,6 @@ extension AccountStore {
     /// moment.
     package func find(_ account: AccountID, session: SessionID?, in scope: Scope) async throws -> FoundAccount? {
         let question = AccountQuestion(scope: scope, account: account, session: session)
-        guard batches else { return try await Self.find([question], database).first ?? nil }
         return try await accountReads.answer(to: question, for: nil)
     }
 

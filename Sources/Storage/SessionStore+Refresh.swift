@@ -73,8 +73,7 @@ extension SessionStore {
     /// - Returns: nil when there is no such session.
     /// - Throws: ``SessionContended``.
     package func refresh(_ question: RefreshQuestion) async throws -> RefreshCandidate? {
-        var answer = RefreshAnswer.busy
-        if batches { answer = try await refreshes.answer(to: question, for: question.key) }
+        var answer = try await refreshes.answer(to: question, for: question.key)
         // Whoever finds the row locked waits for it alone, and looks again when it has changed meanwhile.
         for _ in 0..<3 {
             guard case .busy = answer else { break }

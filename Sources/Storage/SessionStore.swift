@@ -8,14 +8,12 @@ package import struct Foundation.Date
 package struct SessionStore: Sendable {
     let database: PostgresClient
     let refreshes: Batcher<SessionKey, RefreshQuestion, RefreshAnswer>
-    /// Off for engines that refuse `SKIP LOCKED`.
-    let batches: Bool
 
     package init(database: PostgresClient, batches: Bool = true) {
         self.database = database
-        self.batches = batches
-        refreshes = Batcher { questions in
-            try await Self.ask(questions, skipsLocked: true, database)
+        // Engines that refuse `SKIP LOCKED` get no batches.
+        refreshes = Batcher(isOn: batches) { questions in
+            try await Self.ask(questions, skipsLocked: batches, database)
         }
     }
 }

@@ -42,10 +42,15 @@ struct RotationModelTests {
         var times: Int
     }
 
-    @Test("T-D3, T-D5: thousands of uses in batches of every size are answered as one by one", arguments: [1, 2])
-    func isAnsweredAsTheModel(seed: UInt64) async throws {
-        try await TestService.runPair(RotationTests.options()) { first, second in
-            var random = SeededGenerator(seed: seed)
+    @Test(
+        "T-D3, T-D5: thousands of uses, in batches of every size and without, are answered as one by one",
+        arguments: [(1, true), (2, false)]
+    )
+    func isAnsweredAsTheModel(seed: UInt64, batches: Bool) async throws {
+        var options = RotationTests.options()
+        options.batches = batches
+        try await TestService.runPair(options) { first, second in
+            var random = SplitMix(seed: seed)
             var models: [Model] = []
             for _ in 0..<64 {
                 models.append(Model(tokens: [try #require(try await first.call("accounts:signUp").refreshToken)]))
@@ -118,20 +123,5 @@ struct RotationModelTests {
         let place = text.count - 20
         text[place] = letters.first { $0 != text[place] && $0.isLetter } ?? "A"
         return String(text)
-    }
-}
-
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }

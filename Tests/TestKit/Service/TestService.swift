@@ -40,6 +40,7 @@ package struct TestService: Sendable {
         package var outboundLimits = OutboundLimits()
         /// Another database than the suite's.
         package var conninfo: String?
+        package var batches = true
         package var connections = 4
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
@@ -63,7 +64,13 @@ package struct TestService: Sendable {
             logger: logger
         )
         let clock = options.clock
-        let stores = Stores(database: database, keyRing: try Self.keyRing, logger: logger, now: clock.now)
+        let stores = Stores(
+            database: database,
+            keyRing: try Self.keyRing,
+            logger: logger,
+            batches: options.batches,
+            now: clock.now
+        )
         try await stores.configuration.ensureSigningKeys()
         let id = ProjectID(rawValue: "test-" + RandomSource.system.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
         guard let id else { throw TestServiceError.setUp }
