@@ -20,6 +20,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let inMemoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: "swift-log")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
@@ -127,7 +128,9 @@ let package = Package(
             name: "IdentityService",
             dependencies: [
                 "Accounts", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Secrets", "Sessions",
-                "Storage", "StrictJSON", httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
+                "Storage", "StrictJSON", httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1,
+                nioPosix,
+                serviceLifecycle,
             ],
             swiftSettings: strict
         ),
@@ -150,7 +153,7 @@ let package = Package(
             dependencies: [
                 "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
                 "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", argumentParser, configuration,
-                hummingbird, logging, serviceLifecycle, unixSignals,
+                logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
             swiftSettings: strict
@@ -171,7 +174,7 @@ let package = Package(
                 "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
                 "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", asyncHTTPClient,
                 crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
-                serviceLifecycle, yams,
+                nioPosix, serviceLifecycle, yams,
             ],
             path: "Tests/TestKit",
             swiftSettings: strict

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 package import IdentityService
 import NIOCore
 
@@ -19,13 +18,13 @@ package enum DemoPage {
         var headers: HTTPFields = [.vary: "Accept"]
         guard call.headers[.accept]?.contains("text/html") == true else {
             headers[.contentType] = "application/json; charset=utf-8"
-            return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: emulator))
+            return Response(status: .ok, headers: headers, body: emulator)
         }
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.cacheControl] = "no-store"
         headers[.contentSecurityPolicy] =
             "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
             + "img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: page))
+        return Response(status: .ok, headers: headers, body: page)
     }
 }

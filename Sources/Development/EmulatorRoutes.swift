@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 package import IdentityService
 import Projects
 package import Storage

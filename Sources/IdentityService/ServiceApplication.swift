@@ -1,6 +1,9 @@
-package import Hummingbird
+import HummingbirdCore
 package import Logging
 import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import ServiceLifecycle
 
 /// The HTTP server of the service.
 package enum ServiceApplication {
@@ -23,22 +26,50 @@ package enum ServiceApplication {
         address: Address,
         logger: Logger,
         onRunning: @escaping @Sendable (Int) async -> Void = { _ in }
-    ) -> Application<ServiceResponder> {
-        Application(
-            responder: responder,
-            server: .http1(
-                configuration: .init(
-                    idleTimeout: .seconds(75),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 16 * 1024,
-                        maxHeaderListSize: 64 * 1024,
-                        maxHeaderFieldCount: 128
-                    )
-                )
-            ),
-            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
-            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? address.port) },
-            logger: logger
-        )
+    ) -> any Service {
+        Connections(responder: responder)
+            .server(
+                configuration: ServerConfiguration(address: .hostname(address.host, port: address.port)),
+                onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? address.port) },
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                logger: logger
+            )
     }
+}
+
+/// Makes the pipeline of each connection.
+private struct Connections: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+    }
+
+    let responder: ServiceResponder
+    private let load: ServerLoad
+
+    init(responder: ServiceResponder) {
+        self.responder = responder
+        load = ServerLoad(responder.limits)
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = 16 * 1024
+            limits.maxHeaderListSize = 64 * 1024
+            limits.maxHeaderFieldCount = 128
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: true,
+                withErrorHandling: true,
+                withOutboundHeaderValidation: false,  // HTTPFields has no other values
+                withEncoderConfiguration: .init(),
+                withDecoderLimitConfiguration: limits
+            )
+            try pipeline.addHandler(HTTPConnection(responder, load, channel.eventLoop))
+            return Value(channel: channel)
+        }
+    }
+
+    /// The server stops when all connections have ended.
+    func handle(value: Value, logger: Logger) async { try? await value.channel.closeFuture.get() }
 }

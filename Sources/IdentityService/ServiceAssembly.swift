@@ -1,6 +1,7 @@
 package import Accounts
 package import Federation
 import Linking
+package import Logging
 package import Passwords
 package import Projects
 package import Secrets
@@ -40,6 +41,7 @@ package struct ServiceAssembly: Sendable {
         federation: FederationService,
         passwords: PasswordHasher,
         options: Options = Options(),
+        logger: Logger,
         random: RandomSource = .system,
         now: @escaping @Sendable () -> Date
     ) {
@@ -86,7 +88,7 @@ package struct ServiceAssembly: Sendable {
             admins: options.admins(DatabaseAdmins(configuration: configuration)),
             now: now
         )
-        responder = ServiceResponder(table: table, gate: gate, limits: options.limits, random: random)
+        responder = ServiceResponder(table: table, gate: gate, limits: options.limits, logger: logger, random: random)
     }
 }
 

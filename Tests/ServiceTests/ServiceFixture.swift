@@ -63,12 +63,12 @@ struct ServiceFixture: Sendable {
             federation: FederationService(http: OutboundClient(allowsLoopback: false), now: now),
             passwords: PasswordHasher(workers: 1, queueLimit: 1),
             options: options,
+            logger: logger,
             now: now
         )
         client = ServiceClient(
             assembly.responder,
             document: try document ?? OpenAPIDocument.ofRepository(),
-            logger: logger,
             peerAddress: peerAddress
         )
     }

@@ -1,16 +1,12 @@
 package import StrictJSON
 package import HTTPTypes
-import Hummingbird
 package import IdentityService
-package import Logging
 package import NIOCore
-import Synchronization
 
 /// Calls the service without sockets, and holds every answer against `openapi.yaml`.
 package struct ServiceClient: Sendable {
     private let responder: ServiceResponder
     private let document: OpenAPIDocument?
-    private let logger: Logger
     private let peerAddress: String?
     /// Sent with every request, like a header of the same name.
     package var headers: HTTPFields = [:]
@@ -19,12 +15,10 @@ package struct ServiceClient: Sendable {
     package init(
         _ responder: ServiceResponder,
         document: OpenAPIDocument?,
-        logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
         peerAddress: String? = "127.0.0.1"
     ) {
         self.responder = responder
         self.document = document
-        self.logger = logger
         self.peerAddress = peerAddress
     }
 
@@ -37,14 +31,20 @@ package struct ServiceClient: Sendable {
     ) async throws -> ServiceAnswer {
         var fields = self.headers
         for field in headers { fields[field.name] = field.value }
-        let head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path, headerFields: fields)
-        let response = try await responder.respond(
-            to: Request(head: head, body: RequestBody(buffer: bytes)),
-            context: ServiceContext(logger: logger, peerAddress: peerAddress)
+        let response = await responder.respond(
+            to: Request(
+                method: method,
+                target: path,
+                headers: fields,
+                body: bytes,
+                peer: peerAddress.flatMap { NetworkAddress($0) }
+            )
         )
-        let collected = CollectedBody()
-        try await response.body.write(collected)
-        let answer = ServiceAnswer(status: response.status.code, headers: response.headers, body: collected.text)
+        let answer = ServiceAnswer(
+            status: response.status.code,
+            headers: response.headers,
+            body: String(buffer: response.body)
+        )
         try document?.require(
             method.rawValue,
             path,
@@ -82,19 +82,4 @@ package struct ServiceAnswer: Sendable, CustomStringConvertible {
     package var message: String? { json["error"]?["message"]?.text }
 
     package var description: String { "\(status) \(body)" }
-}
-
-private final class CollectedBody: ResponseBodyWriter {
-    private let bytes = Mutex(ByteBuffer())
-
-    var text: String { bytes.withLock { String(buffer: $0) } }
-
-    func write(_ buffer: ByteBuffer) async throws {
-        bytes.withLock { bytes in
-            var buffer = buffer
-            bytes.writeBuffer(&buffer)
-        }
-    }
-
-    func finish(_ trailers: HTTPFields?) async throws {}
 }

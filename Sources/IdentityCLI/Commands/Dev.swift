@@ -2,7 +2,6 @@ import ArgumentParser
 import Development
 import Federation
 import Foundation
-import Hummingbird
 import IdentityService
 import Linking
 import Logging
@@ -97,6 +96,7 @@ struct Dev: AsyncParsableCommand {
             ),
             passwords: passwords,
             options: DevelopmentMode.options(stores: stores, project: projectID),
+            logger: logger,
             now: { Date() }
         )
         let application = ServiceApplication.make(
@@ -147,8 +147,8 @@ struct Dev: AsyncParsableCommand {
 }
 
 /// Runs a service after something else was done.
-private struct Prepared<S: Service>: Service {
-    let service: S
+private struct Prepared: Service {
+    let service: any Service
     let preparation: @Sendable () async throws -> Void
 
     func run() async throws {

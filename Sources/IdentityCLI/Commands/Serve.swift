@@ -1,7 +1,6 @@
 import ArgumentParser
 import Federation
 import Foundation
-import Hummingbird
 import IdentityService
 import Logging
 import Migrations
@@ -64,6 +63,7 @@ struct Serve: AsyncParsableCommand {
             federation: FederationService(http: outbound, now: { Date() }),
             passwords: passwords,
             options: options,
+            logger: logger,
             now: { Date() }
         )
         let application = ServiceApplication.make(

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import Logging
 
 /// The log line of a request: what was called and what came of it; never a query, a header, a body or a name from them.
@@ -18,7 +17,7 @@ struct AccessEntry {
             path = route.path
             envelope = route.envelope
         } else {
-            path = String(WireError.line(request.uri.path).prefix(128))
+            path = String(WireError.line(request.path).prefix(128))
             envelope = .status
         }
     }

@@ -10,13 +10,10 @@ package struct Call: Sendable {
     package var parameters: [String: String]
     package var query: QueryItems
     package var headers: HTTPFields
-    /// At most ``Call/maximumBody`` bytes.
+    /// At most ``Request/maximumBody`` bytes.
     package var body: ByteBuffer
     package var device: Device
     package var logger: Logger
-
-    /// 1 MiB.
-    package static let maximumBody = 1 << 20
 
     /// Who seems to call, for the list of sessions.
     package struct Device: Sendable {

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// CORS: browsers call every operation from the origins of apps, with no cookies, so any origin may.
 ///

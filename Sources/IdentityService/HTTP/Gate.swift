@@ -3,7 +3,7 @@ import HTTPTypes
 package import Projects
 import Secrets
 
-/// Checks the credential that stands on a request, before its body is read.
+/// Checks the credential that stands on a request, before anything in its body is looked at.
 package struct Gate: Sendable {
     private let projectForKey: @Sendable (APIKey) -> Project?
     private let projectNamed: @Sendable (String) async throws -> Project?

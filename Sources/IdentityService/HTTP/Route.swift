@@ -1,5 +1,4 @@
 package import HTTPTypes
-package import Hummingbird
 package import Projects
 
 /// One operation of the API as data: where it is, who may call it, how it fails, what it does.

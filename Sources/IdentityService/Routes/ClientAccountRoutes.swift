@@ -1,6 +1,6 @@
 import Accounts
 import Federation
-import Hummingbird
+import HTTPTypes
 import Linking
 import Projects
 import Secrets

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// One thing that must be true before the service can answer.
 package struct ReadinessCheck: Sendable {

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Sessions
 
@@ -41,7 +40,7 @@ struct KeyRoutes {
                 .contentType: JSONWriter.contentType,
                 .cacheControl: "public, max-age=\(maximumAge), must-revalidate, no-transform",
             ],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: json))
+            body: ByteBuffer(string: json)
         )
     }
 }

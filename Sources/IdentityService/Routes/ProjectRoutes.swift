@@ -1,5 +1,5 @@
 import Accounts
-import Hummingbird
+import HTTPTypes
 import Projects
 
 /// What an app may know of its project.

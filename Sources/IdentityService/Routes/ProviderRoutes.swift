@@ -1,5 +1,5 @@
 import Federation
-import Hummingbird
+import HTTPTypes
 import Linking
 import Projects
 import Storage

@@ -1,5 +1,4 @@
 package import Accounts
-import Hummingbird
 package import Storage
 
 /// What the routes work with.

@@ -1,5 +1,5 @@
 import Accounts
-import Hummingbird
+import HTTPTypes
 import Linking
 import Projects
 import Secrets

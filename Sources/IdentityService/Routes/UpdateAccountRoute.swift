@@ -1,5 +1,4 @@
 import Accounts
-import Hummingbird
 import Secrets
 
 /// `accounts:update` of the signed-in account.

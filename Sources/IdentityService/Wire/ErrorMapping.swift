@@ -1,7 +1,6 @@
 package import Accounts
 package import Federation
 import HTTPTypes
-import Hummingbird
 package import Linking
 import Postgres
 import Storage
@@ -15,25 +14,12 @@ extension WireError {
         case let error as AccountsError: self.init(error)
         case let error as FederationError: self.init(error)
         case let error as PostgresError: self.init(error)
-        case let error as any HTTPResponseError: self.init(error)
         case let error as ConfigurationError: self.init(error)
         case is CancellationError: self = .unavailable(cause: "cancelled")
         default:
             self = .internal
             cause = "\(type(of: error))"
         }
-    }
-
-    private init(_ error: any HTTPResponseError) {
-        self =
-            switch error.status {
-            case .contentTooLarge: .tooLarge
-            case .notFound: .notFound
-            case let status where status.kind == .clientError:
-                .status(status, "INVALID_ARGUMENT", "The request is not valid.")
-            default: .internal
-            }
-        cause = "http.\(error.status.code)"
     }
 
     private init(_ error: ConfigurationError) {

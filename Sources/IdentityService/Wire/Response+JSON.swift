@@ -1,5 +1,4 @@
 package import HTTPTypes
-package import Hummingbird
 
 extension Response {
     /// An answer with a JSON object, which nobody may keep.
@@ -12,7 +11,7 @@ extension Response {
         return Response(
             status: status,
             headers: [.contentType: JSONWriter.contentType, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: json.bytes)
+            body: json.bytes
         )
     }
 }

@@ -1,5 +1,4 @@
 import HTTPTypes
-package import Hummingbird
 import NIOCore
 
 /// The outer shape of errors, which differs between the parts of the API.
@@ -33,11 +32,11 @@ extension WireError {
             return Response(
                 status: status,
                 headers: headers,
-                body: ResponseBody(byteBuffer: ByteBuffer(string: message + "\n"))
+                body: ByteBuffer(string: message + "\n")
             )
         }
         headers[.contentType] = JSONWriter.contentType
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body(in: envelope)))
+        return Response(status: status, headers: headers, body: body(in: envelope))
     }
 
     private func body(in envelope: ErrorEnvelope) -> ByteBuffer {

@@ -67,7 +67,7 @@ package struct WireError: Error, Sendable, Hashable {
     package static let tooLarge = status(
         .contentTooLarge,
         "INVALID_ARGUMENT",
-        "Request payload size exceeds the limit: \(Call.maximumBody) bytes."
+        "Request payload size exceeds the limit: \(Request.maximumBody) bytes."
     )
 
     package static let notFound = status(.notFound, "NOT_FOUND", "Requested entity was not found.")

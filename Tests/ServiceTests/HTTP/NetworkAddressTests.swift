@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import IdentityService
 import TestKit
 import Testing
@@ -55,7 +54,8 @@ struct NetworkAddressTests {
                 return Response(status: .noContent)
             }
         )
-        let limits = ServiceResponder.Limits(proxies: try #require(TrustedProxies(proxies)))
+        var limits = ServiceResponder.Limits()
+        limits.proxies = try #require(TrustedProxies(proxies))
         let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits, peerAddress: peer)
         _ = try await fixture.client.call(.get, "/device", headers: headers)
         return await box.device

@@ -54,24 +54,6 @@ struct RequestBodyTests {
         #expect(try await fixture.client.call(.get, "/v1/projects\(key)", body: "{nonsense").status == 200)
     }
 
-    @Test("refuses more than 1 MiB, announced or not")
-    func refusesLargeBodies() async throws {
-        let large = String(repeating: " ", count: Call.maximumBody) + "{}"
-        let answer = try await fixture.client.post("/v1/accounts:lookup\(key)", large)
-        #expect(answer.status == 413)
-        #expect(answer.json["error"]?["code"]?.number == 413)
-        let announced = try await fixture.client.post(
-            "/v1/accounts:lookup\(key)",
-            "{}",
-            headers: [.contentLength: "999999999"]
-        )
-        #expect(announced.status == 413)
-        let cut = try await fixture.client.post("/v1/accounts:lookup\(key)", "{}", headers: [.contentLength: "3"])
-        #expect(cut.message == "Incomplete body.")
-        let most = String(repeating: " ", count: Call.maximumBody - 2) + "{}"
-        #expect(try await fixture.client.post("/v1/accounts:lookup\(key)", most).message == "MISSING_ID_TOKEN")
-    }
-
     @Test(
         "checks the grant of the token endpoint, as form and as JSON",
         arguments: [

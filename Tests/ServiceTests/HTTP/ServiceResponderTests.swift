@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import IdentityService
 import InMemoryLogging
 import Logging
@@ -122,24 +121,6 @@ struct ServiceResponderTests {
         #expect(lookup.headers[.retryAfter] == "1")
         let failures = fixture.log.entries.filter { $0.level == .error }
         #expect(failures.count == 2, "each is logged once")
-    }
-
-    @Test("ends what takes too long with 503")
-    func deadline() async throws {
-        let slow = Route(
-            .get,
-            "/slow",
-            on: .service,
-            errors: .status,
-            .open { _ in
-                try await Task.sleep(for: .seconds(3600))
-                return Response(status: .ok)
-            }
-        )
-        let fixture = try ServiceFixture(additionalRoutes: [slow], limits: .init(time: .milliseconds(5)))
-        let answer = try await fixture.client.call(.get, "/slow")
-        #expect(answer.status == 503)
-        #expect(fixture.log.entries.contains { $0.metadata["error.cause"] == "timeout" })
     }
 
     @Test("says nothing of an unknown error, and logs its type once")

@@ -1,40 +1,37 @@
 import Accounts
 import Federation
 import HTTPTypes
-import Hummingbird
 import IdentityService
 import Linking
+import NIOCore
 import Storage
 import Testing
 
 @Suite("Errors on the wire")
 struct WireErrorTests {
-    private func body(_ error: WireError, _ envelope: ErrorEnvelope) async throws -> String {
-        let response = error.response(in: envelope)
-        let text = BodyText()
-        try await response.body.write(text)
-        return await text.value
+    private func body(_ error: WireError, _ envelope: ErrorEnvelope) -> String {
+        String(buffer: error.response(in: envelope).body)
     }
 
     @Test("has three shapes")
-    func shapes() async throws {
+    func shapes() {
         #expect(
-            try await body(WireError("EMAIL_EXISTS"), .accounts)
+            body(WireError("EMAIL_EXISTS"), .accounts)
                 == #"{"error":{"code":400,"message":"EMAIL_EXISTS","errors":[{"message":"EMAIL_EXISTS","domain":"global","reason":"invalid"}]}}"#
         )
         #expect(
-            try await body(WireError("TOKEN_EXPIRED"), .status)
+            body(WireError("TOKEN_EXPIRED"), .status)
                 == #"{"error":{"code":400,"message":"TOKEN_EXPIRED","status":"INVALID_ARGUMENT"}}"#
         )
         let invalid = WireError.invalidRequest("Invalid value at 'a' (TYPE_BOOL), 1", field: "a")
         #expect(
-            try await body(invalid, .status)
+            body(invalid, .status)
                 == #"{"error":{"code":400,"message":"Invalid value at 'a' (TYPE_BOOL), 1","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"a","description":"Invalid value at 'a' (TYPE_BOOL), 1"}]}]}}"#
         )
     }
 
     @Test("is plain text for 429 and 5xx where JSON would sign people out, and JSON for the rest")
-    func plainText() async throws {
+    func plainText() {
         let plain = WireError.unavailable(cause: "x").response(in: .plainFailures(.accounts))
         #expect(plain.headers[.contentType] == "text/plain; charset=utf-8")
         #expect(plain.headers[.retryAfter] == "1")
@@ -143,10 +140,4 @@ struct WireErrorTests {
         #expect(WireError(mapping: ConfigurationError.notFound).status == .notFound)
         #expect(WireError(mapping: ConfigurationError.unreadable("secret row")).message == "INTERNAL_ERROR")
     }
-}
-
-private actor BodyText: @preconcurrency ResponseBodyWriter {
-    private(set) var value = ""
-    func write(_ buffer: ByteBuffer) async throws { value += String(buffer: buffer) }
-    func finish(_ trailers: HTTPFields?) async throws {}
 }

@@ -1,7 +1,6 @@
 import Development
 import Federation
 import Foundation
-import Hummingbird
 package import IdentityService
 package import InMemoryLogging
 import Logging
@@ -98,6 +97,7 @@ package struct TestService: Sendable {
             ),
             passwords: passwords,
             options: Self.assemblyOptions(options, stores, project.id),
+            logger: logger,
             now: clock.now
         )
         let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)

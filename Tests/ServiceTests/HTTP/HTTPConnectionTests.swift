@@ -1,0 +1,219 @@
+import HTTPTypes
+import IdentityService
+import InMemoryLogging
+import NIOCore
+import TestKit
+import Testing
+
+@Suite("Connections")
+struct HTTPConnectionTests {
+    private static let lookup = "/v1/accounts:lookup?key=\(ServiceFixture.key)"
+
+    /// A route that says how long the body was.
+    private static let echo = Route(
+        .post,
+        "/length",
+        on: .service,
+        errors: .status,
+        .open { call in .json { $0.member("length", number: Int64(call.body.readableBytes)) } }
+    )
+
+    /// A request, byte by byte.
+    private static func post(_ path: String, _ body: String, headers: [String] = []) -> String {
+        (["POST \(path) HTTP/1.1", "Host: a", "Content-Length: \(body.utf8.count)"] + headers + ["", body])
+            .joined(separator: "\r\n")
+    }
+
+    private func connect(
+        routes: [Route] = [],
+        limits: ServiceResponder.Limits = .init(),
+        _ body: @escaping @Sendable (RawConnection) async throws -> Void
+    ) async throws {
+        try await ServiceFixture(additionalRoutes: [Self.echo] + routes, limits: limits)
+            .serve { port, _ in try await RawConnection.open(port: port, body) }
+    }
+
+    @Test("takes a body of 1 MiB, and refuses one byte more, announced or in chunks")
+    func limitsBodies() async throws {
+        let most = String(repeating: " ", count: Request.maximumBody)
+        try await connect { connection in
+            try await connection.send(Self.post("/length", most))
+            #expect(try await connection.read(until: "}").hasSuffix(#"{"length":1048576}"#))
+            try await connection.send(Self.post(Self.lookup, most + " "))
+            let refused = try await connection.read(until: "}}")
+            #expect(refused.hasPrefix("HTTP/1.1 413 "))
+            #expect(refused.contains(#"{"error":{"code":413,"#))
+            let chunk = "10000\r\n\(String(repeating: " ", count: 0x10000))\r\n"
+            try await connection.send("POST /length HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for _ in 0...16 { try await connection.send(chunk) }
+            try await connection.send("0\r\n\r\n")
+            #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 413 "))
+            // The connection goes on.
+            try await connection.send(Self.post("/length", "{}"))
+            #expect(try await connection.read(until: "}").hasSuffix(#"{"length":2}"#))
+        }
+    }
+
+    @Test("answers requests in a row in their order, one at a time")
+    func answersInOrder() async throws {
+        try await connect { connection in
+            try await connection.send((1...20).map { Self.post("/length", String(repeating: "x", count: $0)) }.joined())
+            let answers = try await connection.read(until: "}", times: 20)
+            let lengths = answers.matches(of: /"length":(\d+)/).compactMap { Int($0.1) }
+            #expect(lengths == Array(1...20))
+        }
+    }
+
+    @Test("closes when the client asks for it, and for HTTP/1.0")
+    func closes() async throws {
+        for request in [
+            "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET /healthz HTTP/1.0\r\n\r\n",
+        ] {
+            try await connect { connection in
+                try await connection.send(request)
+                let answer = try await connection.readAll()
+                #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+                #expect(answer.contains("\r\nconnection: close\r\n"))
+                #expect(answer.hasSuffix(#"{"status":"ok"}"#))
+            }
+        }
+    }
+
+    @Test("answers a client that has finished sending")
+    func answersHalfClosed() async throws {
+        try await connect { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.finishSending()
+            #expect(try await connection.readAll().hasSuffix(#"{"status":"ok"}"#))
+        }
+    }
+
+    @Test("tells a client that waits for it to go on")
+    func continues() async throws {
+        try await connect { connection in
+            try await connection.send(
+                "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+            )
+            #expect(try await connection.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+            try await connection.send("{}")
+            #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+    }
+
+    @Test(
+        "refuses what is no HTTP, or could be read in two ways, and closes",
+        arguments: [
+            "GET  HTTP/1.1\r\n\r\n", "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+            "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+            "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+            "POST /length HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
+            "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        ]
+    )
+    func refusesOtherBytes(_ bytes: String) async throws {
+        try await connect { connection in
+            try await connection.send(bytes)
+            let answer = try await connection.readAll()
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(answer.lowercased().contains("\r\nconnection: close\r\n"))
+            #expect(answer.ranges(of: "HTTP/1.1").count == 1)
+        }
+    }
+
+    @Test(
+        "ends a connection that sends nothing, half a head, or half a body",
+        arguments: [
+            "", "GET /healthz HTTP/1.1\r\nHo", "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{",
+        ]
+    )
+    func endsSilentConnections(_ bytes: String) async throws {
+        var limits = ServiceResponder.Limits()
+        limits.idle = .milliseconds(20)
+        limits.time = .milliseconds(20)
+        try await connect(limits: limits) { connection in
+            if !bytes.isEmpty { try await connection.send(bytes) }
+            #expect(try await connection.readAll().isEmpty)
+        }
+    }
+
+    @Test("finishes what a client that has gone asked for")
+    func finishesForNobody() async throws {
+        let (begins, begun) = AsyncStream.makeStream(of: Void.self)
+        let (goings, gone) = AsyncStream.makeStream(of: Void.self)
+        let (ends, ended) = AsyncStream.makeStream(of: Bool.self)
+        let route = Route(
+            .get,
+            "/slow",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                begun.yield()
+                for await _ in goings { break }
+                ended.yield(Task.isCancelled)
+                return Response(status: .ok)
+            }
+        )
+        try await ServiceFixture(additionalRoutes: [route]).serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+                for await _ in begins { break }
+            }
+            gone.yield()
+            var iterator = ends.makeAsyncIterator()
+            #expect(await iterator.next() == false)
+        }
+    }
+
+    @Test("refuses with 503 what goes beyond the requests and bytes that it holds at a time, and recovers")
+    func shedsLoad() async throws {
+        let (begins, begun) = AsyncStream.makeStream(of: Void.self)
+        let (goings, gone) = AsyncStream.makeStream(of: Void.self)
+        let route = Route(
+            .get,
+            "/slow",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                begun.yield()
+                for await _ in goings { break }
+                return Response(status: .noContent)
+            }
+        )
+        var limits = ServiceResponder.Limits()
+        limits.requests = 1
+        limits.bodyBytes = 100
+        try await ServiceFixture(additionalRoutes: [route, Self.echo], limits: limits).serve { port, _ in
+            try await RawConnection.open(port: port) { first in
+                try await first.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+                for await _ in begins { break }
+                try await RawConnection.open(port: port) { second in
+                    // Plain text, so that no SDK takes it for the end of a session.
+                    try await second.send(Self.post(Self.lookup, "{}"))
+                    let refused = try await second.read(until: "available.\n")
+                    #expect(refused.hasPrefix("HTTP/1.1 503 "))
+                    #expect(refused.lowercased().contains("\r\ncontent-type: text/plain; charset=utf-8\r\n"))
+                    #expect(refused.lowercased().contains("\r\nretry-after: 1\r\n"))
+                    gone.yield()
+                    #expect(try await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 204 "))
+                    try await second.send(Self.post("/length", String(repeating: " ", count: 101)))
+                    #expect(try await second.read(until: "}}").hasPrefix("HTTP/1.1 503 "))
+                    try await second.send(Self.post("/length", String(repeating: " ", count: 100)))
+                    #expect(try await second.read(until: "}").hasSuffix(#"{"length":100}"#))
+                }
+            }
+        }
+    }
+
+    @Test("says what time it is, in the form of RFC 9110 §5.6.7")
+    func tellsTheTime() async throws {
+        try await connect { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try await connection.read(until: "}")
+            #expect(
+                answer.contains(
+                    /\r\ndate: (Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT\r\n/
+                )
+            )
+        }
+    }
+}

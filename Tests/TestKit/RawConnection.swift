@@ -1,0 +1,66 @@
+import NIOCore
+import NIOPosix
+
+/// A connection to this computer, byte by byte, for what no HTTP client would send.
+package struct RawConnection: Sendable {
+    private let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private let received: Received
+
+    /// Opens a connection for as long as `body` runs.
+    package static func open<R: Sendable>(
+        port: Int,
+        _ body: @Sendable (RawConnection) async throws -> R
+    ) async throws -> R {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel,
+                        configuration: .init(isOutboundHalfClosureEnabled: true)
+                    )
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            try await body(
+                RawConnection(channel: channel, outbound: outbound, received: Received(inbound.makeAsyncIterator()))
+            )
+        }
+    }
+
+    package func send(_ text: String) async throws { try await outbound.write(ByteBuffer(string: text)) }
+
+    /// Says that nothing more comes from this side.
+    package func finishSending() { outbound.finish() }
+
+    /// All that comes until `end` has come so many times.
+    /// - Returns: less when the other side closes before.
+    package func read(until end: String, times: Int = 1) async throws -> String {
+        try await received.read { $0.components(of: end) >= times }
+    }
+
+    /// All that comes until the other side closes.
+    package func readAll() async throws -> String { try await received.read { _ in false } }
+
+    /// One reader at a time: tests read one after the other.
+    private actor Received {
+        private nonisolated(unsafe) var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+        private var text = ""
+
+        init(_ iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator) { unsafe self.iterator = iterator }
+
+        func read(until isEnough: (String) -> Bool) async throws -> String {
+            while !isEnough(text) {
+                guard let part = try await unsafe iterator.next(isolation: self) else { break }
+                text += String(buffer: part)
+            }
+            defer { text = "" }
+            return text
+        }
+    }
+}
+
+extension String {
+    fileprivate func components(of part: String) -> Int { ranges(of: part).count }
+}
