@@ -57,14 +57,9 @@ private struct Connections: ServerChildChannel {
             limits.maxHeaderFieldSize = 16 * 1024
             limits.maxHeaderListSize = 64 * 1024
             limits.maxHeaderFieldCount = 128
+            let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)
             let pipeline = channel.pipeline.syncOperations
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: true,
-                withErrorHandling: true,
-                withOutboundHeaderValidation: false,  // HTTPFields has no other values
-                withEncoderConfiguration: .init(),
-                withDecoderLimitConfiguration: limits
-            )
+            try pipeline.addHandler(ByteToMessageHandler(decoder))
             try pipeline.addHandler(HTTPConnection(responder, load, channel.eventLoop))
             return Value(channel: channel)
         }

@@ -1,21 +1,23 @@
 import HTTPTypes
-import Logging
 import NIOCore
 import NIOHTTP1
 
 /// One connection: takes its requests one after the other, each whole, and writes what the responder makes of them.
 ///
-/// Stands behind NIO's decoder, encoder, pipelining (one request at a time; the end after the last answer when the server
-/// stops) and its answer to what is no HTTP. A request runs on the connection's own event loop.
-final class HTTPConnection: ChannelInboundHandler {
+/// Stands behind NIO's decoder, and a request runs on the connection's own event loop. What a client sends before it has
+/// its answer waits; when much waits, nothing more is read. The connection ends after the answer that is under way when
+/// the client or HTTP/1.0 wants that, when the server stops, and after anything that is no HTTP.
+final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
+    typealias OutboundIn = Never
+    typealias OutboundOut = ByteBuffer
 
     private enum State {
         /// Waits for a request.
         case idle
         case reading(HTTPRequestHead, body: ByteBuffer, refusal: WireError?)
         case answering(Task<Void, Never>)
+        case closed
     }
 
     private let responder: ServiceResponder
@@ -24,6 +26,13 @@ final class HTTPConnection: ChannelInboundHandler {
     private let executor: EventLoopExecutor
     private var peer: NetworkAddress?
     private var state = State.idle
+    /// Parts of requests that came before the answer to the one before them.
+    private var waiting = CircularBuffer<HTTPServerRequestPart>()
+    private var holdsRead = false
+    /// No request is taken after the one that is under way.
+    private var isEnding = false
+    /// What comes after the request that is under way is no HTTP.
+    private var isBroken = false
     /// The client sends nothing more, and may still read.
     private var isInputClosed = false
     /// Bytes of bodies that count as held.
@@ -32,6 +41,9 @@ final class HTTPConnection: ChannelInboundHandler {
     private var due = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
     private var timerTime = NIODeadline.distantFuture
+
+    /// Parts that may wait before reading stops.
+    private static let maximumWaiting = 32
 
     init(_ responder: ServiceResponder, _ load: ServerLoad, _ eventLoop: any EventLoop) {
         self.responder = responder
@@ -45,37 +57,52 @@ final class HTTPConnection: ChannelInboundHandler {
         limit(to: limits.idle, context)
     }
 
+    // MARK: Requests
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head):
+        let part = unwrapInboundIn(data)
+        guard case .answering = state else { return take(part, context) }
+        if !isEnding { waiting.append(part) }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        holdsRead = waiting.count > Self.maximumWaiting
+        if !holdsRead { context.read() }
+    }
+
+    private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+        switch (part, state) {
+        case (.head(let head), .idle):
             state = .reading(head, body: ByteBuffer(), refusal: nil)
             limit(to: limits.time, context)
             if head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
-                context.writeAndFlush(wrapOutboundOut(.head(.init(version: .http1_1, status: .continue))), promise: nil)
+                let text: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: text)), promise: nil)
             }
-        case .body(let part): read(part)
-        case .end: answer(context)
+        case (.body(let part), .reading(let head, var body, var refusal)) where refusal == nil:
+            // Free for the append below, which would copy what two hold.
+            state = .idle
+            if body.readableBytes + part.readableBytes > Request.maximumBody {
+                refusal = .tooLarge
+            } else if !load.hold(part.readableBytes) {
+                refusal = .unavailable(cause: "bodies")
+            } else {
+                held += part.readableBytes
+                if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
+            }
+            // The rest is read and dropped: a client that still sends would not see an answer.
+            state = .reading(head, body: refusal == nil ? body : ByteBuffer(), refusal: refusal)
+        case (.end, .reading(let head, let body, let refusal)): answer(head, body, refusal, context)
+        default: break
         }
     }
 
-    private func read(_ part: ByteBuffer) {
-        guard case .reading(let head, var body, var refusal) = state, refusal == nil else { return }
-        // Free for the append below, which would copy what two hold.
-        state = .idle
-        if body.readableBytes + part.readableBytes > Request.maximumBody {
-            refusal = .tooLarge
-        } else if !load.hold(part.readableBytes) {
-            refusal = .unavailable(cause: "bodies")
-        } else {
-            held += part.readableBytes
-            if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
-        }
-        // The rest is read and dropped: a client that still sends would not see an answer.
-        state = .reading(head, body: refusal == nil ? body : ByteBuffer(), refusal: refusal)
-    }
-
-    private func answer(_ context: ChannelHandlerContext) {
-        guard case .reading(let head, let body, let refusal) = state else { return }
+    private func answer(
+        _ head: HTTPRequestHead,
+        _ body: ByteBuffer,
+        _ refusal: WireError?,
+        _ context: ChannelHandlerContext
+    ) {
         var request = Request(
             method: head.fieldMethod,
             target: head.uri,
@@ -86,43 +113,96 @@ final class HTTPConnection: ChannelInboundHandler {
         request.refusal = refusal
         let isAdmitted = load.begin()
         if !isAdmitted { request.refusal = .unavailable(cause: "requests") }
+        if !head.isKeepAlive { isEnding = true }
         let connection = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         state = .answering(
             Task(executorPreference: executor) { [responder, load] in
                 let response = await responder.respond(to: request)
                 if isAdmitted { load.end() }
                 let (connection, context) = connection.value
-                connection.write(response, to: head, context)
+                connection.finish(response, context)
             }
         )
     }
 
-    private func write(_ response: Response, to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    // MARK: Answers
+
+    private func finish(_ response: Response, _ context: ChannelHandlerContext) {
         release()
+        guard case .answering = state else { return }
+        guard !isEnding else { return writeLast(response, context) }
         state = .idle
-        guard context.channel.isActive else { return }
-        var headers = HTTPHeaders()
-        headers.reserveCapacity(response.headers.count + 2)
-        for field in response.headers { headers.add(name: field.name.rawName, value: field.value) }
-        headers.add(name: "date", value: load.date.text())
-        if !request.isKeepAlive { headers.add(name: "connection", value: "close") }
-        let head = HTTPResponseHead(
-            version: .http1_1,
-            status: HTTPResponseStatus(statusCode: response.status.code),
-            headers: headers
-        )
         limit(to: limits.idle, context)
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if response.body.readableBytes > 0 {
-            context.write(wrapOutboundOut(.body(.byteBuffer(response.body))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(response.bytes(date: load.date.text())), promise: nil)
+        while let part = waiting.popFirst() {
+            take(part, context)
+            if case .answering = state { break }
         }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        if !request.isKeepAlive || isInputClosed { context.close(promise: nil) }
+        switch state {
+        case .idle, .reading:
+            if isBroken { return refuse(context) }
+            if isInputClosed { return close(context) }
+        case .answering, .closed: break
+        }
+        if holdsRead { read(context: context) }
+    }
+
+    /// Answers what is no HTTP.
+    private func refuse(_ context: ChannelHandlerContext) {
+        writeLast(Response(status: .badRequest, headers: [.contentLength: "0"]), context)
+    }
+
+    /// Closes the connection once the answer is out.
+    private func writeLast(_ response: Response, _ context: ChannelHandlerContext) {
+        state = .closed
+        let bytes = response.bytes(date: load.date.text(), closes: true)
+        context.writeAndFlush(wrapOutboundOut(bytes)).assumeIsolated().whenComplete { _ in context.close(promise: nil) }
     }
 
     private func release() {
         load.release(held)
         held = 0
+    }
+
+    // MARK: The end
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard error is HTTPParserError else { return close(context) }
+        switch state {
+        case .answering: isBroken = true
+        case .idle, .reading: refuse(context)
+        case .closed: break
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is ChannelShouldQuiesceEvent:
+            isEnding = true
+            if case .idle = state { close(context) }
+        case ChannelEvent.inputClosed:
+            isInputClosed = true
+            switch state {
+            case .idle, .reading: close(context)
+            case .answering, .closed: break
+            }
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    private func close(_ context: ChannelHandlerContext) {
+        state = .closed
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+        waiting.removeAll()
+        // What is being answered goes on: what it changes is changed as a whole.
+        if case .answering = state {} else { release() }
+        state = .closed
+        context.fireChannelInactive()
     }
 
     // MARK: Time
@@ -145,30 +225,11 @@ final class HTTPConnection: ChannelInboundHandler {
         timerTime = .distantFuture
         guard due <= .now() else { return startTimer(context) }
         switch state {
-        case .idle, .reading: context.close(promise: nil)
+        case .idle, .reading: close(context)
         case .answering(let task): task.cancel()
+        case .closed: break
         }
     }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
-        isInputClosed = true
-        if case .answering = state { return }
-        context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
-        timer = nil
-        // One that is being answered goes on: what it changes is changed as a whole.
-        if case .reading = state {
-            release()
-            state = .idle
-        }
-        context.fireChannelInactive()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
 extension HTTPRequestHead {
@@ -176,7 +237,8 @@ extension HTTPRequestHead {
         switch method {
         case .POST: .post
         case .GET: .get
-        default: HTTPRequest.Method(rawValue: method.rawValue) ?? .init("UNKNOWN")!
+        // The decoder knows tokens alone.
+        default: HTTPRequest.Method(rawValue: method.rawValue) ?? .trace
         }
     }
 
@@ -187,5 +249,26 @@ extension HTTPRequestHead {
             if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
         }
         return fields
+    }
+}
+
+extension Response {
+    /// The answer as it goes over a connection of HTTP/1.1 (RFC 9112 §4).
+    fileprivate func bytes(date: String, closes: Bool = false) -> ByteBuffer {
+        var bytes = ByteBufferAllocator().buffer(capacity: 512 + body.readableBytes)
+        bytes.writeStaticString("HTTP/1.1 ")
+        bytes.writeString("\(status.code) \(status.reasonPhrase)\r\n")
+        for field in headers {
+            bytes.writeString(field.name.rawName)
+            bytes.writeStaticString(": ")
+            bytes.writeString(field.value)
+            bytes.writeStaticString("\r\n")
+        }
+        if closes { bytes.writeStaticString("connection: close\r\n") }
+        bytes.writeStaticString("date: ")
+        bytes.writeString(date)
+        bytes.writeStaticString("\r\n\r\n")
+        bytes.writeImmutableBuffer(body)
+        return bytes
     }
 }
