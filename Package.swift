@@ -99,8 +99,7 @@ let package = Package(
         .target(
             name: "Federation",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Secrets", "StrictJSON", crypto, cryptoExtras, httpTypes, jwtKit,
-                logging,
+                "Linking", "Outbound", "Projects", "Secrets", "StrictJSON", crypto, cryptoExtras, httpTypes, logging,
             ],
             swiftSettings: strict
         ),

@@ -33,7 +33,8 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
         }
         self.parts = parts
         self.values = values
-        let end = requestURI.firstIndex { $0 == "?" || $0 == "#" } ?? requestURI.endIndex
+        let end =
+            requestURI.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? requestURI.endIndex
         self.address = String(requestURI[..<end])
     }
 

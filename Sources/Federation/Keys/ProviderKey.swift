@@ -1,14 +1,16 @@
+import Crypto
+import CryptoExtras
 import StrictJSON
-import JWTKit
 import Secrets
 
 /// One public key of a provider (RFC 7517 §4), fit to verify signatures.
-struct ProviderKey: Sendable, Hashable {
-    enum Material: Sendable, Hashable {
-        /// Modulus and exponent, base64url.
-        case rsa(n: String, e: String)
-        case ec(curve: String, x: String, y: String)
-        case ed25519(x: String)
+struct ProviderKey: Sendable {
+    enum Material: Sendable {
+        case rsa(_RSA.Signing.PublicKey)
+        case p256(P256.Signing.PublicKey)
+        case p384(P384.Signing.PublicKey)
+        case p521(P521.Signing.PublicKey)
+        case ed25519(Curve25519.Signing.PublicKey)
     }
 
     let id: String?
@@ -31,26 +33,42 @@ struct ProviderKey: Sendable, Hashable {
         default: return nil
         }
         func number(_ name: String) -> [UInt8]? { jwk[name]?.string.flatMap { Base64URL.decode($0) } }
-        func text(_ name: String) -> String { jwk[name]?.string ?? "" }
+        /// An uncompressed point (SEC 1 §2.3.3) of coordinates of that size.
+        func point(_ size: Int) -> [UInt8]? {
+            guard let x = number("x"), let y = number("y"), x.count == size, y.count == size else { return nil }
+            return [4] + x + y
+        }
         let possible: Set<SignatureAlgorithm>
-        switch jwk["kty"]?.string {
-        case "RSA":
+        switch (jwk["kty"]?.string, jwk["crv"]?.string) {
+        case ("RSA", _):
             guard let modulus = number("n"), let exponent = number("e"), (256...1024).contains(modulus.count),
-                (1...8).contains(exponent.count)
+                (1...8).contains(exponent.count), let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent)
             else { return nil }
-            material = .rsa(n: text("n"), e: text("e"))
+            material = .rsa(key)
             possible = [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]
-        case "EC":
-            let curves: [String: (algorithm: SignatureAlgorithm, size: Int)] = [
-                "P-256": (.es256, 32), "P-384": (.es384, 48), "P-521": (.es512, 66),
-            ]
-            guard let curve = curves[text("crv")], number("x")?.count == curve.size, number("y")?.count == curve.size
-            else { return nil }
-            material = .ec(curve: text("crv"), x: text("x"), y: text("y"))
-            possible = [curve.algorithm]
-        case "OKP":
-            guard text("crv") == "Ed25519", number("x")?.count == 32 else { return nil }
-            material = .ed25519(x: text("x"))
+        case ("EC", "P-256"):
+            guard let point = point(32), let key = try? P256.Signing.PublicKey(x963Representation: point) else {
+                return nil
+            }
+            material = .p256(key)
+            possible = [.es256]
+        case ("EC", "P-384"):
+            guard let point = point(48), let key = try? P384.Signing.PublicKey(x963Representation: point) else {
+                return nil
+            }
+            material = .p384(key)
+            possible = [.es384]
+        case ("EC", "P-521"):
+            guard let point = point(66), let key = try? P521.Signing.PublicKey(x963Representation: point) else {
+                return nil
+            }
+            material = .p521(key)
+            possible = [.es512]
+        case ("OKP", "Ed25519"):
+            guard let x = number("x"), let key = try? Curve25519.Signing.PublicKey(rawRepresentation: x) else {
+                return nil
+            }
+            material = .ed25519(key)
             possible = [.edDSA]
         default: return nil
         }
@@ -64,42 +82,50 @@ struct ProviderKey: Sendable, Hashable {
     }
 
     /// Whether the signature over the bytes is this key's, by exactly this algorithm.
-    ///
-    /// A collection of one key, made for one algorithm, leaves the library nothing to choose.
-    func verifies(_ signature: [UInt8], over bytes: [UInt8], by algorithm: SignatureAlgorithm) async -> Bool {
+    func verifies(_ signature: [UInt8], over bytes: [UInt8], by algorithm: SignatureAlgorithm) -> Bool {
         guard algorithms.contains(algorithm) else { return false }
-        let keys = JWTKeyCollection()
-        do {
-            switch (material, algorithm) {
-            case (.rsa(let n, let e), .rs256), (.rsa(let n, let e), .rs384), (.rsa(let n, let e), .rs512):
-                let key = try Insecure.RSA.PublicKey(modulus: n, exponent: e)
-                await keys.add(rsa: key, digestAlgorithm: algorithm.digest)
-            case (.rsa(let n, let e), .ps256), (.rsa(let n, let e), .ps384), (.rsa(let n, let e), .ps512):
-                let key = try Insecure.RSA.PublicKey(modulus: n, exponent: e)
-                await keys.add(pss: key, digestAlgorithm: algorithm.digest)
-            case (.ec(_, let x, let y), .es256):
-                await keys.add(ecdsa: try ES256PublicKey(parameters: (x: x, y: y)))
-            case (.ec(_, let x, let y), .es384):
-                await keys.add(ecdsa: try ES384PublicKey(parameters: (x: x, y: y)))
-            case (.ec(_, let x, let y), .es512):
-                await keys.add(ecdsa: try ES512PublicKey(parameters: (x: x, y: y)))
-            case (.ed25519(let x), .edDSA):
-                await keys.add(eddsa: try EdDSA.PublicKey(x: x, curve: .ed25519))
-            default: return false
-            }
-            return try await keys.getKey().verify(signature, signs: bytes)
-        } catch {
-            return false
+        switch (material, algorithm) {
+        case (.rsa(let key), .rs256), (.rsa(let key), .ps256):
+            return verifies(signature, over: SHA256.hash(data: bytes), by: algorithm, key)
+        case (.rsa(let key), .rs384), (.rsa(let key), .ps384):
+            return verifies(signature, over: SHA384.hash(data: bytes), by: algorithm, key)
+        case (.rsa(let key), .rs512), (.rsa(let key), .ps512):
+            return verifies(signature, over: SHA512.hash(data: bytes), by: algorithm, key)
+        case (.p256(let key), .es256):
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+            return signature.map { key.isValidSignature($0, for: SHA256.hash(data: bytes)) } ?? false
+        case (.p384(let key), .es384):
+            let signature = try? P384.Signing.ECDSASignature(rawRepresentation: signature)
+            return signature.map { key.isValidSignature($0, for: SHA384.hash(data: bytes)) } ?? false
+        case (.p521(let key), .es512):
+            let signature = try? P521.Signing.ECDSASignature(rawRepresentation: signature)
+            return signature.map { key.isValidSignature($0, for: SHA512.hash(data: bytes)) } ?? false
+        case (.ed25519(let key), .edDSA): return key.isValidSignature(signature, for: bytes)
+        default: return false
         }
+    }
+
+    private func verifies(
+        _ signature: [UInt8],
+        over digest: some Digest,
+        by algorithm: SignatureAlgorithm,
+        _ key: _RSA.Signing.PublicKey
+    ) -> Bool {
+        let padding: _RSA.Signing.Padding = algorithm.isPSS ? .PSS : .insecurePKCS1v1_5
+        return key.isValidSignature(
+            _RSA.Signing.RSASignature(rawRepresentation: signature),
+            for: digest,
+            padding: padding
+        )
     }
 }
 
 extension SignatureAlgorithm {
-    fileprivate var digest: DigestAlgorithm {
+    /// RSASSA-PSS rather than RSASSA-PKCS1-v1_5, which is insecure for encryption alone (RFC 8017 §8).
+    fileprivate var isPSS: Bool {
         switch self {
-        case .rs256, .ps256, .es256: .sha256
-        case .rs384, .ps384, .es384: .sha384
-        case .rs512, .ps512, .es512, .edDSA: .sha512
+        case .ps256, .ps384, .ps512: true
+        default: false
         }
     }
 }

@@ -11,21 +11,17 @@ struct VerifiedIDToken: Sendable {
 extension FederationService {
     /// Verifies an ID token against the provider's keys and what is expected of it.
     func verifyIDToken(
-        _ text: String,
+        _ token: CompactJWT,
         of provider: ResolvedProvider,
         _ expectation: IDTokenExpectation
     ) async throws(FederationError) -> VerifiedIDToken {
-        let token = try CompactJWT(text)
         guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), provider.algorithms.contains(algorithm)
         else { throw .signatureInvalid(.algorithm) }
         try expectation.checkIssuer(token.claims)
         let candidates = try await keys(of: provider, for: token, algorithm)
         guard !candidates.isEmpty else { throw .signatureInvalid(.unknownKey) }
-        var genuine = false
-        for key in candidates where !genuine {
-            genuine = await key.verifies(token.signature, over: token.signedBytes, by: algorithm)
-        }
-        guard genuine else { throw .signatureInvalid(.signature) }
+        guard candidates.contains(where: { $0.verifies(token.signature, over: token.signedBytes, by: algorithm) })
+        else { throw .signatureInvalid(.signature) }
         let subject = try expectation.check(token.claims, algorithm: algorithm, now: seconds)
         return VerifiedIDToken(subject: subject, claims: token.claims)
     }

@@ -37,7 +37,7 @@ extension FederationService {
                 maximumAge: provider.definition.idToken.maximumAge,
                 maximumAuthenticationAge: flow.maxAge
             )
-            let token = try await verifyIDToken(idToken, of: provider, expectation)
+            let token = try await verifyIDToken(CompactJWT(idToken), of: provider, expectation)
             mapping.claims = token.claims
             subject = token.subject
         }

@@ -37,7 +37,7 @@ extension FederationService {
             maximumAge: provider.definition.idToken.maximumAge,
             maximumAuthenticationAge: nil
         )
-        let verified = try await verifyIDToken(idToken, of: provider, expectation)
+        let verified = try await verifyIDToken(token, of: provider, expectation)
         let mapping = IdentityMapping(definition: provider.definition, claims: verified.claims)
         let identity = try mapping.identity(subject: verified.subject)
         var result = FederatedCredential(

@@ -15,10 +15,11 @@ struct CompactJWT: Sendable {
     /// The header's `jku`, `jwk`, `x5u` and `x5c` are not looked at; `crit`, `zip` and unencoded payloads are refused,
     /// and so is a `typ` that names another kind of token.
     init(_ text: String) throws(FederationError) {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard text.utf8.count <= 131_072, parts.count == 3, let header = Self.object(parts[0]),
-            let claims = Self.object(parts[1]),
-            let signature = Base64URL.decode(String(decoding: parts[2], as: UTF8.self))
+        guard text.utf8.count <= 131_072 else { throw .unparsableIDToken }
+        let bytes = Array(text.utf8)
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64URL.decode(parts[2])
         else { throw .unparsableIDToken }
         guard header["crit"] == nil, header["zip"] == nil, header["b64"] == nil || header["b64"] == .bool(true),
             Self.isIDTokenType(header["typ"])
@@ -32,11 +33,11 @@ struct CompactJWT: Sendable {
         self.algorithm = algorithm
         self.claims = claims
         self.signature = signature
-        self.signedBytes = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])
+        self.signedBytes = Array(bytes[..<parts[1].endIndex])
     }
 
-    private static func object(_ part: Substring.UTF8View) -> JSONObject? {
-        guard let bytes = Base64URL.decode(String(decoding: part, as: UTF8.self)) else { return nil }
+    private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
+        guard let bytes = Base64URL.decode(part) else { return nil }
         return (try? JSONValue(bytes, allowsNUL: true))?.object
     }
 
