@@ -28,7 +28,7 @@ package struct Refresh: Sendable {
         let question = RefreshQuestion(
             key: key,
             secretHash: token.secretHash,
-            successors: next.map { ($0.secretHash, $0.successor(under: parts.keyRing).secretHash) },
+            successor: next?.secretHash,
             now: parts.now()
         )
         let candidate: RefreshCandidate?
@@ -90,8 +90,7 @@ package struct Refresh: Sendable {
         _ key: SessionKey
     ) async throws -> Use {
         switch found.standing {
-        case .generation(0): return .good(next ?? token)
-        case .generation(let behind): return use(behind: behind, found.rotations, next ?? token)
+        case .current: return .good(next ?? token)
         case .renewed(let usedAt):
             // Its successor does not follow from it: the token is repeated, as without rotation.
             guard let usedAt, parts.now() >= usedAt.addingTimeInterval(Self.graceSeconds) else { return .good(token) }

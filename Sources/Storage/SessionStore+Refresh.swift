@@ -21,14 +21,14 @@ package struct SessionKey: Sendable, Hashable {
 package struct RefreshQuestion: Sendable {
     package var key: SessionKey
     package var secretHash: [UInt8]
-    /// The hashes of the token's successor and of that one's successor, where tokens rotate.
-    package var successors: (next: [UInt8], second: [UInt8])?
+    /// The hash of the token's successor, where tokens rotate.
+    package var successor: [UInt8]?
     package var now: Date
 
-    package init(key: SessionKey, secretHash: [UInt8], successors: (next: [UInt8], second: [UInt8])?, now: Date) {
+    package init(key: SessionKey, secretHash: [UInt8], successor: [UInt8]?, now: Date) {
         self.key = key
         self.secretHash = secretHash
-        self.successors = successors
+        self.successor = successor
         self.now = now
     }
 }
@@ -40,20 +40,17 @@ package struct RefreshCandidate: Sendable {
     package var account: Account?
     package var tenant: TenantID
     package var standing: Standing
-    /// When the session's token was replaced by its successor: the last eight times, the newest first.
-    package var rotations: [Date]
 
     /// Where the presented token stands among those of its session.
     package enum Standing: Sendable, Hashable {
-        /// So many generations before the current one; 0 is the current one, which is the one before from now on if it
-        /// rotates.
-        case generation(Int)
+        /// The current one, which is the one before it from now on if it rotates; or that one.
+        case current
         /// It was replaced by a sign-in that went on with its session, and by a token that does not follow from it; that
         /// one was first used then, or not at all.
         case renewed(usedAt: Date?)
         /// A change of the password or the address put another token in its place, and gave it no time.
         case retired
-        /// Neither the current one nor one of the two before it.
+        /// Neither the current one nor the one before it.
         case unknown
     }
 }
@@ -100,19 +97,18 @@ extension SessionStore {
             """
             WITH found AS MATERIALIZED (
                 SELECT n.number, n.next, s.*, s.last_used_at < \(due) AS is_due,
-                    CASE s.secret_hash WHEN n.hash THEN 0 WHEN n.next THEN 1 WHEN n.second THEN 2 END::int4 AS generations,
+                    s.secret_hash IN (n.hash, n.next) AS is_known,
                     s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
                 FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
                     \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
-                    \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successors?.next ?? [] })::bytea[],
-                    \(questions.map { $0.successors?.second ?? [] })::bytea[]) WITH ORDINALITY
-                    n (project, account, session, hash, next, second, number)
+                    \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[])
+                    WITH ORDINALITY n (project, account, session, hash, next, number)
                 JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
             ), locked AS MATERIALIZED (
                 SELECT f.number, f.project, f.account, f.session, f.is_due, CASE WHEN f.rotates THEN f.next END AS next
                 FROM found f
                 JOIN sessions s ON s.project = f.project AND s.account = f.account AND s.session = f.session
-                WHERE f.generations IS NOT NULL AND (f.rotates OR f.is_due
+                WHERE f.is_known AND (f.rotates OR f.is_due
                         OR (f.previous_hash IS NOT NULL AND f.successor_used_at IS NULL))
                     AND s.revoked_at IS NULL AND s.secret_hash = f.secret_hash
                 ORDER BY s.project, s.account, s.session
@@ -135,10 +131,10 @@ extension SessionStore {
                 UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
                 WHERE v.project = d.project AND v.account = d.account
             )
-            SELECT s.number, k.number IS NULL AND s.revoked_at IS NULL AND s.generations IS NOT NULL
+            SELECT s.number, k.number IS NULL AND s.revoked_at IS NULL AND s.is_known
                     AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
-                s.generations, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
-                s.rotations, s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columns)
+                s.is_known, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
+                s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columns)
             FROM found s
             LEFT JOIN locked k ON k.number = s.number
             LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
@@ -189,18 +185,17 @@ private struct RefreshRow {
     init(_ row: inout PostgresRow) throws {
         index = Int(try row.next(Int64.self)) - 1
         isBusy = try row.next()
-        let generation: Int32? = try row.next()
+        let isKnown: Bool = try row.next()
         let isPrevious: Bool = try row.next(Bool?.self) ?? false
         let isRetired: Bool = try row.next(Bool?.self) ?? false
         let successorUsedAt: Date? = try row.next()
-        let rotations: [Date] = try row.next()
         let tenant: String = try row.next()
         let session = try SessionRow.decode(&row)
         let exists: Bool = try row.next()
         let account = exists ? try AccountRow.decode(&row) : nil
         let standing: RefreshCandidate.Standing =
-            if let generation {
-                .generation(Int(generation))
+            if isKnown {
+                .current
             } else if isPrevious {
                 isRetired ? .retired : .renewed(usedAt: successorUsedAt)
             } else {
@@ -211,8 +206,7 @@ private struct RefreshRow {
                 session: session,
                 account: account,
                 tenant: TenantID(rawValue: tenant),
-                standing: standing,
-                rotations: rotations
+                standing: standing
             )
         }
     }
