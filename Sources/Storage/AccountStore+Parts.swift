@@ -66,12 +66,7 @@ extension AccountStore {
                 return try await Self.outcome(of: whole, by: transaction)
             }
         } catch let error as PostgresError {
-            switch error.constraint {
-            case "used_id_tokens_pkey": return .duplicateToken
-            case "account_emails_pkey", "credential_subjects_pkey", "linked_credentials_pkey", "accounts_pkey":
-                return .stale
-            default: throw error
-            }
+            return try WriteOutcome(error)
         }
     }
 

@@ -15,6 +15,14 @@ extension AccountStore {
     ///
     /// The account's lock orders it with whatever ends sessions: either that sees the new one, or this is stale.
     package func signIn(to account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
+        if let knownSignIns, let known = KnownSignIn(to: account, write) {
+            do {
+                let outcome = try await knownSignIns.answer(to: known, for: known.key)
+                if let outcome { return outcome }
+            } catch let error as PostgresError {
+                return try WriteOutcome(error)
+            }
+        }
         let identity = write.credential.identity
         let target: SQL = """
             SELECT a.account FROM accounts a
@@ -27,7 +35,6 @@ extension AccountStore {
             FOR SHARE OF a
             """
         var parts: [SQL] = []
-        // Native ID tokens leave nothing to store, and then the hot path writes no credential row.
         if write.credential.tokens.accessToken != nil || write.credential.tokens.refreshToken != nil {
             parts.append(try storeTokens(of: account.id, write))
         }

@@ -13,6 +13,8 @@ package struct AccountStore: Sendable {
     let keyRing: KeyRing
     private let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     private let candidateReads: Batcher<Never, CandidatesQuestion, SignInCandidates>
+    /// Nil without batches: engines that refuse `SKIP LOCKED` get none.
+    let knownSignIns: Batcher<KnownSignIn.Key, KnownSignIn, WriteOutcome?>?
 
     /// - Parameter batches: whether reads of the same moment share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
@@ -20,6 +22,7 @@ package struct AccountStore: Sendable {
         self.keyRing = keyRing
         accountReads = Batcher(isOn: batches) { try await Self.find($0, database) }
         candidateReads = Batcher(isOn: batches) { try await Self.candidates($0, database) }
+        knownSignIns = batches ? Batcher { try await Self.signIn($0, database) } : nil
     }
 }
 

@@ -1,4 +1,5 @@
 package import Federation
+import Postgres
 package import Projects
 package import struct Foundation.Date
 
@@ -38,4 +39,15 @@ package enum WriteOutcome: Sendable, Hashable {
     case providerDisabled
     /// The one-time ID token was used before.
     case duplicateToken
+
+    /// A claim that somebody else has means that the decision came too late.
+    /// - Throws: what is no such error.
+    init(_ error: PostgresError) throws(PostgresError) {
+        switch error.constraint {
+        case "used_id_tokens_pkey": self = .duplicateToken
+        case "account_emails_pkey", "credential_subjects_pkey", "linked_credentials_pkey", "accounts_pkey":
+            self = .stale
+        default: throw error
+        }
+    }
 }

@@ -102,11 +102,23 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
+    /// Without a way out at the first, so that it takes many bytes at a time.
+    private static func needsEscapes(_ text: Span<UInt8>) -> Bool {
+        var found = false
+        for index in text.indices {
+            let byte = text[index]
+            found = found || byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        }
+        return found
+    }
+
     private mutating func quote(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         defer { bytes.append(UInt8(ascii: "\"")) }
-        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-        guard !isPlain else { return bytes.append(contentsOf: text.utf8) }
+        let start = bytes.count
+        bytes.append(contentsOf: text.utf8)
+        guard Self.needsEscapes(bytes.span.extracting(start...)) else { return }
+        bytes.removeSubrange(start...)
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
