@@ -69,10 +69,11 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
-        .target(name: "Postgres", dependencies: ["CLibPQ", logging, serviceLifecycle], swiftSettings: facade),
+        .target(name: "Postgres", dependencies: ["CLibPQ", "Prometheus", logging, serviceLifecycle], swiftSettings: facade),
         .target(name: "SystemCrypto", dependencies: ["COpenSSL"], swiftSettings: facade),
 
         // What knows nothing of the product
+        .target(name: "Prometheus", swiftSettings: strict),
         .target(name: "StrictJSON", swiftSettings: strict),
         .target(name: "Secrets", dependencies: [crypto], swiftSettings: strict),
         .target(
@@ -126,7 +127,7 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Secrets", "Sessions",
+                "Accounts", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects", "Secrets", "Sessions",
                 "Storage", "StrictJSON", httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1,
                 nioPosix,
                 serviceLifecycle,

@@ -23,6 +23,8 @@ struct ServiceConfiguration: Sendable {
     /// `http.bind` (default `127.0.0.1:9099`): address and port to listen on.
     var host: String
     var port: Int
+    /// `metrics.bind` (default none): another address and port, for `/metrics`, `/healthz` and `/readyz` alone.
+    var operations: (host: String, port: Int)?
     /// `http.publicURL`: where browsers reach the service; https, or http on loopback.
     var publicURL: String?
     /// `http.trustedProxies` (default none): addresses or networks whose `X-Forwarded-For` is believed.
@@ -62,7 +64,8 @@ struct ServiceConfiguration: Sendable {
         connections = try Self.integer("database.connections", in: 1...256, default: 8, reader)
         prepares = try Self.flag("database.prepares", default: true, reader)
         batches = try Self.flag("database.batches", default: true, reader)
-        (host, port) = try Self.address(reader.string(forKey: "http.bind") ?? "127.0.0.1:9099")
+        (host, port) = try Self.address("http.bind", reader.string(forKey: "http.bind") ?? "127.0.0.1:9099")
+        operations = try reader.string(forKey: "metrics.bind").map { try Self.address("metrics.bind", $0) }
         publicURL = reader.string(forKey: "http.publicURL")
         trustedProxies = Self.list("http.trustedProxies", reader)
         encryptionKeys = Self.list("encryption.keys", reader).map { Secret($0) }
@@ -134,10 +137,10 @@ struct ServiceConfiguration: Sendable {
         )
     }
 
-    private static func address(_ text: String) throws -> (String, Int) {
+    private static func address(_ key: String, _ text: String) throws -> (host: String, port: Int) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65_535).contains(port), colon > text.startIndex
-        else { throw CommandFailure.configuration("http.bind must be an address and a port, such as 0.0.0.0:9099") }
+        else { throw CommandFailure.configuration("\(key) must be an address and a port, such as 0.0.0.0:9099") }
         let host = text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         return (host, port)
     }

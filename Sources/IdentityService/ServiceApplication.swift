@@ -44,12 +44,6 @@ private struct Connections: ServerChildChannel {
     }
 
     let responder: ServiceResponder
-    private let load: ServerLoad
-
-    init(responder: ServiceResponder) {
-        self.responder = responder
-        load = ServerLoad(responder.limits)
-    }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -60,7 +54,7 @@ private struct Connections: ServerChildChannel {
             let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(ByteToMessageHandler(decoder))
-            try pipeline.addHandler(HTTPConnection(responder, load, channel.eventLoop))
+            try pipeline.addHandler(HTTPConnection(responder, channel.eventLoop))
             return Value(channel: channel)
         }
     }

@@ -15,6 +15,8 @@ package import struct Foundation.Date
 package struct ServiceAssembly: Sendable {
     package let accounts: AccountsService
     package let responder: ServiceResponder
+    /// Answers those who watch over the service, on an address of their own: metrics and health, nothing else.
+    package let operations: ServiceResponder
 
     /// What sets the modes apart; the defaults are those of `identity serve`.
     package struct Options: Sendable {
@@ -57,23 +59,27 @@ package struct ServiceAssembly: Sendable {
                 development: options.development
             )
         )
-        let table = RouteTable(
-            ServiceParts(
-                accounts: accounts,
-                configuration: configuration,
-                allowsLoopbackProviders: options.allowsLoopbackProviders,
-                readiness: {
-                    [
-                        ReadinessCheck(name: "database", passes: await stores.isReachable()),
-                        ReadinessCheck(name: "migrations", passes: await options.migrationsAreCurrent()),
-                        ReadinessCheck(
-                            name: "signingKey",
-                            passes: configuration.signingKeys.signer(for: .rs256) != nil
-                        ),
-                    ]
-                }
-            ),
-            additional: options.additionalRoutes
+        let health = HealthRoutes {
+            [
+                ReadinessCheck(name: "database", passes: await stores.isReachable()),
+                ReadinessCheck(name: "migrations", passes: await options.migrationsAreCurrent()),
+                ReadinessCheck(name: "signingKey", passes: configuration.signingKeys.signer(for: .rs256) != nil),
+            ]
+        }
+        let api = RouteTable.api(
+            accounts: accounts,
+            configuration: configuration,
+            allowsLoopbackProviders: options.allowsLoopbackProviders,
+            additional: options.additionalRoutes + health.routes
+        )
+        let load = ServerLoad(options.limits)
+        let unmatched = RouteMeter()
+        let metrics = MetricsRoutes(
+            measured: api,
+            unmatched: unmatched,
+            load: load,
+            stores: stores,
+            passwords: passwords
         )
         let gate = Gate(
             projectForKey: options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) },
@@ -88,7 +94,22 @@ package struct ServiceAssembly: Sendable {
             admins: options.admins(DatabaseAdmins(configuration: configuration)),
             now: now
         )
-        responder = ServiceResponder(table: table, gate: gate, limits: options.limits, logger: logger, random: random)
+        responder = ServiceResponder(
+            table: RouteTable(options.development ? metrics.routes + api : api),
+            gate: gate,
+            limits: options.limits,
+            load: load,
+            unmatched: unmatched,
+            logger: logger,
+            random: random
+        )
+        operations = ServiceResponder(
+            table: RouteTable(metrics.routes + health.routes),
+            gate: gate,
+            limits: options.limits,
+            logger: logger,
+            random: random
+        )
     }
 }
 

@@ -13,8 +13,9 @@ package final class PasswordHasher: Service {
         @Sendable ([UInt8], [UInt8], ScryptParameters, [UInt8]) throws(PasswordError) -> [UInt8]
 
     private let pool: NIOThreadPool
-    private let capacity: Int
-    private let admitted = Mutex(0)
+    /// How many hashes may run or wait.
+    package let capacity: Int
+    private let state = Mutex(State())
     private let random: RandomSource
     private let function: Function
 
@@ -66,8 +67,18 @@ package final class PasswordHasher: Service {
         return isEqual && stored != nil
     }
 
+    private struct State {
+        var admitted = 0
+        var begun = 0
+        var refused = 0
+    }
+
     /// How many hashes run or wait at this moment.
-    package var load: Int { admitted.withLock { $0 } }
+    package var load: Int { state.withLock { $0.admitted } }
+    /// How many were admitted since the start.
+    package var begun: Int { state.withLock { $0.begun } }
+    /// How many found a full queue since the start.
+    package var refused: Int { state.withLock { $0.refused } }
 
     /// Lets what runs finish, refuses what waits, and ends the threads.
     package func shutdown() async {
@@ -92,9 +103,13 @@ package final class PasswordHasher: Service {
         parameters: ScryptParameters,
         signerKey: [UInt8]
     ) async throws(PasswordError) -> [UInt8] {
-        let isAdmitted = admitted.withLock { admitted in
-            guard admitted < capacity else { return false }
-            admitted += 1
+        let isAdmitted = state.withLock { state in
+            guard state.admitted < capacity else {
+                state.refused += 1
+                return false
+            }
+            state.admitted += 1
+            state.begun += 1
             return true
         }
         guard isAdmitted else { throw .overloaded }
@@ -108,7 +123,7 @@ package final class PasswordHasher: Service {
                         guard !cancellation.isCancelled else { throw .cancelled }
                         return try function(bytes, salt, parameters, signerKey)
                     }
-                    admitted.withLock { $0 -= 1 }
+                    self.state.withLock { $0.admitted -= 1 }
                     continuation.resume(returning: result)
                 }
             }

@@ -1,3 +1,4 @@
+package import Prometheus
 import Synchronization
 
 /// Joins questions that arrive while another is under way into one statement.
@@ -16,11 +17,13 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         let key: Key?
         let question: Question
         let waiter = Waiter<Answer>()
+        let since = ContinuousClock.now
     }
 
     private struct State {
         var isBusy = false
         var waiting: [Entry] = []
+        var counts = BatchCounts()
     }
 
     private let state = Mutex(State())
@@ -48,6 +51,9 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     /// How many questions wait for the end of the one that is under way.
     package var waiting: Int { state.withLock { $0.waiting.count } }
 
+    /// What there was since the start.
+    package var counts: BatchCounts { state.withLock { $0.counts } }
+
     /// - Parameter key: nil for a question that may stand in a batch more than once.
     /// - Throws: ``PostgresError``; `CancellationError`.
     package func answer(to question: Question, for key: Key?) async throws -> Answer {
@@ -55,6 +61,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         let isFirst = state.withLock { state in
             guard !state.isBusy else { return false }
             state.isBusy = true
+            state.counts.sizes.record(1)
             return true
         }
         guard isFirst else { return try await wait(question, key) }
@@ -108,7 +115,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         var batch = first
         while true {
             do {
-                let answers = try await ask(batch.map(\.question))
+                let answers = try await ask(batch.map { $0.question })
                 guard answers.count == batch.count else { throw PostgresError.decoding("a batch without its answers") }
                 for (entry, answer) in zip(batch, answers) { entry.waiter.resume(with: .success(answer)) }
             } catch let error as PostgresError where error.code.concernsAll || batch.count == 1 {
@@ -145,10 +152,23 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
                 }
             }
             state.waiting = later
-            if batch.isEmpty { state.isBusy = false }
-            return batch.isEmpty ? nil : batch
+            guard !batch.isEmpty else {
+                state.isBusy = false
+                return nil
+            }
+            state.counts.sizes.record(Double(batch.count))
+            let now = ContinuousClock.now
+            for entry in batch { state.counts.waits.record((now - entry.since).seconds) }
+            return batch
         }
     }
+}
+
+/// What batches there were, and how long questions waited for theirs.
+package struct BatchCounts: Sendable {
+    package internal(set) var sizes = Histogram.sizes
+    /// In seconds; the first question of a moment does not wait and is not in it.
+    package internal(set) var waits = Histogram.seconds
 }
 
 /// A task that waits for an answer; the first one that comes, or its cancellation, ends the wait.

@@ -25,6 +25,8 @@ final class Pool: @unchecked Sendable {
     private var retryAt: ContinuousClock.Instant?
     private var isClosing = false
     private var running = 0
+    private var begun = 0
+    private var refused = 0
     private var whenClosed: [CheckedContinuation<Void, Never>] = []
     private var canceller: Canceller?
 
@@ -48,14 +50,26 @@ final class Pool: @unchecked Sendable {
         let refusal: PostgresError? = lock.withLock {
             if job.isCancelled { return PostgresError(.cancelled) }
             if isClosing { return PostgresError(.unavailable, reason: "the client is closed") }
-            if isHopeless, dialing == 0, isBackingOff { return PostgresError(.unavailable) }
-            if queue.count >= configuration.queueLimit { return PostgresError(.overloaded) }
+            if isHopeless, dialing == 0, isBackingOff {
+                refused += 1
+                return PostgresError(.unavailable)
+            }
+            if queue.count >= configuration.queueLimit {
+                refused += 1
+                return PostgresError(.overloaded)
+            }
             job.state = .queued
             queue.append(job)
             wakeOne()
             return nil
         }
         if let refusal { job.fail(refusal) }
+    }
+
+    var load: PoolLoad {
+        lock.withLock {
+            PoolLoad(connected: connected, idle: idle.count, waiting: queue.count, begun: begun, refused: refused)
+        }
     }
 
     /// Gives a job up: one that waits fails at once, one that runs is cancelled on the server.
@@ -127,6 +141,7 @@ final class Pool: @unchecked Sendable {
             guard !queue.isEmpty else { return nil }
             let job = queue.removeFirst()
             job.state = .running(worker)
+            begun += 1
             return job
         }
     }

@@ -14,6 +14,9 @@ package final class PostgresClient: PostgresExecutor, Service {
         pool.start()
     }
 
+    /// What goes on at this moment, and what there was since the start.
+    package var load: PoolLoad { pool.load }
+
     /// How many connections there can be at a time.
     package var connections: Int { pool.configuration.connections }
 
@@ -117,6 +120,18 @@ package final class PostgresClient: PostgresExecutor, Service {
             )
         }
     }
+}
+
+/// How busy a client's connections are.
+package struct PoolLoad: Sendable {
+    package var connected: Int
+    package var idle: Int
+    /// Statements and transactions without a connection.
+    package var waiting: Int
+    /// Statements and transactions that were begun since the start.
+    package var begun: Int
+    /// Those that found no database or a full queue.
+    package var refused: Int
 }
 
 /// What a transaction sees of the others (PostgreSQL, chapter 13.2).

@@ -8,10 +8,15 @@ import struct Foundation.Date
 
 /// A sign-in that writes a session and nothing of the provider's.
 struct KnownSignIn: Sendable {
+    var scope: Scope
     var account: AccountID
     var version: Int64
-    var write: SignInWrite
+    var provider: ProviderID
+    var subject: String
+    var allowsUnconfiguredProvider: Bool
+    var token: FederatedCredential.OneTimeToken?
     var session: NewSession
+    var now: Date
 
     /// What a batch may hold once: the account's activity is written once in a statement.
     struct Key: Sendable, Hashable {
@@ -19,17 +24,22 @@ struct KnownSignIn: Sendable {
         var account: AccountID
     }
 
-    var key: Key { Key(project: write.scope.project, account: account) }
+    var key: Key { Key(project: scope.project, account: account) }
 
     /// Nil for a sign-in that has more to write.
     init?(to account: Account, _ write: SignInWrite) {
         guard write.redeems == nil, write.credential.tokens.accessToken == nil,
             write.credential.tokens.refreshToken == nil, case .open(let session) = write.session
         else { return nil }
+        scope = write.scope
         self.account = account.id
         version = account.version
-        self.write = write
+        provider = write.credential.identity.provider
+        subject = write.credential.identity.subject
+        allowsUnconfiguredProvider = write.allowsUnconfiguredProvider
+        token = write.credential.oneTimeToken
         self.session = session
+        now = write.now
     }
 }
 
@@ -41,23 +51,20 @@ extension AccountStore {
     ///
     /// - Returns: for each whether it was applied; nil when the account is locked or not what it was.
     static func signIn(_ known: [KnownSignIn], _ database: PostgresClient) async throws -> [WriteOutcome?] {
-        let writes = known.map(\.write)
-        let sessions = known.map(\.session)
-        let tokens = writes.map(\.credential.oneTimeToken)
         let rows = try await database.query(
             """
             WITH asked AS MATERIALIZED (
                 SELECT n.*, coalesce(p.enabled, n.unconfigured) AS enabled
-                FROM unnest(\(writes.map(\.scope.project.rawValue))::text[],
-                    \(writes.map(\.scope.tenant.rawValue))::text[], \(known.map(\.account.rawValue))::text[],
-                    \(known.map(\.version))::int8[], \(writes.map(\.credential.identity.provider.rawValue))::text[],
-                    \(writes.map(\.credential.identity.subject))::text[],
-                    \(writes.map(\.allowsUnconfiguredProvider))::bool[], \(writes.map(\.now))::timestamptz[],
-                    \(tokens.map { $0?.hash ?? [] })::bytea[], \(tokens.map { Double($0?.expiresAt ?? 0) })::float8[],
-                    \(sessions.map(\.id.rawValue))::text[], \(sessions.map(\.secretHash))::bytea[],
-                    \(sessions.map(\.authTime))::int8[], \(sessions.map(\.signInProvider.rawValue))::text[],
-                    \(sessions.map(\.claims))::text[], \(sessions.map(\.signInAttributes))::text[],
-                    \(sessions.map(\.userAgent))::text[], \(sessions.map(\.addressPrefix))::text[]) WITH ORDINALITY
+                FROM unnest(\(known.map(\.scope.project.rawValue))::text[],
+                    \(known.map(\.scope.tenant.rawValue))::text[], \(known.map(\.account.rawValue))::text[],
+                    \(known.map(\.version))::int8[], \(known.map(\.provider.rawValue))::text[],
+                    \(known.map(\.subject))::text[],
+                    \(known.map(\.allowsUnconfiguredProvider))::bool[], \(known.map(\.now))::timestamptz[],
+                    \(known.map { $0.token?.hash ?? [] })::bytea[], \(known.map { Double($0.token?.expiresAt ?? 0) })::float8[],
+                    \(known.map(\.session.id.rawValue))::text[], \(known.map(\.session.secretHash))::bytea[],
+                    \(known.map(\.session.authTime))::int8[], \(known.map(\.session.signInProvider.rawValue))::text[],
+                    \(known.map(\.session.claims))::text[], \(known.map(\.session.signInAttributes))::text[],
+                    \(known.map(\.session.userAgent))::text[], \(known.map(\.session.addressPrefix))::text[]) WITH ORDINALITY
                     n (project, tenant, account, version, provider, subject, unconfigured, now, token_hash,
                         token_expires, session, secret_hash, auth_time, method, claims, attributes, user_agent,
                         address_prefix, number)

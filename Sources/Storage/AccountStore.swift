@@ -26,6 +26,14 @@ package struct AccountStore: Sendable {
     }
 }
 
+extension AccountStore {
+    /// Of each kind of batch, by its name.
+    var batchCounts: [(name: String, counts: BatchCounts)] {
+        [("accounts", accountReads.counts), ("candidates", candidateReads.counts)]
+            + (knownSignIns.map { [("sign_in", $0.counts)] } ?? [])
+    }
+}
+
 package typealias FoundAccount = (account: Account, session: StoredSession?)
 
 private struct CandidatesQuestion: Sendable {

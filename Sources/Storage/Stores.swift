@@ -36,6 +36,11 @@ package struct Stores: Sendable {
         pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing)
     }
 
+    /// Of each kind of batch, by its name.
+    package var batchCounts: [(name: String, counts: BatchCounts)] {
+        [("refresh", sessions.refreshes.counts)] + accounts.batchCounts
+    }
+
     /// Whether the database answers.
     package func isReachable() async -> Bool { (try? await database.ping()) != nil }
 }

@@ -12,7 +12,8 @@ struct OpenAPITests {
 
     init() throws {
         document = try OpenAPIDocument.ofRepository()
-        routes = try ServiceFixture(development: true).assembly.responder.table.routes.filter { route in
+        let assembly = try ServiceFixture(development: true).assembly
+        routes = (assembly.responder.table.routes + assembly.operations.table.routes).filter { route in
             if case .unbuilt = route.access { false } else { true }
         }
     }

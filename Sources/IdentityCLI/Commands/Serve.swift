@@ -72,12 +72,23 @@ struct Serve: AsyncParsableCommand {
             logger: logger,
             onRunning: { port in logger.notice("Serving", metadata: ["http.port": "\(port)"]) }
         )
+        var services: [any Service] = [
+            database, outbound, passwords, stores.configuration,
+            Sweeper(database: database, logger: logger, now: { Date() }), application,
+        ]
+        if let (host, port) = configuration.operations {
+            services.append(
+                ServiceApplication.make(
+                    responder: assembly.operations,
+                    address: ServiceApplication.Address(host: host, port: port),
+                    logger: logger,
+                    onRunning: { port in logger.notice("Serving metrics", metadata: ["http.port": "\(port)"]) }
+                )
+            )
+        }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [
-                    database, outbound, passwords, stores.configuration,
-                    Sweeper(database: database, logger: logger, now: { Date() }), application,
-                ],
+                services: services,
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )

@@ -7,6 +7,7 @@ struct AccessEntry {
     /// The route's path; for an unknown one what came, cut.
     private let path: String
     private let envelope: ErrorEnvelope
+    private let meter: RouteMeter?
     var duration: Duration = .zero
     private var code: String?
     private var cause: String?
@@ -16,9 +17,11 @@ struct AccessEntry {
         if case .route(let route, _) = match {
             path = route.path
             envelope = route.envelope
+            meter = route.meter
         } else {
             path = String(WireError.line(request.path).prefix(128))
             envelope = .status
+            meter = nil
         }
     }
 
@@ -34,6 +37,10 @@ struct AccessEntry {
             )
         }
         return wire.response(in: envelope)
+    }
+
+    func count(_ status: HTTPResponse.Status, by unmatched: RouteMeter) {
+        (meter ?? unmatched).record(status: status.code, code: code, duration)
     }
 
     func log(_ status: HTTPResponse.Status, to logger: Logger) {

@@ -45,14 +45,15 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Parts that may wait before reading stops.
     private static let maximumWaiting = 32
 
-    init(_ responder: ServiceResponder, _ load: ServerLoad, _ eventLoop: any EventLoop) {
+    init(_ responder: ServiceResponder, _ eventLoop: any EventLoop) {
         self.responder = responder
-        self.load = load
+        load = responder.load
         limits = responder.limits
         executor = EventLoopExecutor(eventLoop)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        load.opened()
         peer = context.channel.remoteAddress?.ipAddress.flatMap { NetworkAddress($0) }
         limit(to: limits.idle, context)
     }
@@ -194,6 +195,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         state = .closed
         context.close(promise: nil)
     }
+
+    func handlerRemoved(context: ChannelHandlerContext) { load.closed() }
 
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()

@@ -11,6 +11,8 @@ package struct Route: Sendable {
     package var legacy: String?
     package var envelope: ErrorEnvelope
     package var access: Access
+    /// Of all its requests, under whichever path.
+    let meter = RouteMeter()
 
     package init(
         _ method: HTTPRequest.Method,

@@ -3,6 +3,7 @@ import Synchronization
 /// What all connections hold together, and its limits: beyond them a request is refused with 503, so that memory stays
 /// bounded whatever comes.
 final class ServerLoad: Sendable {
+    private let openConnections = Atomic(0)
     private let requests = Atomic(0)
     private let bodyBytes = Atomic(0)
     let date = HTTPDate()
@@ -10,6 +11,13 @@ final class ServerLoad: Sendable {
     private let limits: ServiceResponder.Limits
 
     init(_ limits: ServiceResponder.Limits) { self.limits = limits }
+
+    var connections: Int { openConnections.load(ordering: .relaxed) }
+    var requestsInFlight: Int { requests.load(ordering: .relaxed) }
+    var heldBytes: Int { bodyBytes.load(ordering: .relaxed) }
+
+    func opened() { openConnections.add(1, ordering: .relaxed) }
+    func closed() { openConnections.subtract(1, ordering: .relaxed) }
 
     /// Counts a request that begins.
     /// - Returns: whether there is room for it; if not, it is not counted.

@@ -1,8 +1,8 @@
 import Accounts
 import HTTPTypes
-package import Logging
+import Logging
 package import NIOCore
-package import Secrets
+import Secrets
 
 /// Answers every request: finds the route, checks the credential, reads the body, calls the handler, and makes one
 /// answer and one log line of whatever came of it.
@@ -10,6 +10,9 @@ package struct ServiceResponder: Sendable {
     package let table: RouteTable
     private let gate: Gate
     let limits: Limits
+    let load: ServerLoad
+    /// Of requests that no route takes.
+    private let unmatched: RouteMeter
     private let logger: Logger
     private let random: RandomSource
 
@@ -27,19 +30,26 @@ package struct ServiceResponder: Sendable {
         package init() {}
     }
 
-    package init(
+    init(
         table: RouteTable,
         gate: Gate,
         limits: Limits = Limits(),
+        load: ServerLoad? = nil,
+        unmatched: RouteMeter = RouteMeter(),
         logger: Logger,
         random: RandomSource = .system
     ) {
         self.table = table
         self.gate = gate
         self.limits = limits
+        self.load = load ?? ServerLoad(limits)
+        self.unmatched = unmatched
         self.logger = logger
         self.random = random
     }
+
+    /// How many requests are being answered.
+    package var requestsInFlight: Int { load.requestsInFlight }
 
     /// Cancelled, it answers 503.
     package func respond(to request: Request) async -> Response {
@@ -63,6 +73,7 @@ package struct ServiceResponder: Sendable {
         }
         finish(&response, to: request, id: id)
         entry.log(response.status, to: logger)
+        entry.count(response.status, by: unmatched)
         return response
     }
 

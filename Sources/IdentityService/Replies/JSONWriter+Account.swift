@@ -125,7 +125,10 @@ extension Date {
     var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 
     /// RFC 3339 in UTC with milliseconds.
-    var wireText: String { formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z" }
+    var wireText: String {
+        let rest = (milliseconds % 1000 + 1000) % 1000
+        return "\(UTCTime(seconds: (milliseconds - rest) / 1000).text).\(UTCTime.digits(Int(rest), 3))Z"
+    }
 
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

@@ -47,6 +47,10 @@ package struct RemoteService: Sendable {
         try await call("accounts:signUp", ["email": .string(email), "password": .string(password)])
     }
 
+    package func refresh(_ token: String?) async throws -> Reply {
+        try await post("/v1/token?key=\(apiKey)", ["grantType": "refresh_token", "refreshToken": JSON(token)])
+    }
+
     package func signInWithPassword(_ email: String, _ password: String = "correct horse") async throws -> Reply {
         try await call("accounts:signInWithPassword", ["email": .string(email), "password": .string(password)])
     }

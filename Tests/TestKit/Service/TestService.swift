@@ -5,7 +5,7 @@ package import IdentityService
 package import InMemoryLogging
 import Logging
 package import Outbound
-import Passwords
+package import Passwords
 import Postgres
 package import Projects
 import Secrets
@@ -20,6 +20,7 @@ package struct TestService: Sendable {
     package let clock: SteppableClock
     package let stores: Stores
     package let assembly: ServiceAssembly
+    package let passwords: PasswordHasher
     package let project: Project
     package let apiKey: String
     /// A bearer token for everything in every project.
@@ -41,6 +42,10 @@ package struct TestService: Sendable {
         package var conninfo: String?
         package var batches = true
         package var connections = 4
+        package var limits = ServiceResponder.Limits()
+        package var hashQueueLimit = 512
+        /// Runs before each password hash, on its thread.
+        package var beforeHash: @Sendable () -> Void = {}
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
 
@@ -87,7 +92,11 @@ package struct TestService: Sendable {
             expiresAt: nil
         )
         let outbound = OutboundClient(allowsLoopback: true, limits: options.outboundLimits)
-        let passwords = PasswordHasher(workers: 2, queueLimit: 512, function: Self.cheapScrypt)
+        let passwords = PasswordHasher(workers: 2, queueLimit: options.hashQueueLimit) {
+            (password, salt, parameters, signerKey) throws(PasswordError) in
+            options.beforeHash()
+            return try Self.cheapScrypt(password, salt, parameters, signerKey)
+        }
         let assembly = ServiceAssembly(
             stores: stores,
             federation: FederationService(
@@ -125,6 +134,7 @@ package struct TestService: Sendable {
                 clock: clock,
                 stores: stores,
                 assembly: assembly,
+                passwords: passwords,
                 project: project,
                 apiKey: key.rawValue,
                 adminToken: token.reveal(),
@@ -172,12 +182,11 @@ package struct TestService: Sendable {
         _ stores: Stores,
         _ project: ProjectID
     ) -> ServiceAssembly.Options {
-        guard options.development else {
-            var made = ServiceAssembly.Options()
-            made.allowsLoopbackProviders = true
-            return made
-        }
-        return DevelopmentMode.options(stores: stores, project: project)
+        var made = ServiceAssembly.Options()
+        made.allowsLoopbackProviders = true
+        if options.development { made = DevelopmentMode.options(stores: stores, project: project) }
+        made.limits = options.limits
+        return made
     }
 }
 

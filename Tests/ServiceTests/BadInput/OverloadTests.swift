@@ -1,0 +1,99 @@
+import IdentityService
+import NIOCore
+import Passwords
+import Postgres
+import Storage
+import TestKit
+import Testing
+
+/// More than the service can do: it refuses with 503 in the form that SDKs survive, and recovers by itself.
+@Suite("Overload", .database, .timeLimit(.minutes(3)))
+struct OverloadTests {
+    private static func all(
+        _ count: Int,
+        _ call: @escaping @Sendable (Int) async throws -> Reply
+    ) async throws -> [Reply] {
+        try await withThrowingTaskGroup(of: Reply.self) { group in
+            for number in 0..<count { group.addTask { try await call(number) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// 503 as plain text with `Retry-After`: JSON would sign people out.
+    private static func isSurvivable(_ reply: Reply) -> Bool {
+        reply.status == 503 && reply.response.text == "The service is currently unavailable.\n"
+    }
+
+    @Test("a stalled database: refresh and lookup end with 503 in time, and go on when it does")
+    func stalledDatabase() async throws {
+        var options = TestService.Options()
+        options.limits.time = .milliseconds(300)
+        try await TestService.run(options) { service in
+            let user = try await service.call("accounts:signUp")
+            try await service.stores.database.transaction { transaction in
+                try await transaction.execute("LOCK TABLE sessions, accounts IN ACCESS EXCLUSIVE MODE")
+                let replies = try await Self.all(64) { number in
+                    number.isMultiple(of: 2)
+                        ? try await service.refresh(user.refreshToken)
+                        : try await service.call("accounts:lookup", ["idToken": JSON(user.idToken)])
+                }
+                #expect(
+                    replies.allSatisfy(Self.isSurvivable),
+                    "\(replies.first { !Self.isSurvivable($0) }?.description ?? "")"
+                )
+                // Sign-up is no call whose failure signs people out.
+                let signUp = try await service.call("accounts:signUp")
+                #expect(signUp.status == 503 && signUp.json["error"]?["status"] == "UNAVAILABLE", "\(signUp)")
+            }
+            // Nothing is left over from before.
+            #expect(try await service.refresh(user.refreshToken).status == 200)
+            #expect(try await service.call("accounts:lookup", ["idToken": JSON(user.idToken)]).status == 200)
+            #expect(service.stores.database.load.waiting == 0)
+        }
+    }
+
+    @Test("more requests at once than it holds: the others get 503 at once, nobody anything else")
+    func manyRequests() async throws {
+        var options = TestService.Options()
+        options.limits.requests = 8
+        try await TestService.run(options) { service in
+            let user = try await service.call("accounts:signUp")
+            try await service.stores.database.transaction { transaction in
+                try await transaction.execute("LOCK TABLE sessions, accounts IN ACCESS EXCLUSIVE MODE")
+                let held = Task { try await Self.all(8) { _ in try await service.refresh(user.refreshToken) } }
+                try await waitUntil { service.assembly.responder.requestsInFlight == 8 }
+                let refused = try await Self.all(40) { _ in try await service.refresh(user.refreshToken) }
+                #expect(refused.allSatisfy(Self.isSurvivable))
+                return held
+            }.value.forEach { #expect($0.status == 200, "\($0)") }
+            #expect(try await service.refresh(user.refreshToken).status == 200)
+        }
+    }
+
+    @Test("T-E9: a full queue of password hashes: 503, never another answer, and room again afterwards")
+    func fullHashQueue() async throws {
+        let gate = Gate(isOpen: true)
+        var options = TestService.Options()
+        options.hashQueueLimit = 2
+        options.beforeHash = { gate.wait() }
+        try await TestService.run(options) { service in
+            _ = try await service.call("accounts:signUp", ["email": "ada@example.com", "password": "correct"])
+            let signIn: @Sendable (Int) async throws -> Reply = { _ in
+                try await service.call(
+                    "accounts:signInWithPassword",
+                    ["email": "ada@example.com", "password": "correct"]
+                )
+            }
+            gate.close()
+            // Two run and two wait.
+            let admitted = Task { try await Self.all(4, signIn) }
+            try await waitUntil { service.passwords.load == 4 }
+            for reply in try await Self.all(40, signIn) {
+                #expect(reply.status == 503 && reply.json["error"]?["status"] == "UNAVAILABLE", "\(reply)")
+            }
+            gate.open()
+            for reply in try await admitted.value { #expect(reply.status == 200, "\(reply)") }
+            #expect(try await signIn(0).status == 200)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import HTTPTypes
+import IdentityService
+import TestKit
+import Testing
+
+@Suite("Metrics", .database)
+struct MetricsTests {
+    /// The samples of the page: the value by name and labels.
+    private static func samples(_ service: TestService) async throws -> [String: Double] {
+        let page = try await ServiceClient(service.assembly.operations, document: nil).call(.get, "/metrics")
+        #expect(page.status == 200)
+        #expect(page.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
+        var samples: [String: Double] = [:]
+        var families: Set<Substring> = []
+        for line in page.body.split(separator: "\n") {
+            if let family = line.wholeMatch(of: /# TYPE ([a-z_]+) (counter|gauge|histogram)/) {
+                #expect(families.insert(family.1).inserted, "a family stands once")
+            } else if !line.hasPrefix("# HELP ") {
+                let sample = try #require(
+                    line.wholeMatch(of: /([a-z_]+)(\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})? ([0-9.e+-]+)/),
+                    "\(line)"
+                )
+                let family = sample.1.replacing(/_(bucket|sum|count)$/, with: "")
+                #expect(families.contains(sample.1) || families.contains(Substring(family)), "\(line)")
+                samples["\(sample.1)\(sample.2 ?? "")"] = Double(sample.3)
+            }
+        }
+        return samples
+    }
+
+    private static func requests(_ method: String, _ route: String, _ status: Int, _ part: String = "count") -> String {
+        "http_server_request_duration_seconds_\(part){http_request_method=\"\(method)\",http_route=\"\(route)\","
+            + "http_response_status_code=\"\(status)\"}"
+    }
+
+    @Test("count requests by operation and outcome, batches, hashes and the database's work")
+    func count() async throws {
+        try await TestService.run { service in
+            let user = try await service.call("accounts:signUp", ["email": "ada@example.com", "password": "correct"])
+            for _ in 0..<3 { #expect(try await service.refresh(user.refreshToken).status == 200) }
+            _ = try await service.call("accounts:lookup", ["idToken": "nonsense"])
+            _ = try await PlainHTTP.send("GET", service.baseURL + "/nowhere/ada@example.com")
+            let samples = try await Self.samples(service)
+            #expect(samples[Self.requests("POST", "/v1/token", 200)] == 3)
+            let infinite =
+                #"http_server_request_duration_seconds_bucket{http_request_method="POST",http_route="/v1/token","#
+                + #"http_response_status_code="200",le="+Inf"}"#
+            #expect(samples[infinite] == 3)
+            #expect(samples[Self.requests("POST", "/v1/accounts:signUp", 200)] == 1)
+            #expect((samples[Self.requests("POST", "/v1/accounts:signUp", 200, "sum")] ?? 0) > 0)
+            #expect(samples[Self.requests("POST", "/v1/accounts:lookup", 400)] == 1)
+            #expect(samples[#"identity_errors_total{http_route="/v1/accounts:lookup",code="INVALID_ID_TOKEN"}"#] == 1)
+            #expect(samples[Self.requests("", "", 404)] == 1)
+            #expect(samples[#"identity_batch_size_count{batch="refresh"}"#] == 3)
+            #expect(samples["identity_password_hashes_total"] == 1)
+            #expect(samples["identity_password_hashes_in_flight"] == 0)
+            #expect((samples["identity_postgres_jobs_total"] ?? 0) >= 4)
+            #expect(samples["identity_postgres_connections_max"] == 4)
+            #expect(samples["identity_http_requests_in_flight"] == 0)
+            #expect(!samples.keys.contains { $0.contains("ada") }, "nothing that came from outside is a label")
+        }
+    }
+
+    @Test("stand on their own address alone, with health and nothing else")
+    func areApart() async throws {
+        let fixture = try ServiceFixture()
+        #expect(try await fixture.client.call(.get, "/metrics").status == 404)
+        let operations = ServiceClient(fixture.assembly.operations, document: nil)
+        #expect(try await operations.call(.get, "/metrics").status == 200)
+        #expect(try await operations.call(.get, "/healthz").status == 200)
+        #expect(try await operations.post("/v1/accounts:lookup?key=\(ServiceFixture.key)", "{}").status == 404)
+        #expect(try await operations.post("/v1/token?key=\(ServiceFixture.key)", "{}").status == 404)
+    }
+}
