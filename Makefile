@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint format clean bench bench-startup
+.PHONY: help run build test lint format clean bench bench-overload bench-startup
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # One set of flags, so that `make run` and `make test` share one build. The check keeps the direction of imports.
@@ -41,6 +41,11 @@ bench: ## Measure the hot paths of a release build; ARGS= goes to Benchmarks/ben
 	@swift build -c release --static-swift-stdlib --product identity
 	@swift build -c release --static-swift-stdlib --product bench-floor
 	@DURABLE=1 scripts/with-postgres python3 Benchmarks/bench.py $(ARGS)
+
+bench-overload: ## Show a release build under more load than it can carry.
+	@scripts/install-dependencies bench
+	@swift build -c release --static-swift-stdlib --product identity
+	@DURABLE=1 scripts/with-postgres python3 Benchmarks/overload.py $(ARGS)
 
 bench-startup: ## Measure the start of `identity dev`, on a kept folder and on new ones.
 	@$(BUILD) --product identity

@@ -26,15 +26,19 @@ struct AccessEntry {
     }
 
     /// Makes the answer of an error, and keeps its code for the line.
-    mutating func refuse(_ error: any Error, logger: Logger) -> Response {
+    ///
+    /// What cannot be explained is an error, each time. That the service is unavailable is a warning, once a second: there
+    /// is one cause for thousands of requests.
+    mutating func refuse(_ error: any Error, load: ServerLoad, logger: Logger) -> Response {
         let wire = WireError(mapping: error)
         code = wire.code ?? wire.statusName
         cause = wire.cause
-        if wire.status.kind == .serverError, wire.status != .notImplemented {
-            logger.error(
-                "Request failed",
-                metadata: ["error.type": "\(type(of: error))", "error.cause": "\(wire.cause ?? "unknown")"]
-            )
+        let metadata: Logger.Metadata = ["error.type": "\(type(of: error))", "error.cause": "\(cause ?? "unknown")"]
+        switch wire.status {
+        case .notImplemented: break
+        case .serviceUnavailable: if load.mayWarn() { logger.warning("Requests are refused", metadata: metadata) }
+        case let status where status.kind == .serverError: logger.error("Request failed", metadata: metadata)
+        default: break
         }
         return wire.response(in: envelope)
     }

@@ -6,6 +6,7 @@ final class ServerLoad: Sendable {
     private let openConnections = Atomic(0)
     private let requests = Atomic(0)
     private let bodyBytes = Atomic(0)
+    private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
     let date = HTTPDate()
 
     private let limits: ServiceResponder.Limits
@@ -18,6 +19,16 @@ final class ServerLoad: Sendable {
 
     func opened() { openConnections.add(1, ordering: .relaxed) }
     func closed() { openConnections.subtract(1, ordering: .relaxed) }
+
+    /// Whether a second has gone by since this was last true.
+    func mayWarn() -> Bool {
+        lastWarning.withLock { last in
+            let now = ContinuousClock.now
+            if let last, now - last < .seconds(1) { return false }
+            last = now
+            return true
+        }
+    }
 
     /// Counts a request that begins.
     /// - Returns: whether there is room for it; if not, it is not counted.

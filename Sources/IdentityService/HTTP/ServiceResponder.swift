@@ -67,6 +67,7 @@ package struct ServiceResponder: Sendable {
             } catch {
                 response = entry.refuse(
                     Task.isCancelled ? WireError.unavailable(cause: "timeout") : error,
+                    load: load,
                     logger: logger
                 )
             }

@@ -125,7 +125,9 @@ struct HotAnswersTests {
         var random = SplitMix(seed: 6)
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
-        let edges: [Int64] = [-62_167_219_200, -1, 0, 68_169_599, 68_169_600, 951_782_400, 951_868_800, 253_402_300_799]
+        let edges: [Int64] = [
+            -62_167_219_200, -1, 0, 68_169_599, 68_169_600, 951_782_400, 951_868_800, 253_402_300_799,
+        ]
         // Foundation changes to the Julian calendar before 1582.
         let others = (0..<2_000).map { _ in Int64.random(in: -12_000_000_000...253_402_300_799, using: &random) }
         for seconds in edges.dropFirst() + others {
