@@ -69,7 +69,11 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
-        .target(name: "Postgres", dependencies: ["CLibPQ", "Prometheus", logging, serviceLifecycle], swiftSettings: facade),
+        .target(
+            name: "Postgres",
+            dependencies: ["CLibPQ", "Prometheus", logging, serviceLifecycle],
+            swiftSettings: facade
+        ),
         .target(name: "SystemCrypto", dependencies: ["COpenSSL"], swiftSettings: facade),
 
         // What knows nothing of the product
@@ -127,7 +131,8 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects", "Secrets", "Sessions",
+                "Accounts", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects", "Secrets",
+                "Sessions",
                 "Storage", "StrictJSON", httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1,
                 nioPosix,
                 serviceLifecycle,
@@ -156,7 +161,14 @@ let package = Package(
                 logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
-            swiftSettings: strict
+            swiftSettings: strict,
+            // Relocations take a hundredth of the room, on disk and in memory. Needs glibc 2.36.
+            linkerSettings: [
+                .unsafeFlags(
+                    ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
+                    .when(platforms: [.linux], configuration: .release)
+                )
+            ]
         ),
 
         // Benchmarks

@@ -400,6 +400,7 @@ class Bench:
     def path(self, name, requests, ceiling_us, *options, connections=None, seconds=None, note=""):
         """Measures one path at each number of connections; the last one counts."""
         for count in connections or self.options.connections:
+            self.settle()
             result = self.load.measure(requests, count, seconds or self.options.seconds, *options)
             result.update(path=name, connections=count, ceiling_us=ceiling_us, note=note, mb=self.service.memory_mb())
             result["cpu_us"] = result["service_us"] + result["postgres_us"]
@@ -420,7 +421,12 @@ class Bench:
                 f"{r['service_us']:>9.0f}{r['postgres_us']:>9.0f}{r['cpu_us']:>9.0f}{r['ceiling_us']:>9.0f}"
                 f"{r['ratio']:>7.2f}{r['statements']:>7.2f}{r['wal_bytes']:>8.0f}{r['mb']:>6.0f}")
 
+    def settle(self):
+        """What the path before left to clean up counts for neither the next path nor its ceiling."""
+        self.postgres.sql("VACUUM")
+
     def ceiling(self, script):
+        self.settle()
         return pgbench(self.postgres, script, self.options.seconds, self.options.accounts)
 
     def run(self):
@@ -510,6 +516,7 @@ class Bench:
             for p in self.people[:256]
         ))
         floor = self.options.floor
+        self.settle()
         ratios = []
         for _ in range(5):
             bare = float(subprocess.run([floor, "scrypt", "5"], capture_output=True, text=True, check=True).stdout)

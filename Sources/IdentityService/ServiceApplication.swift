@@ -52,6 +52,9 @@ private struct Connections: ServerChildChannel {
             limits.maxHeaderListSize = 64 * 1024
             limits.maxHeaderFieldCount = 128
             let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)
+            // What is read before anything of it is looked at.
+            let allocator = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 8192)
+            try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(ByteToMessageHandler(decoder))
             try pipeline.addHandler(HTTPConnection(responder, channel.eventLoop))

@@ -1,21 +1,17 @@
+import Crypto
+
 /// Where random bytes come from; passed in, so that tests can choose them.
 package struct RandomSource: Sendable {
     private let fill: @Sendable (Int) -> [UInt8]
 
     package init(fill: @escaping @Sendable (_ count: Int) -> [UInt8]) { self.fill = fill }
 
-    /// The system's generator, which is cryptographically secure on every platform that we run on.
+    /// swift-crypto's generator, which the system seeds.
+    ///
+    /// It is the one that makes its keys, and costs no call of the system for each eight bytes.
     package static let system = RandomSource { count in
-        // Eight bytes for each call of the system.
-        var generator = SystemRandomNumberGenerator()
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 7)
-        while bytes.count < count {
-            let word = generator.next()
-            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
-        }
-        bytes.removeLast(bytes.count - count)
-        return bytes
+        guard count > 0 else { return [] }
+        return unsafe SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { unsafe [UInt8]($0) }
     }
 
     package func bytes(_ count: Int) -> [UInt8] { fill(count) }

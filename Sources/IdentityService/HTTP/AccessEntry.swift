@@ -48,6 +48,7 @@ struct AccessEntry {
     }
 
     func log(_ status: HTTPResponse.Status, to logger: Logger) {
+        guard logger.logLevel <= .info else { return }
         var metadata: Logger.Metadata = [
             "http.method": "\(method.rawValue)", "http.path": "\(path)", "http.status": "\(status.code)",
             "duration.us":

@@ -42,7 +42,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var timer: Scheduled<Void>?
     private var timerTime = NIODeadline.distantFuture
 
-    /// Parts that may wait before reading stops.
+    /// Parts that may wait before reading stops; a read brings some hundreds at most.
     private static let maximumWaiting = 32
 
     init(_ responder: ServiceResponder, _ eventLoop: any EventLoop) {
@@ -62,13 +62,35 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        guard case .answering = state else { return take(part, context) }
-        if !isEnding { waiting.append(part) }
+        if mayTake(context) { take(part, context) } else if !isEnding { waiting.append(part) }
     }
 
     func read(context: ChannelHandlerContext) {
-        holdsRead = waiting.count > Self.maximumWaiting
+        holdsRead = waiting.count > Self.maximumWaiting || !context.channel.isWritable
         if !holdsRead { context.read() }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        takeWaiting(context)
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// One request at a time, and none while the client does not read its answers.
+    private func mayTake(_ context: ChannelHandlerContext) -> Bool {
+        if case .answering = state { return false }
+        return context.channel.isWritable
+    }
+
+    private func takeWaiting(_ context: ChannelHandlerContext) {
+        while mayTake(context), let part = waiting.popFirst() { take(part, context) }
+        switch state {
+        case .idle, .reading:
+            guard waiting.isEmpty else { break }
+            if isBroken { return refuse(context) }
+            if isInputClosed { return close(context) }
+        case .answering, .closed: break
+        }
+        if holdsRead { read(context: context) }
     }
 
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
@@ -115,6 +137,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         let isAdmitted = load.begin()
         if !isAdmitted { request.refusal = .unavailable(cause: "requests") }
         if !head.isKeepAlive { isEnding = true }
+        limit(to: limits.time, context)
         let connection = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         state = .answering(
             Task(executorPreference: executor) { [responder, load] in
@@ -135,17 +158,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         state = .idle
         limit(to: limits.idle, context)
         context.writeAndFlush(wrapOutboundOut(response.bytes(date: load.date.text())), promise: nil)
-        while let part = waiting.popFirst() {
-            take(part, context)
-            if case .answering = state { break }
-        }
-        switch state {
-        case .idle, .reading:
-            if isBroken { return refuse(context) }
-            if isInputClosed { return close(context) }
-        case .answering, .closed: break
-        }
-        if holdsRead { read(context: context) }
+        takeWaiting(context)
     }
 
     /// Answers what is no HTTP.
@@ -169,11 +182,8 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is HTTPParserError else { return close(context) }
-        switch state {
-        case .answering: isBroken = true
-        case .idle, .reading: refuse(context)
-        case .closed: break
-        }
+        isBroken = true
+        takeWaiting(context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -183,10 +193,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             if case .idle = state { close(context) }
         case ChannelEvent.inputClosed:
             isInputClosed = true
-            switch state {
-            case .idle, .reading: close(context)
-            case .answering, .closed: break
-            }
+            takeWaiting(context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -259,8 +266,11 @@ extension Response {
     /// The answer as it goes over a connection of HTTP/1.1 (RFC 9112 §4).
     fileprivate func bytes(date: String, closes: Bool = false) -> ByteBuffer {
         var bytes = ByteBufferAllocator().buffer(capacity: 512 + body.readableBytes)
-        bytes.writeStaticString("HTTP/1.1 ")
-        bytes.writeString("\(status.code) \(status.reasonPhrase)\r\n")
+        if status == .ok {
+            bytes.writeStaticString("HTTP/1.1 200 OK\r\n")
+        } else {
+            bytes.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
+        }
         for field in headers {
             bytes.writeString(field.name.rawName)
             bytes.writeStaticString(": ")

@@ -6,7 +6,7 @@ extension Response {
         _ status: HTTPResponse.Status = .ok,
         _ members: (inout JSONWriter) throws -> Void
     ) rethrows -> Response {
-        var json = JSONWriter()
+        var json = JSONWriter(capacity: 2048)  // an answer with two tokens
         try json.object(members)
         return Response(
             status: status,

@@ -204,6 +204,41 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test("asks for nothing more while a client does not read its answers")
+    func waitsForTheReader() async throws {
+        let handled = Counter()
+        let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: 1 << 20)
+        let route = Route(
+            .get,
+            "/large",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                handled.increment()
+                return Response(status: .ok, body: large)
+            }
+        )
+        try await ServiceFixture(additionalRoutes: [Self.echo, route]).serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                let request = "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
+                try await connection.send(String(repeating: request, count: 63))
+                try await waitUntil { handled.value > 0 }
+                // Others are served meanwhile, and this one no further than the sockets hold.
+                try await RawConnection.open(port: port) { other in
+                    for _ in 0..<200 {
+                        try await other.send(Self.post("/length", "{}"))
+                        #expect(try await other.read(until: "}").hasSuffix(#"{"length":2}"#))
+                    }
+                }
+                #expect(handled.value < 40)
+                try await connection.send("GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                let answers = try await connection.readAll()
+                #expect(answers.ranges(of: "HTTP/1.1 200 OK").count == 64)
+                #expect(handled.value == 64)
+            }
+        }
+    }
+
     @Test("says what time it is, in the form of RFC 9110 §5.6.7")
     func tellsTheTime() async throws {
         try await connect { connection in
