@@ -7,18 +7,29 @@ import struct Foundation.Date
 ///
 /// An account comes in one row for each linked credential, in one row without any when there is none.
 enum AccountRow {
-    static let columns: SQL = """
-        a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name,
-        a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth,
-        a.custom_attributes, a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at,
-        a.screen_name, a.language, a.time_zone, a.date_of_birth,
-        l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
-        """
+    static let columns = columns(activity: "v.last_sign_in_at, v.last_refresh_at")
 
     static let joins: SQL = """
         LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
+        \(sql: joinsWithoutActivity)
+        """
+
+    /// For who signs in or refreshes, which is what the activity tells of.
+    static let columnsWithoutActivity = columns(activity: "NULL::timestamptz, NULL::timestamptz")
+
+    static let joinsWithoutActivity: SQL = """
         LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
         """
+
+    private static func columns(activity: SQL) -> SQL {
+        """
+        a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name,
+        a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth,
+        a.custom_attributes, a.disabled, a.valid_since, a.created_at, \(sql: activity),
+        a.screen_name, a.language, a.time_zone, a.date_of_birth,
+        l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
+        """
+    }
 
     /// Reads the columns: an account that holds at most the one linked credential of its row.
     static func decode(_ row: inout PostgresRow) throws -> Account {

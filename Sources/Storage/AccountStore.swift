@@ -145,12 +145,12 @@ extension AccountStore {
                 SELECT number, account FROM owner UNION SELECT number, account FROM holder
                 UNION SELECT number, account FROM asked WHERE account <> ''
             )
-            SELECT n.number, \(sql: AccountRow.columns), o.account IS NOT NULL, h.account IS NOT NULL, o.issuer,
+            SELECT n.number, \(sql: AccountRow.columnsWithoutActivity), o.account IS NOT NULL, h.account IS NOT NULL, o.issuer,
                 \(sql: SessionRow.columns)
             FROM meant m
             JOIN asked n ON n.number = m.number
             JOIN accounts a ON a.project = n.project AND a.account = m.account AND a.tenant = n.tenant
-            \(sql: AccountRow.joins)
+            \(sql: AccountRow.joinsWithoutActivity)
             LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
             LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
             LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account AND s.account = n.account

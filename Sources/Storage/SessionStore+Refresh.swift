@@ -134,11 +134,11 @@ extension SessionStore {
             SELECT s.number, k.number IS NULL AND s.revoked_at IS NULL AND s.is_known
                     AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
                 s.is_known, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
-                s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columns)
+                s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity)
             FROM found s
             LEFT JOIN locked k ON k.number = s.number
             LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
-            \(sql: AccountRow.joins)
+            \(sql: AccountRow.joinsWithoutActivity)
             """
         ) { row in try RefreshRow(&row) }
         var answers = [RefreshAnswer](repeating: .notFound, count: questions.count)
