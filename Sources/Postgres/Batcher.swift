@@ -48,11 +48,14 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         self.ask = ask
     }
 
-    /// How many questions wait for the end of the one that is under way.
-    package var waiting: Int { state.withLock { $0.waiting.count } }
-
     /// What there was since the start.
-    package var counts: BatchCounts { state.withLock { $0.counts } }
+    package var counts: BatchCounts {
+        state.withLock { state in
+            var counts = state.counts
+            counts.waiting = state.waiting.count
+            return counts
+        }
+    }
 
     /// - Parameter key: nil for a question that may stand in a batch more than once.
     /// - Throws: ``PostgresError``; `CancellationError`.
@@ -169,6 +172,8 @@ package struct BatchCounts: Sendable {
     package internal(set) var sizes = Histogram.sizes
     /// In seconds; the first question of a moment does not wait and is not in it.
     package internal(set) var waits = Histogram.seconds
+    /// Questions that wait at this moment.
+    package internal(set) var waiting = 0
 }
 
 /// A task that waits for an answer; the first one that comes, or its cancellation, ends the wait.

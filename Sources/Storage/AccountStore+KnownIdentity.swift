@@ -12,7 +12,6 @@ struct KnownSignIn: Sendable {
     var account: AccountID
     var version: Int64
     var provider: ProviderID
-    var subject: String
     var allowsUnconfiguredProvider: Bool
     var token: FederatedCredential.OneTimeToken?
     var session: NewSession
@@ -35,7 +34,6 @@ struct KnownSignIn: Sendable {
         self.account = account.id
         version = account.version
         provider = write.credential.identity.provider
-        subject = write.credential.identity.subject
         allowsUnconfiguredProvider = write.allowsUnconfiguredProvider
         token = write.credential.oneTimeToken
         self.session = session
@@ -46,6 +44,7 @@ struct KnownSignIn: Sendable {
 extension AccountStore {
     /// Signs in to accounts that own their identities (S1): one statement, shared with other such sign-ins of the moment.
     ///
+    /// Whatever takes an identity from an account counts as a change of the account: its version says that it still has it.
     /// Accounts are locked in the order of their keys, and one that somebody else has locked is left out: its sign-in
     /// waits alone.
     ///
@@ -58,14 +57,13 @@ extension AccountStore {
                 FROM unnest(\(known.map(\.scope.project.rawValue))::text[],
                     \(known.map(\.scope.tenant.rawValue))::text[], \(known.map(\.account.rawValue))::text[],
                     \(known.map(\.version))::int8[], \(known.map(\.provider.rawValue))::text[],
-                    \(known.map(\.subject))::text[],
                     \(known.map(\.allowsUnconfiguredProvider))::bool[], \(known.map(\.now))::timestamptz[],
                     \(known.map { $0.token?.hash ?? [] })::bytea[], \(known.map { Double($0.token?.expiresAt ?? 0) })::float8[],
                     \(known.map(\.session.id.rawValue))::text[], \(known.map(\.session.secretHash))::bytea[],
                     \(known.map(\.session.authTime))::int8[], \(known.map(\.session.signInProvider.rawValue))::text[],
                     \(known.map(\.session.claims))::text[], \(known.map(\.session.signInAttributes))::text[],
                     \(known.map(\.session.userAgent))::text[], \(known.map(\.session.addressPrefix))::text[]) WITH ORDINALITY
-                    n (project, tenant, account, version, provider, subject, unconfigured, now, token_hash,
+                    n (project, tenant, account, version, provider, unconfigured, now, token_hash,
                         token_expires, session, secret_hash, auth_time, method, claims, attributes, user_agent,
                         address_prefix, number)
                 LEFT JOIN provider_configurations p ON p.project = n.project AND p.tenant = n.tenant
@@ -74,8 +72,6 @@ extension AccountStore {
                 SELECT n.* FROM asked n
                 JOIN accounts a ON a.project = n.project AND a.account = n.account AND a.tenant = n.tenant
                     AND a.version = n.version AND a.disabled IS NOT TRUE
-                JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
-                    AND c.subject = n.subject AND c.account = a.account
                 WHERE n.enabled
                 ORDER BY a.project, a.account
                 FOR SHARE OF a SKIP LOCKED

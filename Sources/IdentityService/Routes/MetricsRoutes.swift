@@ -113,6 +113,8 @@ struct MetricsRoutes {
         let batches = stores.batchCounts
         text.family("identity_batch_size", .histogram, "Questions that shared a statement.")
         for (name, counts) in batches { text.samples("identity_batch_size", ["batch": name], counts.sizes) }
+        text.family("identity_batch_waiting", .gauge, "Questions that wait for a batch.")
+        for (name, counts) in batches { text.sample("identity_batch_waiting", ["batch": name], value: counts.waiting) }
         text.family("identity_batch_wait_seconds", .histogram, "Time that a question waited for its batch to begin.")
         for (name, counts) in batches { text.samples("identity_batch_wait_seconds", ["batch": name], counts.waits) }
     }

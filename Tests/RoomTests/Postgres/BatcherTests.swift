@@ -43,7 +43,7 @@ struct BatcherTests {
         let first = Task { try await batcher.answer(to: "first", for: "first") }
         await held.whenStarted()
         let tasks = questions.map { entry in Task { try await batcher.answer(to: entry.question, for: entry.key) } }
-        try await waitUntil { batcher.waiting == min(questions.count, queueLimit) }
+        try await waitUntil { batcher.counts.waiting == min(questions.count, queueLimit) }
         await held.release.wait()
         #expect(try await first.value == "FIRST")
         var outcomes: [Result<String, any Error>] = []
@@ -94,7 +94,7 @@ struct BatcherTests {
         let first = Task { try await batcher.answer(to: "first", for: "first") }
         await held.whenStarted()
         let waiting = ["a", "b"].map { name in Task { try await batcher.answer(to: name, for: name) } }
-        try await waitUntil { batcher.waiting == 2 }
+        try await waitUntil { batcher.counts.waiting == 2 }
         do {
             _ = try await batcher.answer(to: "c", for: "c")
             Issue.record("there was room")
@@ -116,7 +116,7 @@ struct BatcherTests {
             Task { try await batcher.answer(to: "left", for: "left") },
             Task { try await batcher.answer(to: "stays", for: "stays") }
         )
-        try await waitUntil { batcher.waiting == 2 }
+        try await waitUntil { batcher.counts.waiting == 2 }
         left.cancel()
         await #expect(throws: CancellationError.self) { try await left.value }
         await held.release.wait()

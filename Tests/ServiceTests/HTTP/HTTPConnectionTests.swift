@@ -5,7 +5,7 @@ import NIOCore
 import TestKit
 import Testing
 
-@Suite("Connections")
+@Suite("Connections", .timeLimit(.minutes(1)))
 struct HTTPConnectionTests {
     private static let lookup = "/v1/accounts:lookup?key=\(ServiceFixture.key)"
 

@@ -99,4 +99,65 @@ struct SignInBatchTests {
             #expect(late.status == 200 && late.localID == people[0].id, "\(late)")
         }
     }
+
+    enum Change: String, CaseIterable, CustomTestStringConvertible {
+        case disabled
+        case unlinked
+        case passwordReset = "given another password and address by an admin"
+
+        var testDescription: String { rawValue }
+
+        func callAsFunction(_ id: String, _ world: LinkingWorld) async throws {
+            switch self {
+            case .disabled: try await world.update(id, ["disableUser": true])
+            case .unlinked: try await world.update(id, ["deleteProvider": ["oidc.acme"]])
+            case .passwordReset: try await world.update(id, ["email": "other@example.com", "password": "another one"])
+            }
+        }
+    }
+
+    @Test("T-A10: what became of an account while its sign-in waited for a batch counts", arguments: Change.allCases)
+    func changedMeanwhile(_ change: Change) async throws {
+        try await LinkingWorld.run { world in
+            let people = try await Self.people(2, world)
+            let database = world.service.stores.database
+            let before = try await Self.sessions(world)
+            let (first, second) = try await database.transaction { transaction in
+                // The first one's statement waits for its activity, and the second one's for its end.
+                try await transaction.execute("SELECT FROM account_activity WHERE account = \(people[0].id) FOR UPDATE")
+                let holder = try await transaction.query("SELECT pg_backend_pid()") { try $0.next(Int32.self) }.first
+                let first = Task { try await world.acme(people[0].user) }
+                try await waitUntil {
+                    let blocked = try await TestDatabase.current.client.query(
+                        "SELECT count(*) FROM pg_stat_activity WHERE \(holder ?? 0) = ANY (pg_blocking_pids(pid))"
+                    ) { try $0.next(Int64.self) }
+                    return blocked == [1]
+                }
+                let second = Task { try await world.acme(people[1].user) }
+                try await waitUntil {
+                    world.service.stores.batchCounts.contains { $0.name == "sign_in" && $0.counts.waiting == 1 }
+                }
+                try await change(people[1].id, world)
+                return (first, second)
+            }
+            #expect(try await first.value.status == 200)
+            let reply = try await second.value
+            let after = try await Self.sessions(world)
+            switch change {
+            case .disabled:
+                #expect(reply.error == "USER_DISABLED", "\(reply)")
+                #expect(after[people[1].id] == before[people[1].id])
+            case .unlinked:
+                // Decided anew: the address is the account's own and verified, so the identity is linked again.
+                #expect(reply.status == 200 && reply.localID == people[1].id, "\(reply)")
+                let linked = try await database.query(
+                    "SELECT provider FROM credential_subjects WHERE account = \(people[1].id)"
+                ) { try $0.next(String.self) }
+                #expect(linked == ["oidc.acme"])
+            case .passwordReset:
+                #expect(reply.status == 200 && reply.localID == people[1].id, "\(reply)")
+                #expect(reply.claims["email"]?.string == "other@example.com", "of the account as it is now")
+            }
+        }
+    }
 }
