@@ -589,7 +589,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of each measurement")
     parser.add_argument("--connections", type=numbers, default=[1, 16, 64])
     parser.add_argument("--only", type=lambda text: text.split(","), default=[], help="paths to measure")
-    parser.add_argument("--id-tokens", type=int, default=20_000, help="presented once each by lookup")
+    parser.add_argument("--id-tokens", type=int, default=40_000, help="presented once each by lookup")
     parser.add_argument("--json", default=".build/bench.json")
     parser.add_argument("--program", default=".build/release/identity")
     parser.add_argument("--floor", default=".build/release/bench-floor")
