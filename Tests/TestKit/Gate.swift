@@ -1,6 +1,8 @@
 import Foundation
 
 /// Holds the threads that come to it while it is closed.
+///
+/// `@unchecked Sendable`: all that changes is guarded by `condition`.
 package final class Gate: @unchecked Sendable {
     private let condition = NSCondition()
     private var isOpen: Bool

@@ -24,7 +24,7 @@ package struct RawConnection: Sendable {
             }
         return try await channel.executeThenClose { inbound, outbound in
             try await body(
-                RawConnection(channel: channel, outbound: outbound, received: Received(inbound.makeAsyncIterator()))
+                RawConnection(channel: channel, outbound: outbound, received: Received(inbound))
             )
         }
     }
@@ -45,14 +45,15 @@ package struct RawConnection: Sendable {
 
     /// One reader at a time: tests read one after the other.
     private actor Received {
-        private nonisolated(unsafe) var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+        private var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
         private var text = ""
 
-        init(_ iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator) { unsafe self.iterator = iterator }
+        init(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) { iterator = inbound.makeAsyncIterator() }
 
         func read(until isEnough: (String) -> Bool) async throws -> String {
+            var iterator = iterator
             while !isEnough(text) {
-                guard let part = try await unsafe iterator.next(isolation: self) else { break }
+                guard let part = try await iterator.next(isolation: self) else { break }
                 text += String(buffer: part)
             }
             defer { text = "" }

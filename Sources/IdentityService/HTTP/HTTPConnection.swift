@@ -87,7 +87,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         case .idle, .reading:
             guard waiting.isEmpty else { break }
             if isBroken { return refuse(context) }
-            if isInputClosed { return close(context) }
+            if isInputClosed { return closeAfterAnswers(context) }
         case .answering, .closed: break
         }
         if holdsRead { read(context: context) }
@@ -168,9 +168,17 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Closes the connection once the answer is out.
     private func writeLast(_ response: Response, _ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(response.bytes(date: load.date.text(), closes: true)), promise: nil)
+        closeAfterAnswers(context)
+    }
+
+    /// Closes the connection once the client has all that was written, or does not read it in time.
+    private func closeAfterAnswers(_ context: ChannelHandlerContext) {
         state = .closed
-        let bytes = response.bytes(date: load.date.text(), closes: true)
-        context.writeAndFlush(wrapOutboundOut(bytes)).assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        limit(to: limits.idle, context)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+            context.close(promise: nil)
+        }
     }
 
     private func release() {
@@ -190,7 +198,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch event {
         case is ChannelShouldQuiesceEvent:
             isEnding = true
-            if case .idle = state { close(context) }
+            if case .idle = state { closeAfterAnswers(context) }
         case ChannelEvent.inputClosed:
             isInputClosed = true
             takeWaiting(context)
@@ -235,9 +243,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         timerTime = .distantFuture
         guard due <= .now() else { return startTimer(context) }
         switch state {
-        case .idle, .reading: close(context)
+        case .idle, .reading, .closed: close(context)
         case .answering(let task): task.cancel()
-        case .closed: break
         }
     }
 }

@@ -48,6 +48,9 @@ package struct ServiceResponder: Sendable {
         self.random = random
     }
 
+    /// How many connections are open.
+    package var connections: Int { load.connections }
+
     /// How many requests are being answered.
     package var requestsInFlight: Int { load.requestsInFlight }
 

@@ -2,6 +2,7 @@ import HTTPTypes
 import IdentityService
 import InMemoryLogging
 import NIOCore
+import ServiceLifecycle
 import TestKit
 import Testing
 
@@ -85,6 +86,55 @@ struct HTTPConnectionTests {
             try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
             connection.finishSending()
             #expect(try await connection.readAll().hasSuffix(#"{"status":"ok"}"#))
+        }
+    }
+
+    @Test("a client that has finished sending gets the whole of a large answer, and a stop waits for it")
+    func endsAfterTheAnswer() async throws {
+        let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: 32 << 20)
+        let route = Route(
+            .get,
+            "/large",
+            on: .service,
+            errors: .status,
+            .open { _ in Response(status: .ok, body: large) }
+        )
+        let request = "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
+        try await connect(routes: [route]) { connection in
+            try await connection.send(request)
+            connection.finishSending()
+            #expect(try await connection.readAll().utf8.count > large.readableBytes)
+        }
+        try await ServiceFixture(additionalRoutes: [route]).serve { port, group in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send(request)
+                // The answer has begun and is longer than what sockets hold.
+                let start = try await connection.read(until: "\r\n\r\n").utf8.count
+                await group.triggerGracefulShutdown()
+                #expect(try await connection.readAll().utf8.count + start > large.readableBytes)
+            }
+        }
+    }
+
+    @Test("ends a connection whose client does not read its last answer")
+    func endsUnreadConnections() async throws {
+        let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: 32 << 20)
+        let route = Route(
+            .get,
+            "/large",
+            on: .service,
+            errors: .status,
+            .open { _ in Response(status: .ok, body: large) }
+        )
+        var limits = ServiceResponder.Limits()
+        limits.idle = .milliseconds(50)
+        let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
+        try await fixture.serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                try await waitUntil { fixture.assembly.responder.connections == 1 }
+                try await waitUntil { fixture.assembly.responder.connections == 0 }
+            }
         }
     }
 

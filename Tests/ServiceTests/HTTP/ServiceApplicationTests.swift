@@ -50,7 +50,11 @@ struct ServiceApplicationTests {
             on: .service,
             errors: .status,
             .open { _ in
-                try await Task.sleep(for: .seconds(3600))
+                // Nothing comes before the task is cancelled.
+                let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+                for await _ in stream {}
+                continuation.finish()
+                try Task.checkCancellation()
                 return Response(status: .ok)
             }
         )
