@@ -6,6 +6,8 @@ usage: bench.py [--accounts N] [--seconds S] [--connections 1,16,64] [--only PAT
 
 import argparse
 import base64
+import contextlib
+import copy
 import hashlib
 import http.client
 import json
@@ -115,6 +117,11 @@ class Service:
         }
         self.program = program
 
+    def twin(self):
+        other = copy.copy(self)
+        other.environment = dict(self.environment)
+        return other
+
     def run(self, *arguments):
         done = subprocess.run([self.program, *arguments], env=self.environment, capture_output=True, text=True)
         if done.returncode:
@@ -181,8 +188,8 @@ class Person:
     def __init__(self, number, project_number):
         self.account = f"u{number}"
         self.session = f"session{number:014}A"  # ends as the base64url of 16 bytes may
-        secret = b64(hashlib.sha256(b"secret" + self.account.encode()).digest())
-        self.refresh_token = b64(f"{project_number}.{self.account}.{self.session}.{secret}".encode())
+        self.secret = b64(hashlib.sha256(b"secret" + self.account.encode()).digest())
+        self.refresh_token = b64(f"{project_number}.{self.account}.{self.session}.{self.secret}".encode())
 
 
 def fill(postgres, count, project_number):
@@ -212,7 +219,7 @@ def fill(postgres, count, project_number):
         "sessions",
         "project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at, last_used_at, "
         "user_agent, address_prefix",
-        ((PROJECT, p.account, p.session, "", "\\\\x" + hashlib.sha256(p.refresh_token.encode()).hexdigest(),
+        ((PROJECT, p.account, p.session, "", "\\\\x" + hashlib.sha256(p.secret.encode()).hexdigest(),
           str(int(time.time())), PROVIDER, now, now, "wrk", "127.0.0.0/24") for p in people()),
     )
     postgres.sql("VACUUM ANALYZE")
@@ -490,7 +497,8 @@ class Bench:
                     self.json[name].update(ceiling_us=round(row["ceiling_us"], 1), ratio=round(row["ratio"], 3))
 
     def lookup(self, verify):
-        """With ID tokens that were never presented before, then with the same ones again."""
+        """With ID tokens that were never presented before, then with the same ones again, then at a node that has
+        neither made nor seen them."""
         kept = os.path.join(self.folder, "id-tokens")
         tokens = []
         for _ in range(self.options.id_tokens // self.sample or 1):
@@ -498,11 +506,28 @@ class Bench:
         with open(kept) as file:
             tokens = [line.split("\t")[1] for line in file]
         ceiling = self.ceiling("lookup") + verify
-        requests = self.requests.json("lookup", ({"idToken": token} for token in tokens))
-        self.path("lookup", requests, ceiling, "once", connections=self.options.connections[-1:], seconds=60)
-        again = self.requests.json("lookup", ({"idToken": token} for token in tokens[-5000:]))
+        lookups = lambda tokens: self.requests.json("lookup", ({"idToken": token} for token in tokens))
+        once = dict(connections=self.options.connections[-1:], seconds=60)
+        half = len(tokens) // 2
+        self.path("lookup", lookups(tokens[half:]), ceiling, "once", **once)
+        again = lookups(tokens[-5000:])
         self.load.wrk(again, 16, 60, "once")
         self.path("lookup_repeated", again, ceiling)
+        with self.another_node():
+            self.path("lookup_elsewhere", lookups(tokens[:half]), ceiling, "once", **once)
+
+    @contextlib.contextmanager
+    def another_node(self):
+        """A second service on the same database."""
+        service, load = self.service, self.load
+        self.service = service.twin()
+        self.service.start()
+        self.load = Load(self.service.url, self.service.cpu_us, self.postgres)
+        try:
+            yield
+        finally:
+            self.service.stop()
+            self.service, self.load = service, load
 
     def with_idp(self, tokens):
         return self.requests.json("signInWithIdp", (
@@ -589,7 +614,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of each measurement")
     parser.add_argument("--connections", type=numbers, default=[1, 16, 64])
     parser.add_argument("--only", type=lambda text: text.split(","), default=[], help="paths to measure")
-    parser.add_argument("--id-tokens", type=int, default=40_000, help="presented once each by lookup")
+    parser.add_argument("--id-tokens", type=int, default=80_000, help="presented once each by lookup, half of them to another node")
     parser.add_argument("--json", default=".build/bench.json")
     parser.add_argument("--program", default=".build/release/identity")
     parser.add_argument("--floor", default=".build/release/bench-floor")

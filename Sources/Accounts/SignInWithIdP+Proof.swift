@@ -2,6 +2,7 @@ import Federation
 import Linking
 import Projects
 import Secrets
+import Sessions
 import Storage
 
 import struct Foundation.Date
@@ -199,10 +200,10 @@ extension SignInWithIdP {
         )
     }
 
-    func openSession(_ account: AccountID, _ credential: FederatedCredential, _ caller: Caller) -> PreparedSession {
+    /// - Parameter id: the session to renew; nil for a new one.
+    func prepareSession(_ id: SessionID?, _ credential: FederatedCredential, _ caller: Caller) -> PreparedSession {
         parts.prepareSession(
-            nil,
-            for: account,
+            id,
             provider: credential.identity.provider,
             attributes: credential.signInAttributes,
             caller: caller

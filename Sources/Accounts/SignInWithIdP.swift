@@ -38,7 +38,9 @@ package struct SignInWithIdP: Sendable {
         let store = parts.accounts
         var proof = proof
         for _ in 0..<3 {
-            let found = try await store.candidates(for: identity, caller: nil, in: caller.scope)
+            let session = prepareSession(nil, proof.credential, caller)
+            let write = makeWrite(proof, .open(session.values), caller)
+            let found = try await store.candidates(for: identity, opening: write, in: caller.scope)
             try requireSameIssuer(found, identity, caller)
             let decision = SignInDecision.decide(
                 for: identity,
@@ -56,7 +58,9 @@ package struct SignInWithIdP: Sendable {
                 return try await conflict(proof, request, with: found.emailOwner, providers: providers, caller)
             case .signIn:
                 guard let account = found.owner else { continue }
-                attempt = Attempt(event: .signedIn, account: account) { try await store.signIn(to: account, $0) }
+                attempt = Attempt(event: .signedIn, account: account) {
+                    found.isOpened ? .applied : try await store.signIn(to: account, $0)
+                }
             case .signUp(let email, let verified):
                 let account = newAccount(for: identity, email: email, verified: verified)
                 attempt = Attempt(event: .signedUp, account: account) { try await store.signUp(account, $0) }
@@ -71,8 +75,7 @@ package struct SignInWithIdP: Sendable {
                     try await store.takeOver(account, $0)
                 }
             }
-            let session = openSession(attempt.account.id, proof.credential, caller)
-            switch try await attempt.apply(makeWrite(proof, .open(session.values), caller)) {
+            switch try await attempt.apply(write) {
             case .stale: proof = try await reread(proof, caller)
             case .providerDisabled: throw AccountsError.providerDisabled
             case .duplicateToken:
@@ -154,13 +157,7 @@ package struct SignInWithIdP: Sendable {
                 emailOwner: found.emailOwner?.id,
                 policy: policy(for: proof.credential, caller)
             )
-            let session = parts.prepareSession(
-                user.session.id,
-                for: user.account.id,
-                provider: identity.provider,
-                attributes: proof.credential.signInAttributes,
-                caller: caller
-            )
+            let session = prepareSession(user.session.id, proof.credential, caller)
             let write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)
             let written: WriteOutcome
             var account = user.account

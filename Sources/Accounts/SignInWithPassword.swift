@@ -41,7 +41,7 @@ package struct SignInWithPassword: Sendable {
             throw protected ? AccountsError.invalidLoginCredentials : AccountsError.invalidPassword
         }
         guard !found.account.isDisabled else { throw AccountsError.userDisabled }
-        let session = parts.prepareSession(nil, for: found.account.id, provider: .password, caller: caller)
+        let session = parts.prepareSession(nil, provider: .password, caller: caller)
         let applied = try await parts.accounts.signIn(
             to: found.account,
             checked: stored,

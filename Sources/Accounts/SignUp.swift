@@ -66,7 +66,7 @@ package struct SignUp: Sendable {
             account.passwordUpdatedAt = parts.now()
         }
         let provider: ProviderID = email == nil ? .anonymous : .password
-        let session = parts.prepareSession(nil, for: account.id, provider: provider, caller: caller)
+        let session = parts.prepareSession(nil, provider: provider, caller: caller)
         let conflict = try await parts.accounts.insert(
             account,
             password: stored,
@@ -88,7 +88,7 @@ package struct SignUp: Sendable {
     ) async throws -> Result {
         let token = try await parts.verify(idToken, caller: caller)
         let stored = try await parts.hash(password, caller.project)
-        let session = parts.prepareSession(token.session, for: token.account, provider: .password, caller: caller)
+        let session = parts.prepareSession(token.session, provider: .password, caller: caller)
         let now = parts.now()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             _ = try SignedInAccount(token: token, account: account, session: current)

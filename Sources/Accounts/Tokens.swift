@@ -4,10 +4,10 @@ import Secrets
 import Sessions
 import Storage
 
-/// A session about to be written, with the refresh token that only its client will know.
+/// A session about to be written, with the secret that only its client will know.
 struct PreparedSession: Sendable {
     var values: NewSession
-    var refreshToken: RefreshToken
+    var secret: Secret
 }
 
 extension Parts {
@@ -15,28 +15,21 @@ extension Parts {
     ///   - id: the session to renew; nil for a new one.
     func prepareSession(
         _ id: SessionID?,
-        for account: AccountID,
         provider: ProviderID,
         attributes: String? = nil,
         caller: Caller
     ) -> PreparedSession {
-        let id = id ?? SessionID(random: random)
-        let token = RefreshToken(
-            projectNumber: caller.project.number,
-            account: account,
-            session: id,
-            random: random
-        )
+        let secret = Secret(random.handle())
         let values = NewSession(
-            id: id,
-            secretHash: token.secretHash,
+            id: id ?? SessionID(random: random),
+            secretHash: RefreshToken.hash(of: secret),
             authTime: seconds,
             signInProvider: provider,
             signInAttributes: attributes,
             userAgent: caller.userAgent,
             addressPrefix: caller.addressPrefix
         )
-        return PreparedSession(values: values, refreshToken: token)
+        return PreparedSession(values: values, secret: secret)
     }
 
     func issueTokens(for account: Account, _ session: PreparedSession, caller: Caller) throws -> IssuedTokens {
@@ -50,7 +43,13 @@ extension Parts {
             project: caller.project,
             tenant: caller.tenant
         )
-        return IssuedTokens(idToken: idToken, refreshToken: Secret(session.refreshToken.text))
+        let refreshToken = RefreshToken(
+            projectNumber: caller.project.number,
+            account: account.id,
+            session: session.values.id,
+            secret: session.secret
+        )
+        return IssuedTokens(idToken: idToken, refreshToken: Secret(refreshToken.text))
     }
 
     func mint(
@@ -69,7 +68,7 @@ extension Parts {
         if let email = account.email { identities["email"] = [email.canonical] }
         if let phoneNumber = account.phoneNumber { identities["phone"] = [phoneNumber] }
         for credential in account.linked { identities[credential.provider.rawValue] = [credential.subject] }
-        return try IDTokenMinter.mint(
+        let token = try IDTokenMinter.mint(
             IDTokenClaims(
                 issuer: project.issuer,
                 project: project.id,
@@ -91,6 +90,8 @@ extension Parts {
             ),
             with: key
         )
+        tokenVerifier.remember(token)
+        return token
     }
 }
 

@@ -59,7 +59,6 @@ package struct UpdateAccount: Sendable {
         let provider: ProviderID? = request.password == nil ? nil : .password
         let session = parts.prepareSession(
             token.session,
-            for: token.account,
             provider: provider ?? token.signInProvider,
             caller: caller
         )
@@ -101,7 +100,7 @@ package struct UpdateAccount: Sendable {
         let event: AccountEvent = changed.changes.unlinked.isEmpty ? .changed : .unlinked
         event.log(result.account.id, caller)
         if case .renew(let values, _) = changed.changes.session {
-            let renewed = PreparedSession(values: values, refreshToken: session.refreshToken)
+            let renewed = PreparedSession(values: values, secret: session.secret)
             result.tokens = try parts.issueTokens(for: result.account, renewed, caller: caller)
         }
         result.newEmail = (changed.changes.email ?? nil)?.canonical

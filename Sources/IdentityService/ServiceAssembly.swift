@@ -53,7 +53,7 @@ package struct ServiceAssembly: Sendable {
                 stores: stores,
                 federation: federation,
                 passwords: passwords,
-                tokenVerifier: IDTokenVerifier(cache: VerifiedTokenCache(capacity: 10_000)),
+                tokenVerifier: IDTokenVerifier(cache: VerifiedTokenCache(capacity: 65_536)),
                 random: random,
                 now: now,
                 development: options.development
@@ -100,15 +100,13 @@ package struct ServiceAssembly: Sendable {
             limits: options.limits,
             load: load,
             unmatched: unmatched,
-            logger: logger,
-            random: random
+            logger: logger
         )
         operations = ServiceResponder(
             table: RouteTable(metrics.routes + health.routes),
             gate: gate,
             limits: options.limits,
-            logger: logger,
-            random: random
+            logger: logger
         )
     }
 }

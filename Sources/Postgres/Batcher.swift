@@ -23,12 +23,15 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private struct State {
         var isBusy = false
         var waiting: [Entry] = []
+        /// Resumed when enough wait for the next batch.
+        var gathering: Waiter<Void>?
         var counts = BatchCounts()
     }
 
     private let state = Mutex(State())
     private let limit: Int
     private let queueLimit: Int
+    private let pace: BatchPace
     private let isOn: Bool
     private let ask: Ask
 
@@ -40,11 +43,13 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         isOn: Bool = true,
         limit: Int = 64,
         queueLimit: Int = 4096,
+        pace: BatchPace = BatchPace(),
         ask: @escaping Ask
     ) {
         self.isOn = isOn
         self.limit = limit
         self.queueLimit = queueLimit
+        self.pace = pace
         self.ask = ask
     }
 
@@ -84,12 +89,14 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard entry.waiter.attach(continuation) else { return }
-                let isFull = state.withLock { state in
-                    guard state.waiting.count < queueLimit else { return true }
+                let (isFull, gathering) = state.withLock { state -> (Bool, Waiter<Void>?) in
+                    guard state.waiting.count < queueLimit else { return (true, nil) }
                     state.waiting.append(entry)
-                    return false
+                    guard state.waiting.count >= pace.enough else { return (false, nil) }
+                    return (false, state.gathering.take())
                 }
                 if isFull { return entry.waiter.resume(with: .failure(PostgresError(.overloaded))) }
+                gathering?.resume(with: .success(()))
                 // The one that was under way may have ended before this one waited.
                 startIfIdle()
             }
@@ -126,9 +133,27 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
             } catch {
                 await runOneByOne(batch)
             }
+            if batch.count >= pace.crowd { await gather() }
             guard let following = next() else { return }
             batch = following
         }
+    }
+
+    /// Waits until enough questions wait, for the time of the pace at most.
+    private func gather() async {
+        let gathering = Waiter<Void>()
+        let isEnough = state.withLock { state in
+            guard state.waiting.count < pace.enough else { return true }
+            state.gathering = gathering
+            return false
+        }
+        guard !isEnough else { return }
+        let timer = Task.detached { [pace] in
+            try await Task.sleep(for: pace.delay)
+            gathering.resume(with: .success(()))
+        }
+        try? await withCheckedThrowingContinuation { _ = gathering.attach($0) }
+        timer.cancel()
     }
 
     private func runOneByOne(_ batch: [Entry]) async {
@@ -164,6 +189,23 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
             for entry in batch { state.counts.waits.record((now - entry.since).seconds) }
             return batch
         }
+    }
+}
+
+/// How batches follow each other under load.
+///
+/// A batch's statement costs as much as many of its questions. So after a batch of at least `crowd` questions the next one
+/// waits for company: until `enough` wait, or for `delay`. PostgreSQL does the same for commits (`commit_siblings`,
+/// `commit_delay`).
+package struct BatchPace: Sendable {
+    package var crowd: Int
+    package var enough: Int
+    package var delay: Duration
+
+    package init(crowd: Int = 5, enough: Int = 32, delay: Duration = .milliseconds(1)) {
+        self.crowd = crowd
+        self.enough = enough
+        self.delay = delay
     }
 }
 

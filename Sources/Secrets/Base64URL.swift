@@ -43,21 +43,23 @@ package enum Base64URL {
     package static func decode(_ characters: ArraySlice<UInt8>) -> [UInt8]? {
         guard characters.count % 4 != 1 else { return nil }
         let values = Self.values
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(characters.count * 3 / 4)
-        var buffer: UInt32 = 0
-        var bits: UInt32 = 0
-        for character in characters {
-            let value = values[Int(character)]
-            guard value >= 0 else { return nil }
-            buffer = buffer << 6 | UInt32(value)
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
+        var foreign: Int8 = 0
+        var unused: UInt32 = 0
+        let bytes = [UInt8](capacity: characters.count * 3 / 4) { bytes in
+            var buffer: UInt32 = 0
+            var bits: UInt32 = 0
+            for character in characters {
+                let value = values[Int(character)]
+                foreign |= value
+                buffer = buffer << 6 | UInt32(truncatingIfNeeded: value)
+                bits += 6
+                if bits >= 8 {
+                    bits -= 8
+                    bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
+                }
             }
+            unused = buffer & (1 << bits - 1)
         }
-        guard buffer & (1 << bits - 1) == 0 else { return nil }
-        return bytes
+        return foreign < 0 || unused != 0 ? nil : bytes
     }
 }

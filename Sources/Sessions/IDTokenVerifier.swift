@@ -1,4 +1,3 @@
-import Crypto
 package import Projects
 
 /// Checks ID tokens that clients send us.
@@ -31,21 +30,17 @@ package struct IDTokenVerifier: Sendable {
     ) throws(IDTokenError) -> VerifiedIDToken {
         let text = Array(token.utf8)
         guard text.count <= Self.maximumLength else { throw .malformed }
-        guard let cache else {
-            return try check(SignedIDToken(text, keys: keys), project, issuer, tenant, now)
-        }
-        let digest = SHA256.hash(data: text)
-        if let signed = cache.find(digest) {
-            guard keys.key(signed.token.kid) != nil else {
-                cache.remove(digest)
-                throw .unknownKey
-            }
-            return try check(signed, project, issuer, tenant, now)
-        }
-        let signed = try SignedIDToken(text, keys: keys)
-        let verified = try check(signed, project, issuer, tenant, now)
-        cache.insert(signed, for: digest)
+        let digest = cache.map { _ in VerifiedTokenCache.Digest(of: text) }
+        let isKnown = digest.flatMap { cache?.contains($0) } ?? false
+        let verified = try check(SignedIDToken(text, keys: keys, isKnown: isKnown), project, issuer, tenant, now)
+        if let digest, !isKnown { cache?.insert(digest) }
         return verified
+    }
+
+    /// Spares the next call the signature of a token that this process has made a moment ago: most tokens come back to
+    /// the node that made them, and soon, as SDKs ask for the account after each sign-in.
+    package func remember(_ token: String) {
+        cache?.insert(VerifiedTokenCache.Digest(of: Array(token.utf8)))
     }
 
     private func check(

@@ -6,7 +6,7 @@ package import Secrets
 /// `<project number>.<account id>.<session id>.<secret>`.
 ///
 /// It names the one row that can answer it, and a foreign project is recognised without a look into the database.
-/// There is one spelling of each token; what is stored is ``secretHash``, which covers every part of it.
+/// There is one spelling of each token. What is stored is ``secretHash``, in the row that the other parts name.
 package struct RefreshToken: Sendable, Hashable {
     package let projectNumber: ProjectNumber
     package let account: AccountID
@@ -18,8 +18,8 @@ package struct RefreshToken: Sendable, Hashable {
     /// The token as the client holds it.
     package var text: String { encoded.reveal() }
 
-    /// SHA-256 of ``text``, 32 bytes: to be stored in the session's row and compared in constant time.
-    package var secretHash: [UInt8] { SecureHash.sha256(text) }
+    /// SHA-256 of ``secret``, 32 bytes: to be stored in the session's row and compared in constant time.
+    package var secretHash: [UInt8] { Self.hash(of: secret) }
 
     private init(_ projectNumber: ProjectNumber, _ account: AccountID, _ session: SessionID, _ secret: String) {
         self.projectNumber = projectNumber
@@ -30,16 +30,14 @@ package struct RefreshToken: Sendable, Hashable {
         encoded = Secret(Base64URL.encode(plain.utf8))
     }
 
-    /// A token with a new secret.
-    ///
-    /// - Parameter account: 1 to 512 bytes.
-    package init(projectNumber: ProjectNumber, account: AccountID, session: SessionID, random: RandomSource) {
-        self.init(projectNumber, account, session, random.handle())
-    }
+    /// What is stored of a secret.
+    package static func hash(of secret: Secret) -> [UInt8] { SecureHash.sha256(secret.reveal()) }
 
-    /// A token with a secret that follows from another one; nil unless it is 32 bytes in base64url.
-    package init?(projectNumber: ProjectNumber, account: AccountID, session: SessionID, secret: Secret) {
-        guard Self.isSecret(secret.reveal()) else { return nil }
+    /// - Parameters:
+    ///   - account: 1 to 512 bytes.
+    ///   - secret: 32 bytes in base64url: ``RandomSource/handle()``.
+    package init(projectNumber: ProjectNumber, account: AccountID, session: SessionID, secret: Secret) {
+        precondition(Self.isSecret(secret.reveal()), "no secret of a refresh token")
         self.init(projectNumber, account, session, secret.reveal())
     }
 

@@ -32,4 +32,9 @@ package struct SigningKeys: Sendable {
     }
 
     package func key(_ kid: String) -> SigningKey? { byID[kid] }
+
+    /// The key whose tokens have this header, base64url.
+    func key(header: ArraySlice<UInt8>) -> SigningKey? {
+        keys.first { $0.encodedHeader.elementsEqual(header) }
+    }
 }

@@ -15,14 +15,6 @@ extension AccountStore {
     ///
     /// The account's lock orders it with whatever ends sessions: either that sees the new one, or this is stale.
     package func signIn(to account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
-        if let knownSignIns, let known = KnownSignIn(to: account, write) {
-            do {
-                let outcome = try await knownSignIns.answer(to: known, for: known.key)
-                if let outcome { return outcome }
-            } catch let error as PostgresError {
-                return try WriteOutcome(error)
-            }
-        }
         let identity = write.credential.identity
         let target: SQL = """
             SELECT a.account FROM accounts a

@@ -12,74 +12,26 @@ package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     private let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
-    private let candidateReads: Batcher<Never, CandidatesQuestion, SignInCandidates>
-    /// Nil without batches: engines that refuse `SKIP LOCKED` get none.
-    let knownSignIns: Batcher<KnownSignIn.Key, KnownSignIn, WriteOutcome?>?
+    let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
 
-    /// - Parameter batches: whether reads of the same moment share a statement.
+    /// - Parameter batches: whether questions of the same moment share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
         accountReads = Batcher(isOn: batches) { try await Self.find($0, database) }
-        candidateReads = Batcher(isOn: batches) { try await Self.candidates($0, database) }
-        knownSignIns = batches ? Batcher { try await Self.signIn($0, database) } : nil
+        // Engines that refuse `SKIP LOCKED` get no batches.
+        candidateReads = Batcher(isOn: batches) { try await Self.candidates($0, skipsLocked: batches, database) }
     }
 }
 
 extension AccountStore {
     /// Of each kind of batch, by its name.
     var batchCounts: [(name: String, counts: BatchCounts)] {
-        [("accounts", accountReads.counts), ("candidates", candidateReads.counts)]
-            + (knownSignIns.map { [("sign_in", $0.counts)] } ?? [])
+        [("accounts", accountReads.counts), ("sign_in", candidateReads.counts)]
     }
 }
 
 package typealias FoundAccount = (account: Account, session: StoredSession?)
-
-private struct CandidatesQuestion: Sendable {
-    var scope: Scope
-    var provider: ProviderID
-    var subject: String
-    var email: String?
-    /// Of the request's ID token.
-    var account: AccountID?
-    var session: SessionID?
-}
-
-/// An account that a sign-in could mean, with at most one of its linked credentials.
-private struct CandidateRow: Sendable {
-    let index: Int
-    private let account: Account
-    private let isOwner: Bool
-    private let isEmailOwner: Bool
-    private let issuer: String?
-    private let session: StoredSession?
-
-    init(_ row: inout PostgresRow) throws {
-        index = Int(try row.next(Int64.self)) - 1
-        account = try AccountRow.decode(&row)
-        isOwner = try row.next()
-        isEmailOwner = try row.next()
-        issuer = try row.next()
-        session = try SessionRow.decode(&row)
-    }
-
-    func add(to found: inout SignInCandidates, caller: AccountID?) {
-        if isOwner {
-            Self.add(account, to: &found.owner)
-            found.ownerIssuer = issuer
-        }
-        if isEmailOwner { Self.add(account, to: &found.emailOwner) }
-        if account.id == caller {
-            Self.add(account, to: &found.signedIn)
-            found.session = session
-        }
-    }
-
-    private static func add(_ account: Account, to found: inout Account?) {
-        if found == nil { found = account } else { found?.add(account.linked) }
-    }
-}
 
 private struct AccountQuestion: Sendable {
     var scope: Scope
@@ -87,83 +39,7 @@ private struct AccountQuestion: Sendable {
     var session: SessionID?
 }
 
-/// The accounts that a sign-in could mean.
-package struct SignInCandidates: Sendable {
-    /// Has the identity linked.
-    package var owner: Account?
-    /// The issuer with which the identity was linked.
-    package var ownerIssuer: String?
-    /// Has the identity's address as its own.
-    package var emailOwner: Account?
-    /// The account of the caller's ID token, with its session.
-    package var signedIn: Account?
-    package var session: StoredSession?
-}
-
 extension AccountStore {
-    /// Reads everything that a federated sign-in or link is decided on: one statement, shared with other sign-ins of the
-    /// moment.
-    ///
-    /// - Parameter caller: the account and session of the request's ID token.
-    package func candidates(
-        for identity: FederatedIdentity,
-        caller: (account: AccountID, session: SessionID)?,
-        in scope: Scope
-    ) async throws -> SignInCandidates {
-        let question = CandidatesQuestion(
-            scope: scope,
-            provider: identity.provider,
-            subject: identity.subject,
-            email: identity.email?.canonical,
-            account: caller?.account,
-            session: caller?.session
-        )
-        return try await candidateReads.answer(to: question, for: nil)
-    }
-
-    private static func candidates(
-        _ questions: [CandidatesQuestion],
-        _ database: PostgresClient
-    ) async throws -> [SignInCandidates] {
-        let rows = try await database.query(
-            """
-            WITH asked AS MATERIALIZED (
-                SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
-                    \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.provider.rawValue))::text[],
-                    \(questions.map(\.subject))::text[], \(questions.map { $0.email ?? "" })::text[],
-                    \(questions.map { $0.account?.rawValue ?? "" })::text[],
-                    \(questions.map { $0.session?.rawValue ?? "" })::text[]) WITH ORDINALITY
-                    n (project, tenant, provider, subject, email_key, account, session, number)
-            ), owner AS MATERIALIZED (
-                SELECT n.number, c.account, c.issuer FROM asked n
-                JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
-                    AND c.subject = n.subject
-            ), holder AS MATERIALIZED (
-                SELECT n.number, e.account FROM asked n
-                JOIN account_emails e ON e.project = n.project AND e.tenant = n.tenant AND e.email_key = n.email_key
-            ), meant AS (
-                SELECT number, account FROM owner UNION SELECT number, account FROM holder
-                UNION SELECT number, account FROM asked WHERE account <> ''
-            )
-            SELECT n.number, \(sql: AccountRow.columnsWithoutActivity), o.account IS NOT NULL, h.account IS NOT NULL, o.issuer,
-                \(sql: SessionRow.columns)
-            FROM meant m
-            JOIN asked n ON n.number = m.number
-            JOIN accounts a ON a.project = n.project AND a.account = m.account AND a.tenant = n.tenant
-            \(sql: AccountRow.joinsWithoutActivity)
-            LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
-            LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
-            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account AND s.account = n.account
-                AND s.session = n.session
-            """
-        ) { row in try CandidateRow(&row) }
-        var answers = [SignInCandidates](repeating: SignInCandidates(), count: questions.count)
-        for row in rows where answers.indices.contains(row.index) {
-            row.add(to: &answers[row.index], caller: questions[row.index].account)
-        }
-        return answers
-    }
-
     /// An account and one of its sessions, nil when it does not exist: one statement, shared with other reads of the
     /// moment.
     package func find(_ account: AccountID, session: SessionID?, in scope: Scope) async throws -> FoundAccount? {

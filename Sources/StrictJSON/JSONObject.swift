@@ -10,18 +10,21 @@ package struct JSONObject: Sendable, Hashable {
             self.name = name
             self.value = value
         }
+
+        /// By the bytes: texts that Unicode calls equivalent are different names.
+        func isNamed(_ name: String) -> Bool {
+            self.name.utf8.count == name.utf8.count && self.name.utf8.elementsEqual(name.utf8)
+        }
     }
 
     /// - Parameter members: with no name twice.
     package init(_ members: [Member] = []) { self.members = members }
 
-    /// By the bytes of the name: texts that Unicode calls equivalent are different names.
-    ///
     /// Setting nil removes the member.
     package subscript(name: String) -> JSONValue? {
-        get { members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
+        get { members.first { $0.isNamed(name) }?.value }
         set {
-            let index = members.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+            let index = members.firstIndex { $0.isNamed(name) }
             switch (index, newValue) {
             case (let index?, let value?): members[index].value = value
             case (let index?, nil): members.remove(at: index)

@@ -89,7 +89,7 @@ private struct JSONParser {
             if members.count == Self.scannedMembers { names = Set(members.map { Array($0.name.utf8) }) }
             let known =
                 members.count < Self.scannedMembers
-                ? members.contains { $0.name.utf8.elementsEqual(name.utf8) } : !names.insert(Array(name.utf8)).inserted
+                ? members.contains { $0.isNamed(name) } : !names.insert(Array(name.utf8)).inserted
             guard !known else { throw JSONError(.duplicateMember, at: start, duplicate: name) }
             skipSpace()
             guard take(":") else { throw unexpected }
@@ -154,15 +154,23 @@ private struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         at += 1
         let start = at
+        var seen: UInt8 = 0
         while let byte = current {
             switch byte {
             case UInt8(ascii: "\""):
-                guard let text = String(validating: bytes[start..<at], as: UTF8.self) else { throw error(.invalidText) }
+                // What is ASCII is UTF-8.
+                let text =
+                    seen < 0x80
+                    ? String(decoding: bytes[start..<at], as: UTF8.self)
+                    : String(validating: bytes[start..<at], as: UTF8.self)
+                guard let text else { throw error(.invalidText) }
                 at += 1
                 return text
             case UInt8(ascii: "\\"): return try escapedString(from: start)
             case 0..<0x20: throw error(byte == 0 ? .nul : .invalidText)
-            default: at += 1
+            default:
+                seen |= byte
+                at += 1
             }
         }
         throw error(.unexpectedEnd)

@@ -104,12 +104,13 @@ package struct JSONText: Sendable {
 
     /// Without a way out at the first, so that it takes many bytes at a time.
     private static func needsEscapes(_ text: Span<UInt8>) -> Bool {
-        var found = false
+        var found: UInt8 = 0
         for index in text.indices {
             let byte = text[index]
-            found = found || byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+            let isEscaped: UInt8 = byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
+            found |= isEscaped
         }
-        return found
+        return found != 0
     }
 
     private mutating func quote(_ text: String) {

@@ -2,7 +2,6 @@ import Accounts
 import HTTPTypes
 import Logging
 package import NIOCore
-import Secrets
 
 /// Answers every request: finds the route, checks the credential, reads the body, calls the handler, and makes one
 /// answer and one log line of whatever came of it.
@@ -14,7 +13,7 @@ package struct ServiceResponder: Sendable {
     /// Of requests that no route takes.
     private let unmatched: RouteMeter
     private let logger: Logger
-    private let random: RandomSource
+    private let requestIDs = RequestIDs()
 
     package struct Limits: Sendable {
         /// For a request's body to come, and then for its answer to be made.
@@ -36,8 +35,7 @@ package struct ServiceResponder: Sendable {
         limits: Limits = Limits(),
         load: ServerLoad? = nil,
         unmatched: RouteMeter = RouteMeter(),
-        logger: Logger,
-        random: RandomSource = .system
+        logger: Logger
     ) {
         self.table = table
         self.gate = gate
@@ -45,7 +43,6 @@ package struct ServiceResponder: Sendable {
         self.load = load ?? ServerLoad(limits)
         self.unmatched = unmatched
         self.logger = logger
-        self.random = random
     }
 
     /// How many connections are open.
@@ -56,7 +53,7 @@ package struct ServiceResponder: Sendable {
 
     /// Cancelled, it answers 503.
     package func respond(to request: Request) async -> Response {
-        let id = Base64URL.encode(random.bytes(12))
+        let id = requestIDs.next()
         var logger = logger
         logger[metadataKey: "request.id"] = "\(id)"
         let match = table.match(request.method, request.path)

@@ -37,9 +37,12 @@ struct BatcherTests {
         _ questions: [(key: String?, question: String)],
         _ held: Held,
         limit: Int = 64,
-        queueLimit: Int = 4096
+        queueLimit: Int = 4096,
+        pace: BatchPace = BatchPace()
     ) async throws -> [Result<String, any Error>] {
-        let batcher = Batcher<String, String, String>(limit: limit, queueLimit: queueLimit) { try await held.ask($0) }
+        let batcher = Batcher<String, String, String>(limit: limit, queueLimit: queueLimit, pace: pace) {
+            try await held.ask($0)
+        }
         let first = Task { try await batcher.answer(to: "first", for: "first") }
         await held.whenStarted()
         let tasks = questions.map { entry in Task { try await batcher.answer(to: entry.question, for: entry.key) } }
@@ -61,6 +64,29 @@ struct BatcherTests {
             #expect(got == question.question.uppercased())
         }
         #expect(held.later.map(\.count) == [64, 36])
+    }
+
+    @Test("after a crowd the next batch waits for enough questions, and for so long at most")
+    func pace() async throws {
+        let held = Held()
+        let pace = BatchPace(crowd: 3, enough: 3, delay: .seconds(3600))
+        let batcher = Batcher<String, String, String>(limit: 3, pace: pace) { try await held.ask($0) }
+        let first = Task { try await batcher.answer(to: "first", for: "first") }
+        await held.whenStarted()
+        let crowd = ["a", "b", "c", "d"].map { name in Task { try await batcher.answer(to: name, for: name) } }
+        try await waitUntil { batcher.counts.waiting == 4 }
+        await held.release.wait()
+        _ = try await first.value
+        try await waitUntil { batcher.counts.waiting == 1 }
+        let others = ["e", "f"].map { name in Task { try await batcher.answer(to: name, for: name) } }
+        for task in crowd + others { _ = try await task.value }
+        #expect(held.later.map(\.count) == [3, 3])
+
+        let patient = Held()
+        let few = BatchPace(crowd: 2, enough: 3, delay: .milliseconds(1))
+        let questions: [(key: String?, question: String)] = ["a", "b", "c"].map { (key: $0, question: $0) }
+        for answer in try await ask(questions, patient, limit: 2, pace: few) { _ = try answer.get() }
+        #expect(patient.later.map(\.count) == [2, 1])
     }
 
     @Test("T-D5: a key is asked once in a batch; without a key it may be there twice")

@@ -153,7 +153,7 @@ import Testing
             projectNumber: ProjectNumber(rawValue: 123_456_789_012),
             account: AccountID("a.b"),
             session: try TokenParts.session(),
-            random: .system
+            secret: Secret(RandomSource.system.handle())
         )
         let plain = String(decoding: try #require(Base64URL.decode(refresh.text)), as: UTF8.self)
         let texts = ["", ".", "..", "...", "a.b.c", "e30.e30.", "e30.e30.e30", refresh.text, plain]

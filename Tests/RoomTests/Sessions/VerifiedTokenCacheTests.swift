@@ -1,5 +1,6 @@
 import Linking
 import Projects
+import Secrets
 import Sessions
 import Testing
 
@@ -49,8 +50,26 @@ import Testing
         _ = try verify(token)
         let remaining = SigningKeys([try TestKeys.es256(), try TestKeys.otherRS256()])
         #expect(throws: IDTokenError.unknownKey) { try verify(token, keys: remaining) }
-        #expect(cache.count == 0)
         _ = try verify(token)  // the key is back
+    }
+
+    @Test("T-D4: a token that the process has made needs no look at its signature, and no other token passes for it")
+    func madeHere() throws {
+        let token = try IDTokenMinter.mint(TokenParts.claims(), with: TestKeys.rs256())
+        let parts = token.split(separator: ".")
+        let forged = "\(parts[0]).\(parts[1])." + Base64URL.encode([UInt8](repeating: 1, count: 256))
+        #expect(throws: IDTokenError.badSignature) { try verify(forged) }
+        IDTokenVerifier(cache: cache).remember(token)
+        #expect(cache.count == 1)
+        _ = try verify(token)
+        #expect(cache.count == 1)
+        #expect(throws: IDTokenError.badSignature) { try verify(forged) }
+        #expect(throws: IDTokenError.expired) { try verify(token, now: TokenParts.now + 3600) }
+        // Of what is remembered the signature is not looked at, the key is.
+        IDTokenVerifier(cache: cache).remember(forged)
+        _ = try verify(forged)
+        let remaining = SigningKeys([try TestKeys.es256(), try TestKeys.otherRS256()])
+        #expect(throws: IDTokenError.unknownKey) { try verify(forged, keys: remaining) }
     }
 
     @Test func whatWasRefusedIsNotRemembered() throws {

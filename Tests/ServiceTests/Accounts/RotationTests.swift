@@ -3,7 +3,7 @@ import Linking
 import Logging
 import Postgres
 import Projects
-import Secrets
+import Sessions
 import Storage
 import TestKit
 import Testing
@@ -159,7 +159,7 @@ struct RotationTests {
             let session = try await service.stores.database.query(
                 """
                 SELECT session FROM sessions
-                WHERE project = \(service.project.id.rawValue) AND secret_hash = \(SecureHash.sha256(held))
+                WHERE project = \(service.project.id.rawValue) AND secret_hash = \(try #require(RefreshToken(held)).secretHash)
                 """
             ) { try $0.next(String.self) }
             let others = tokens

@@ -21,7 +21,7 @@ struct ServiceApplicationTests {
             #expect(refused.header("access-control-allow-origin") == "*")
             let health = try await PlainHTTP.send("GET", "http://127.0.0.1:\(port)/healthz")
             #expect(health.status == 200)
-            #expect(health.header("x-request-id")?.count == 16)
+            #expect(health.header("x-request-id")?.count == 11)
             let head = try await PlainHTTP.send("HEAD", "http://127.0.0.1:\(port)/healthz")
             #expect(head.status == 200)
             #expect(head.body.isEmpty)

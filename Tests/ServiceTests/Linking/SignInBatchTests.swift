@@ -160,4 +160,64 @@ struct SignInBatchTests {
             }
         }
     }
+
+    @Test(
+        "T-A10: what became of an account while its sign-in waited for its lock counts, with batches and without",
+        arguments: [true, false],
+        [Change.disabled, .unlinked]
+    )
+    func changedUnderLock(batches: Bool, _ change: Change) async throws {
+        var options = LinkingWorld.options()
+        options.batches = batches
+        try await TestService.run(options) { service in
+            let world = try await LinkingWorld(service)
+            let (user, id) = try await Self.people(1, world)[0]
+            let before = try await Self.sessions(world)[id]
+            let reply = try await Race.run(service) { transaction in
+                try await transaction.execute(
+                    """
+                    UPDATE accounts SET version = version + 1, disabled = \(change == .disabled),
+                        methods = CASE WHEN \(change == .unlinked) THEN '{password}' ELSE methods END
+                    WHERE account = \(id)
+                    """
+                )
+                guard change == .unlinked else { return }
+                try await transaction.execute("DELETE FROM credential_subjects WHERE account = \(id)")
+                try await transaction.execute("DELETE FROM linked_credentials WHERE account = \(id)")
+            } _: {
+                try await world.acme(user)
+            }
+            let linked = try await service.stores.database.query(
+                "SELECT provider FROM credential_subjects WHERE account = \(id)"
+            ) { try $0.next(String.self) }
+            switch change {
+            case .unlinked:
+                // Decided anew: the address is the account's own and verified, so the identity is linked again.
+                #expect(reply.status == 200 && reply.localID == id, "\(reply)")
+            default:
+                #expect(reply.error == "USER_DISABLED", "\(reply)")
+                #expect(try await Self.sessions(world)[id] == before)
+            }
+            #expect(linked == ["oidc.acme"])
+        }
+    }
+
+    @Test("T-C1: an identity that was linked with another issuer signs nobody in and opens no session")
+    func anotherIssuer() async throws {
+        try await LinkingWorld.run { world in
+            let (user, id) = try await Self.people(1, world)[0]
+            let before = try #require(try await Self.sessions(world)[id])
+            for (issuer, isGood) in [("https://before.example", false), ("", true)] {
+                try await world.service.stores.database.execute(
+                    "UPDATE credential_subjects SET issuer = \(issuer) WHERE account = \(id)"
+                )
+                let reply = try await world.acme(user)
+                #expect(
+                    isGood ? reply.localID == id : reply.error?.hasPrefix("INVALID_IDP_RESPONSE") == true,
+                    "\(reply)"
+                )
+                #expect(try await Self.sessions(world)[id] == before + (isGood ? 1 : 0))
+            }
+        }
+    }
 }

@@ -1,0 +1,19 @@
+import Secrets
+import Synchronization
+
+/// Names requests in answers and log lines: no two of a process alike, and none that tells how many there were.
+///
+/// It is a counter from a random start, mixed as in SplitMix64 (Steele, Lea, Flood 2014), which maps no two numbers to the
+/// same one: random bytes of the system would cost each request more than its route.
+final class RequestIDs: Sendable {
+    private let counter = Atomic(UInt64.random(in: .min ... .max))
+
+    /// 11 characters of base64url.
+    func next() -> String {
+        var id = counter.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
+        id = (id ^ id >> 30) &* 0xbf58_476d_1ce4_e5b9
+        id = (id ^ id >> 27) &* 0x94d0_49bb_1331_11eb
+        id ^= id >> 31
+        return Base64URL.encode((0..<8).map { UInt8(truncatingIfNeeded: id >> ($0 * 8)) })
+    }
+}

@@ -1,0 +1,213 @@
+import Federation
+import Foundation
+package import Linking
+import Postgres
+package import Projects
+package import Sessions
+
+/// The accounts that a sign-in could mean.
+package struct SignInCandidates: Sendable {
+    /// Has the identity linked.
+    package var owner: Account?
+    /// The issuer with which the identity was linked.
+    package var ownerIssuer: String?
+    /// Has the identity's address as its own.
+    package var emailOwner: Account?
+    /// The account of the caller's ID token, with its session.
+    package var signedIn: Account?
+    package var session: StoredSession?
+    /// Whether the owner was signed in: the session that was asked for is open.
+    package var isOpened = false
+}
+
+extension AccountStore {
+    /// Reads everything that a federated sign-in or link is decided on: one statement, shared with other sign-ins of the
+    /// moment.
+    ///
+    /// The statement signs in to the account that owns the identity (S1, D1) as well, if that writes nothing but the
+    /// session. Accounts are locked in the order of their keys; one that somebody else has locked, or that changed since
+    /// the statement began, is left to ``signIn(to:_:)``: whatever takes an identity from an account counts as a change
+    /// of it, and either sees the new session or comes before it.
+    ///
+    /// - Parameters:
+    ///   - caller: the account and session of the request's ID token.
+    ///   - write: the sign-in with which the owner is signed in.
+    package func candidates(
+        for identity: FederatedIdentity,
+        caller: (account: AccountID, session: SessionID)? = nil,
+        opening write: SignInWrite? = nil,
+        in scope: Scope
+    ) async throws -> SignInCandidates {
+        var question = CandidatesQuestion(
+            scope: scope,
+            identity: identity,
+            account: caller?.account,
+            session: caller?.session,
+            opening: write.flatMap(OpeningSession.init)
+        )
+        do {
+            return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
+        } catch let error as PostgresError where question.opening != nil && error.constraint != nil {
+            // What is in its way, such as a one-time token that was used, is said when it is written alone.
+            question.opening = nil
+            return try await candidateReads.answer(to: question, for: nil)
+        }
+    }
+
+    static func candidates(
+        _ questions: [CandidatesQuestion],
+        skipsLocked: Bool,
+        _ database: PostgresClient
+    ) async throws -> [SignInCandidates] {
+        let opening = questions.map(\.opening)
+        let now = opening.compactMap { $0?.now }.max() ?? Date()
+        let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
+        let rows = try await database.query(
+            """
+            WITH asked AS MATERIALIZED (
+                SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
+                    \(questions.map(\.scope.tenant.rawValue))::text[],
+                    \(questions.map(\.identity.provider.rawValue))::text[], \(questions.map(\.identity.subject))::text[],
+                    \(questions.map(\.identity.issuer))::text[],
+                    \(questions.map { $0.identity.email?.canonical ?? "" })::text[],
+                    \(questions.map { $0.account?.rawValue ?? "" })::text[],
+                    \(questions.map { $0.session?.rawValue ?? "" })::text[],
+                    \(opening.map { $0?.session.id.rawValue ?? "" })::text[],
+                    \(opening.map { $0?.session.secretHash ?? [] })::bytea[],
+                    \(opening.map { $0?.session.authTime ?? 0 })::int8[],
+                    \(opening.map { $0?.session.signInProvider.rawValue ?? "" })::text[],
+                    \(opening.map { $0?.session.claims })::text[], \(opening.map { $0?.session.signInAttributes })::text[],
+                    \(opening.map { $0?.session.userAgent })::text[], \(opening.map { $0?.session.addressPrefix })::text[],
+                    \(opening.map { $0?.allowsUnconfiguredProvider ?? false })::bool[],
+                    \(opening.map { $0?.token?.hash ?? [] })::bytea[],
+                    \(opening.map { Double($0?.token?.expiresAt ?? 0) })::float8[]) WITH ORDINALITY
+                    n (project, tenant, provider, subject, issuer, email_key, caller, session, new_session, secret_hash,
+                        auth_time, method, claims, attributes, user_agent, address_prefix, unconfigured, token_hash,
+                        token_expires, number)
+            ), owner AS MATERIALIZED (
+                SELECT n.number, c.account, c.issuer FROM asked n
+                JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
+                    AND c.subject = n.subject
+            ), holder AS MATERIALIZED (
+                SELECT n.number, e.account FROM asked n
+                JOIN account_emails e ON e.project = n.project AND e.tenant = n.tenant AND e.email_key = n.email_key
+            ), meant AS (
+                SELECT number, account FROM owner UNION SELECT number, account FROM holder
+                UNION SELECT number, caller FROM asked WHERE caller <> ''
+            ), found AS MATERIALIZED (
+                SELECT n.number, n.session, o.account IS NOT NULL AS is_owner, h.account IS NOT NULL AS is_holder, o.issuer,
+                    n.caller = a.account AS is_caller, a.*
+                FROM meant m
+                JOIN asked n ON n.number = m.number
+                JOIN accounts a ON a.project = n.project AND a.account = m.account AND a.tenant = n.tenant
+                LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
+                LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
+            ), target AS MATERIALIZED (
+                SELECT n.*, a.account
+                FROM found f
+                JOIN asked n ON n.number = f.number
+                JOIN accounts a ON a.project = f.project AND a.account = f.account AND a.version = f.version
+                LEFT JOIN provider_configurations p ON p.project = n.project AND p.tenant = n.tenant
+                    AND p.provider = n.provider
+                WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE
+                    AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
+                ORDER BY a.project, a.account
+                FOR SHARE OF a \(sql: skip)
+            ), opened AS (
+                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                    claims, sign_in_attributes, created_at, last_used_at, user_agent, address_prefix)
+                SELECT project, account, new_session, tenant, secret_hash, auth_time, method, claims, attributes, \(now),
+                    \(now), user_agent, address_prefix
+                FROM target
+            ), used AS (
+                INSERT INTO used_id_tokens (project, token_hash, expires_at)
+                SELECT project, token_hash, to_timestamp(token_expires) FROM target WHERE token_hash <> ''
+                ORDER BY project, token_hash
+            ), activity AS (
+                INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
+                SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
+                ON CONFLICT (project, account) DO UPDATE
+                    SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
+            )
+            SELECT a.number, \(sql: AccountRow.columnsWithoutActivity), a.is_owner, a.is_holder, a.is_caller, a.issuer,
+                a.is_owner AND t.number IS NOT NULL, \(sql: SessionRow.columns)
+            FROM found a
+            LEFT JOIN target t ON t.number = a.number
+            \(sql: AccountRow.joinsWithoutActivity)
+            LEFT JOIN sessions s ON a.is_caller AND s.project = a.project AND s.account = a.account
+                AND s.session = a.session
+            """
+        ) { row in try CandidateRow(&row) }
+        var answers = [SignInCandidates](repeating: SignInCandidates(), count: questions.count)
+        for row in rows where answers.indices.contains(row.index) { row.add(to: &answers[row.index]) }
+        return answers
+    }
+}
+
+struct CandidatesQuestion: Sendable {
+    var scope: Scope
+    var identity: FederatedIdentity
+    /// Of the request's ID token.
+    var account: AccountID?
+    var session: SessionID?
+    var opening: OpeningSession?
+}
+
+/// A sign-in that writes a session and nothing of the provider's.
+struct OpeningSession: Sendable {
+    var session: NewSession
+    var token: FederatedCredential.OneTimeToken?
+    var allowsUnconfiguredProvider: Bool
+    var now: Date
+
+    /// Nil for a sign-in that has more to write.
+    init?(_ write: SignInWrite) {
+        guard write.redeems == nil, write.credential.tokens.accessToken == nil,
+            write.credential.tokens.refreshToken == nil, case .open(let session) = write.session
+        else { return nil }
+        self.session = session
+        token = write.credential.oneTimeToken
+        allowsUnconfiguredProvider = write.allowsUnconfiguredProvider
+        now = write.now
+    }
+}
+
+/// An account that a sign-in could mean, with at most one of its linked credentials.
+private struct CandidateRow: Sendable {
+    let index: Int
+    private let account: Account
+    private let isOwner: Bool
+    private let isEmailOwner: Bool
+    private let isCaller: Bool
+    private let issuer: String?
+    private let isOpened: Bool
+    private let session: StoredSession?
+
+    init(_ row: inout PostgresRow) throws {
+        index = Int(try row.next(Int64.self)) - 1
+        account = try AccountRow.decode(&row)
+        isOwner = try row.next()
+        isEmailOwner = try row.next()
+        isCaller = try row.next()
+        issuer = try row.next()
+        isOpened = try row.next()
+        session = try SessionRow.decode(&row)
+    }
+
+    func add(to found: inout SignInCandidates) {
+        if isOwner {
+            Self.add(account, to: &found.owner)
+            found.ownerIssuer = issuer
+            found.isOpened = isOpened
+        }
+        if isEmailOwner { Self.add(account, to: &found.emailOwner) }
+        if isCaller {
+            Self.add(account, to: &found.signedIn)
+            found.session = session
+        }
+    }
+
+    private static func add(_ account: Account, to found: inout Account?) {
+        if found == nil { found = account } else { found?.add(account.linked) }
+    }
+}
