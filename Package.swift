@@ -71,7 +71,7 @@ let package = Package(
         ),
         .target(
             name: "Postgres",
-            dependencies: ["CLibPQ", "Prometheus", logging, serviceLifecycle],
+            dependencies: ["CLibPQ", logging, serviceLifecycle],
             swiftSettings: facade
         ),
         .target(name: "SystemCrypto", dependencies: ["COpenSSL"], swiftSettings: facade),
@@ -114,8 +114,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Federation", "Linking", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", asyncAlgorithms,
-                logging, serviceLifecycle,
+                "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets", "Sessions",
+                asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),

@@ -541,6 +541,7 @@ class Bench:
             for p in self.people[:256]
         ))
         floor = self.options.floor
+        self.configure(signingAlgorithm="ES256")
         self.settle()
         ratios = []
         for _ in range(5):

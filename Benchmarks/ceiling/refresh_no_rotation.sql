@@ -1,9 +1,11 @@
--- A refresh without rotation: finds the session by its key, returns what a token needs.
+-- A refresh without rotation: finds the session by its key, returns what the service reads.
 \set n random(1, :accounts)
-SELECT s.tenant, s.session, s.auth_time, s.sign_in_provider, s.claims, s.sign_in_attributes, s.revoked_at, s.secret_hash,
-    a.account, a.version, a.email, a.email_original, a.email_verified, a.display_name, a.photo_url, a.phone_number,
-    a.custom_attributes, a.disabled, a.valid_since, l.provider, l.subject
-FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
+SELECT s.tenant, s.session, s.auth_time, s.sign_in_provider, s.claims, s.sign_in_attributes, s.revoked_at IS NOT NULL,
+    s.secret_hash, s.successor_used_at, a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email,
+    a.display_name, a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link,
+    a.custom_auth, a.custom_attributes, a.disabled, a.valid_since, a.created_at, a.screen_name, a.language, a.time_zone,
+    a.date_of_birth, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
+FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
 LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
 WHERE s.project = 'bench-project' AND s.account = 'u' || :n
     AND s.session = 'session' || lpad(:n::text, 14, '0') || 'A';

@@ -48,7 +48,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     /// Whether the same statement would succeed on a second try, as the server only refused a plan that it had kept.
     var isStalePlan = false
 
-    init(_ code: Code, sqlState: String? = nil, constraint: String? = nil, reason: String? = nil) {
+    /// - Parameter reason: fixed words, never a value.
+    package init(_ code: Code, sqlState: String? = nil, constraint: String? = nil, reason: String? = nil) {
         self.code = code
         self.sqlState = sqlState
         self.constraint = constraint

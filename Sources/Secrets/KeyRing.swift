@@ -9,7 +9,7 @@ package struct KeyRing: Sendable {
         package let id: String
         fileprivate let material: SymmetricKey
         /// Derived, so that one key never serves two algorithms.
-        fileprivate let authentication: SymmetricKey
+        fileprivate let authentication: HMAC<SHA256>
 
         /// - Parameters:
         ///   - id: 1 to 64 characters of ASCII.
@@ -21,10 +21,12 @@ package struct KeyRing: Sendable {
             guard bytes.count == 32 else { throw .invalidKey("key \(id) must have 32 bytes") }
             self.id = id
             self.material = SymmetricKey(data: bytes)
-            self.authentication = HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: material,
-                info: Array("identity HMAC-SHA256".utf8),
-                outputByteCount: 32
+            self.authentication = HMAC(
+                key: HKDF<SHA256>.deriveKey(
+                    inputKeyMaterial: material,
+                    info: Array("identity HMAC-SHA256".utf8),
+                    outputByteCount: 32
+                )
             )
         }
     }
@@ -68,7 +70,9 @@ package struct KeyRing: Sendable {
 
     /// HMAC-SHA256 of a message, 32 bytes, under one of the keys: the first unless told otherwise.
     package func authenticationCode(of message: [UInt8], key index: Int = 0) -> [UInt8] {
-        [UInt8](HMAC<SHA256>.authenticationCode(for: message, using: keys[index].authentication))
+        var code = keys[index].authentication
+        code.update(data: message)
+        return [UInt8](code.finalize())
     }
 
     package func openSecret(_ sealed: [UInt8], for place: String) throws(KeyRingError) -> Secret {

@@ -84,10 +84,10 @@ extension AccountStore {
     ) async throws -> (account: Account, password: StoredPassword?)? {
         let rows = try await database.query(
             """
-            SELECT \(sql: AccountRow.columns), a.password_hash, a.password_salt, a.password_parameters
+            SELECT \(sql: AccountRow.columnsWithoutActivity), a.password_hash, a.password_salt, a.password_parameters
             FROM account_emails e
             JOIN accounts a ON a.project = e.project AND a.account = e.account AND a.tenant = e.tenant
-            \(sql: AccountRow.joins)
+            \(sql: AccountRow.joinsWithoutActivity)
             WHERE e.project = \(scope.project.rawValue) AND e.tenant = \(scope.tenant.rawValue)
                 AND e.email_key = \(email.canonical)
             """

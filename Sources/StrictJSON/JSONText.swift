@@ -102,13 +102,12 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
-    /// Without a way out at the first, so that it takes many bytes at a time.
+    /// Without a way out at the first, and without `||`, so that it takes many bytes at a time.
     private static func needsEscapes(_ text: Span<UInt8>) -> Bool {
         var found: UInt8 = 0
         for index in text.indices {
             let byte = text[index]
-            let isEscaped: UInt8 = byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
-            found |= isEscaped
+            found |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
         }
         return found != 0
     }

@@ -1,4 +1,5 @@
 import Postgres
+import Storage
 import Synchronization
 import TestKit
 import Testing

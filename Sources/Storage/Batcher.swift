@@ -1,3 +1,4 @@
+import Postgres
 package import Prometheus
 import Synchronization
 
@@ -79,7 +80,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
 
     private func answerAlone(_ question: Question) async throws -> Answer {
         guard let answer = try await ask([question]).first else {
-            throw PostgresError.decoding("a batch without its answer")
+            throw PostgresError(.decoding, reason: "a batch without its answer")
         }
         return answer
     }
@@ -126,7 +127,9 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         while true {
             do {
                 let answers = try await ask(batch.map { $0.question })
-                guard answers.count == batch.count else { throw PostgresError.decoding("a batch without its answers") }
+                guard answers.count == batch.count else {
+                    throw PostgresError(.decoding, reason: "a batch without its answers")
+                }
                 for (entry, answer) in zip(batch, answers) { entry.waiter.resume(with: .success(answer)) }
             } catch let error as PostgresError where error.code.concernsAll || batch.count == 1 {
                 for entry in batch { entry.waiter.resume(with: .failure(error)) }
