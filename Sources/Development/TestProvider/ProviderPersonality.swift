@@ -5,8 +5,10 @@ package struct ProviderPersonality: Sendable {
     package var name: String
     /// Path of each endpoint below the tenant's base URL, without a slash at the start; absent when it isn't offered.
     package var paths: [ProviderEndpoint: String]
-    /// Issues ID tokens, and wants `openid` and a nonce.
+    /// Issues ID tokens, and wants `openid`.
     package var isOpenID = false
+    /// An OpenID provider that is to be sent a nonce.
+    package var wantsNonce = true
     package var signing: TestSigningKey.Kind = .rs256
     package var pkce: ProofKey = .optional
     package var refreshTokens: RefreshTokens = .never
@@ -32,6 +34,14 @@ package struct ProviderPersonality: Sendable {
     package var alwaysSendsAuthenticationTime = true
     /// Sends `iss` with the callback (RFC 9207) and says so in discovery.
     package var sendsIssuerInCallback = false
+    /// Further members of the token endpoint's answer.
+    package var tokenMembers: @Sendable (TestUser) -> [TestJSON.Member] = { _ in [] }
+    /// Parameters that a token request must have besides those of RFC 6749.
+    package var requiredTokenFields: [String: String] = [:]
+    /// The members of an error of the token endpoint, by its name.
+    package var errorMembers: @Sendable (String) -> [TestJSON.Member] = {
+        [.init("error", .string($0)), .init("error_description", .string("refused: \($0)"))]
+    }
     package var errorName: @Sendable (TokenFailure) -> String = { $0.rawValue }
     /// Claims about the person for these scopes, without `sub`.
     package var claims: @Sendable (TestUser, Set<String>) -> [TestJSON.Member] = { user, scopes in

@@ -34,7 +34,7 @@ extension TenantState {
                 violate(.scope, .authorization, fields["scope"] ?? "none")
                 return ("invalid_scope", "openid is missing")
             }
-            if isAbsent("nonce") { violate(.nonce, .authorization, "no nonce") }
+            if personality.wantsNonce, isAbsent("nonce") { violate(.nonce, .authorization, "no nonce") }
         }
         return checkProofKey(fields)
     }

@@ -18,6 +18,10 @@ extension TenantState {
             violate(.encoding, .token, "plus signs, broken escapes, repeated parameters, or a query")
             return failure(.invalidRequest, request)
         }
+        for (name, value) in personality.requiredTokenFields where fields[name] != value {
+            violate(.missingParameter, .token, name)
+            return failure(.invalidRequest, request)
+        }
         guard let client = authenticate(request, fields) else { return failure(.invalidClient, request) }
         switch fields["grant_type"] {
         case "authorization_code": return try exchange(fields, client, request)
@@ -81,7 +85,7 @@ extension TenantState {
         _ request: RecordedRequest
     ) throws -> (answer: ProviderAnswer, tokens: [String]) {
         let access = mintAccessToken(user: grant.user, client: grant.client, scopes: grant.scopes)
-        var answer = tokenAnswer(access: access, scopes: grant.scopes)
+        var answer = tokenAnswer(access: access, user: grant.user, scopes: grant.scopes)
         var tokens = [access]
         if grant.issuesRefreshToken {
             let refresh = random.handle()
@@ -113,7 +117,7 @@ extension TenantState {
             return failure(.invalidGrant, request)
         }
         let access = mintAccessToken(user: grant.user, client: client.id, scopes: grant.scopes)
-        var answer = tokenAnswer(access: access, scopes: grant.scopes)
+        var answer = tokenAnswer(access: access, user: grant.user, scopes: grant.scopes)
         if personality.isOpenID {
             let idToken = try mintIDToken(
                 user: grant.user,

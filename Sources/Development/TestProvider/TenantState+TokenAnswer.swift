@@ -2,12 +2,13 @@ import Foundation
 import Secrets
 
 extension TenantState {
-    func tokenAnswer(access: String, scopes: [String]) -> TestJSON {
+    func tokenAnswer(access: String, user: TestUser, scopes: [String]) -> TestJSON {
         var answer: TestJSON = [
             "access_token": .string(access), "token_type": personality.answersForms ? "bearer" : "Bearer",
         ]
         if let lifetime = personality.accessTokenLifetime { answer.set("expires_in", .integer(lifetime)) }
         answer.set("scope", .string(scopes.joined(separator: personality.grantedScopeSeparator)))
+        for member in personality.tokenMembers(user) { answer.set(member.name, member.value) }
         return answer
     }
 
@@ -20,7 +21,7 @@ extension TenantState {
 
     func failure(_ failure: ProviderPersonality.TokenFailure, _ request: RecordedRequest) -> ProviderAnswer {
         let name = personality.errorName(failure)
-        let answer: TestJSON = ["error": .string(name), "error_description": .string("refused: \(name)")]
+        let answer = TestJSON.object(personality.errorMembers(name))
         guard !personality.reportsErrorsAsOK else { return reply(answer, request) }
         var reply = reply(answer, status: failure == .invalidClient ? 401 : 400, request)
         if failure == .invalidClient { reply.headers.append(("WWW-Authenticate", #"Basic realm="token""#)) }

@@ -45,6 +45,8 @@ extension TestTenant {
         } else if provider == .github {
             definition.set("variables", ["base": .string(base), "api": .string(base + "/api")])
             definition.set("issuers", [.string(issuer)])
+        } else if ["oauth.discord", "oauth.feedly", "oauth.x"].contains(provider.rawValue) {
+            definition.set("variables", ["base": .string(base), "api": .string(base)])
         } else {
             var endpoints: TestJSON = [:]
             endpoints.set("authorization", ifPresent: url(.authorization))

@@ -25,7 +25,10 @@ extension ProviderDefinition {
         guard var definition = template(for: configuration.provider) else {
             throw InvalidDefinition(member: "providerId", problem: "is not a provider that can be configured")
         }
-        if let issuer = configuration.issuer { definition.issuers = [issuer] }
+        if let issuer = configuration.issuer, definition.issuers.first != issuer {
+            definition.issuers = [issuer]
+            definition.fallbackEndpoints = Endpoints()
+        }
         if let text = configuration.overrides {
             let overrides: JSONValue
             do throws(JSONError) {

@@ -102,6 +102,8 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
 
     /// The special cases that remain; each has its code in one file of `Providers/`.
     package enum Quirk: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The picture's address is made of a hash.
+        case discordAvatar = "discord_avatar"
         /// The email is the primary, verified one of a list.
         case githubEmails = "github_emails"
         /// `rawUserInfo` has `id`, `verified_email` and `granted_scopes`.

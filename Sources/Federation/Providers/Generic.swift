@@ -24,7 +24,9 @@ extension ProviderDefinition {
 
     /// What is built in: a definition, and nothing else, makes a plain provider.
     static let builtIn: [ProviderID: ProviderDefinition] = Dictionary(
-        uniqueKeysWithValues: [google, github].map { ($0.id, $0) }
+        uniqueKeysWithValues: [
+            discord, feedly, gitLab, github, google, line, linkedIn, slack, x, yahoo,
+        ].map { ($0.id, $0) }
     )
 
     /// The definition before the configuration has its say; nil for an id that cannot be configured.

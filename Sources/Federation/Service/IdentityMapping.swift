@@ -42,6 +42,9 @@ struct IdentityMapping {
             timeZone: text(map.timeZone, source),
             dateOfBirth: text(map.dateOfBirth, source)
         )
+        if definition.quirks.contains(.discordAvatar) {
+            identity.profile.photoURL = DiscordAvatar.url(profile.document)
+        }
         return identity
     }
 

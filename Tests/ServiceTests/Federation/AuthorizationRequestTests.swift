@@ -50,8 +50,8 @@ struct AuthorizationRequestTests {
             scene.secrets.add(from: flow.reply)
             let request = FormFields(SplitURL(flow.authURI)?.query ?? "")
             #expect(request["state"]?.utf8.count == 43)
-            #expect(request["code_challenge_method"] == "S256")
-            #expect((request["nonce"] != nil) == kind.isOpenID)
+            #expect(request["code_challenge_method"] == (kind.usesPKCE ? "S256" : nil))
+            #expect((request["nonce"] != nil) == (kind.isOpenID && kind != .linkedIn))
             #expect(request["response_type"] == "code")
             #expect(request.repeatedNames.isEmpty)
         }

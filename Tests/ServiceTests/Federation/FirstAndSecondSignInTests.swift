@@ -32,17 +32,24 @@ struct FirstAndSecondSignInTests {
             #expect(reply.response.header("cache-control") == "no-store")
             let federatedID: String =
                 switch kind {
-                case .oidc: "oidc.acme/" + scene.ada.subject
+                case .oidc, .slack, .gitLab, .line: kind.rawValue + "/" + scene.ada.subject
                 case .google: "https://accounts.google.com/" + scene.ada.subject
-                case .oauth2, .github: scene.ada.subject
+                default: scene.ada.subject
                 }
             #expect(reply["federatedId"] == .string(federatedID))
 
             // additionalUserInfo.profile
             let profile = try JSON(parsing: Array((reply["rawUserInfo"]?.string ?? "").utf8))
-            let idMember = kind == .oidc ? "sub" : "id"
+            let idMember = kind.isOpenID && kind != .google ? "sub" : "id"
             #expect(reply["rawUserInfo"]?.string?.contains("\"\(idMember)\":") == true)
-            #expect(profile["name"] == "Ada")
+            let name: JSON? =
+                switch kind {
+                case .feedly: profile["fullName"]
+                case .x: profile["data"]?["name"]
+                case .discord: profile["global_name"]
+                default: profile["name"]
+                }
+            #expect(name == "Ada")
 
             // The user's own view, and the admin's.
             let mine = try await scene.service.lookUp(reply.idToken)["users"]?[0]

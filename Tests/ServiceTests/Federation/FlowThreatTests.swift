@@ -136,7 +136,7 @@ struct FlowThreatTests {
     func codeInjection() async throws {
         var options = ProviderScene.Options()
         options.expectsViolations = true
-        for kind in Kind.allCases {
+        for kind in Kind.allCases where kind.usesPKCE {
             try await ProviderScene.run(kind, options) { scene in
                 let victim = try await scene.arrive()
                 scene.tenant.everyLogin(scene.addGrace())
@@ -150,11 +150,11 @@ struct FlowThreatTests {
         }
     }
 
-    @Test("T-B4: without a proof key, the nonce tells")
-    func codeInjectionWithoutProofKey() async throws {
+    @Test("T-B4: without a proof key, the nonce tells", arguments: [Kind.oidc, .yahoo, .slack])
+    func codeInjectionWithoutProofKey(_ kind: Kind) async throws {
         var options = ProviderScene.Options()
         options.personality = { $0.pkce = .refused }
-        try await ProviderScene.run(.oidc, options) { scene in
+        try await ProviderScene.run(kind, options) { scene in
             let victim = try await scene.arrive()
             #expect(victim.request["code_challenge"] == nil)
             let attacker = try await scene.arrive()

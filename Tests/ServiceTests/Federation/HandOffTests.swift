@@ -73,12 +73,13 @@ struct HandOffTests {
         var options = ProviderScene.Options()
         options.expectsViolations = true
         options.definition = ["pkce": "none"]
+        options.personality = { $0.pkce = .optional }
         try await ProviderScene.run(kind, options) { scene in
             let session = try await scene.signIn()
             let arrival = try await scene.arrive()
             #expect(arrival.request["code_challenge"] == nil, "so that the app can use the code")
             try await redeem(arrival, scene)
-            try await scene.refuses(Messages.usedCode) { try await scene.finish(arrival) }
+            try await scene.refuses(kind.usedCode) { try await scene.finish(arrival) }
             #expect(scene.tenant.violations.map(\.rule) == [.codeReuse])
             #expect(try await scene.service.refresh(session.refreshToken).status == 200)
             // The flow is over with it.
@@ -93,7 +94,8 @@ struct HandOffTests {
             ("redirect_uri", "http://localhost/callback"),
         ]
         var headers = [("Accept", "application/json")]
-        if scene.kind == .oidc {
+        form += scene.kind.personality.requiredTokenFields.map { ($0.key, $0.value) }
+        if scene.kind.personality.clientAuthentication == .basic {
             let pair = "client:" + FormFields.encode(ProviderScene.clientSecret)
             headers.append(("Authorization", "Basic " + Data(pair.utf8).base64EncodedString()))
         } else {
@@ -117,7 +119,7 @@ struct HandOffTests {
                 nonce: arrival.request["nonce"],
                 codeChallenge: arrival.request["code_challenge"]
             )
-            try await scene.refuses(Messages.usedCode) { try await scene.finish(arrival.with("code", foreign)) }
+            try await scene.refuses(kind.usedCode) { try await scene.finish(arrival.with("code", foreign)) }
             let token = try #require(scene.tenant.requests(.token).first)
             #expect(!token.body.isEmpty, "it was the provider, asked with our client's own secret, that refused")
             #expect(scene.tenant.violations.map(\.rule) == [.codeBinding])

@@ -17,6 +17,14 @@ struct ProviderScene: Sendable {
         case oauth2 = "oauth.acme"
         case google = "google.com"
         case github = "github.com"
+        case yahoo = "yahoo.com"
+        case linkedIn = "linkedin.com"
+        case slack = "oidc.slack"
+        case gitLab = "oidc.gitlab"
+        case line = "oidc.line"
+        case feedly = "oauth.feedly"
+        case x = "oauth.x"
+        case discord = "oauth.discord"
 
         var provider: ProviderID { ProviderID(rawValue) }
         var testDescription: String { rawValue }
@@ -27,12 +35,23 @@ struct ProviderScene: Sendable {
             case .oauth2: .genericOAuth2
             case .google: .google
             case .github: .github
+            case .yahoo: .yahoo
+            case .linkedIn: .linkedIn
+            case .slack: .slack
+            case .gitLab: .gitLab
+            case .line: .line
+            case .feedly: .feedly
+            case .x: .x
+            case .discord: .discord
             }
         }
 
         /// A GitHub id beyond 2^53, which a double could not hold.
-        var subject: String { self == .github ? "9007199254740993" : "ada/1|\(rawValue)" }
-        var isOpenID: Bool { self == .oidc || self == .google }
+        var subject: String { self == .github || self == .discord ? "9007199254740993" : "ada/1|\(rawValue)" }
+        var isOpenID: Bool { personality.isOpenID }
+        var usesPKCE: Bool { personality.pkce != .refused }
+        /// What is answered to a code that the provider refuses; Feedly gives a number for a reason.
+        var usedCode: String { self == .feedly ? "INVALID_IDP_RESPONSE : 400" : Messages.usedCode }
     }
 
     struct Options: Sendable {

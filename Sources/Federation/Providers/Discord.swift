@@ -1,0 +1,45 @@
+import Linking
+import StrictJSON
+
+extension ProviderDefinition {
+    /// Discord, whose pictures have no address but a hash.
+    static let discord: ProviderDefinition = {
+        var definition = genericOAuth2("oauth.discord")
+        definition.displayName = "Discord"
+        definition.variables = ["base": "https://discord.com"]
+        definition.endpoints = Endpoints(
+            authorization: "{base}/oauth2/authorize",
+            token: "{base}/api/oauth2/token",
+            revocation: "{base}/api/oauth2/token/revoke"
+        )
+        definition.scopes = Scopes(["identify", "email"])
+        definition.pkce = .none
+        definition.clientAuthentication = .post
+        definition.profile = [ProfileCall(url: "{base}/api/users/@me")]
+        definition.claims = .none
+        definition.claims.subject = ["id"]
+        definition.claims.email = ["email"]
+        definition.claims.emailVerified = ["verified"]
+        definition.claims.displayName = ["global_name", "username"]
+        definition.claims.screenName = ["username"]
+        definition.claims.language = ["locale"]
+        definition.quirks = [.discordAvatar]
+        return definition
+    }()
+}
+
+/// The picture of a Discord user (Discord's "Image Formatting"): a hash, which begins with `a_` when the picture moves.
+enum DiscordAvatar {
+    static func url(_ user: JSONObject) -> String? {
+        guard let id = user["id"]?.scalarText, let hash = user["avatar"]?.string, isPart(id), isPart(hash) else {
+            return nil
+        }
+        return "https://cdn.discordapp.com/avatars/\(id)/\(hash).\(hash.hasPrefix("a_") ? "gif" : "png")"
+    }
+
+    /// Nothing that could leave its place in the path.
+    private static func isPart(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == UInt8(ascii: "_") }
+    }
+}

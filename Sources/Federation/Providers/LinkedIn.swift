@@ -1,0 +1,27 @@
+import Linking
+
+extension ProviderDefinition {
+    /// LinkedIn: no nonce comes back, and `email_verified` is a text in the ID token.
+    static let linkedIn: ProviderDefinition = {
+        var definition = ProviderDefinition(id: "linkedin.com", displayName: "LinkedIn", protocolKind: .oidc)
+        definition.issuers = ["https://www.linkedin.com/oauth"]
+        definition.discovery = .cached
+        definition.endpointHosts = ["api.linkedin.com"]
+        definition.fallbackEndpoints = Endpoints(
+            authorization: "https://www.linkedin.com/oauth/v2/authorization",
+            token: "https://www.linkedin.com/oauth/v2/accessToken",
+            userInfo: "https://api.linkedin.com/v2/userinfo",
+            keys: "https://www.linkedin.com/oauth/openid/jwks",
+            revocation: "https://www.linkedin.com/oauth/v2/revoke"
+        )
+        definition.scopes = Scopes(["openid", "profile", "email"])
+        definition.pkce = .none
+        definition.sendNonce = false
+        definition.clientAuthentication = .post
+        definition.idToken = IDTokenRules(algorithms: [.rs256])
+        definition.idToken.lenientBooleans = true
+        definition.profile = [ProfileCall(optional: true)]
+        definition.rawUserInfo = .merged
+        return definition
+    }()
+}

@@ -1,0 +1,27 @@
+import Linking
+
+extension ProviderDefinition {
+    /// X by OAuth 2.0; the address needs the scope `users.email` and is nowhere called verified.
+    static let x: ProviderDefinition = {
+        var definition = genericOAuth2("oauth.x")
+        definition.displayName = "X"
+        definition.variables = ["base": "https://x.com", "api": "https://api.x.com"]
+        definition.endpoints = Endpoints(
+            authorization: "{base}/i/oauth2/authorize",
+            token: "{api}/2/oauth2/token",
+            revocation: "{api}/2/oauth2/revoke"
+        )
+        definition.scopes = Scopes(["users.read", "tweet.read", "users.email", "offline.access"])
+        definition.pkce = .required
+        definition.clientAuthentication = .basic
+        let fields = "user.fields=id,name,username,profile_image_url,confirmed_email"
+        definition.profile = [ProfileCall(url: "{api}/2/users/me?" + fields)]
+        definition.claims = .none
+        definition.claims.subject = ["data.id"]
+        definition.claims.email = ["data.confirmed_email"]
+        definition.claims.displayName = ["data.name"]
+        definition.claims.screenName = ["data.username"]
+        definition.claims.photoURL = ["data.profile_image_url"]
+        return definition
+    }()
+}
