@@ -3,6 +3,7 @@ import Foundation
 import Linking
 import Outbound
 import Projects
+import Secrets
 import Synchronization
 import Testing
 
@@ -163,6 +164,51 @@ import Testing
             world.server.on("/.well-known/openid-configuration", .status(500))
             await #expect(throws: FederationError.issuerUnreachable) { try await world.start(world.google()) }
         }
+    }
+
+    @Test(
+        "each built-in provider works while its discovery is down",
+        arguments: [
+            (
+                "yahoo.com", "https://api.login.yahoo.com/oauth2/request_auth?",
+                "https://api.login.yahoo.com/oauth2/get_token"
+            ),
+            (
+                "linkedin.com", "https://www.linkedin.com/oauth/v2/authorization?",
+                "https://www.linkedin.com/oauth/v2/accessToken"
+            ),
+            ("oidc.slack", "https://slack.com/openid/connect/authorize?", "https://slack.com/api/openid.connect.token"),
+            ("oidc.gitlab", "https://gitlab.com/oauth/authorize?", "https://gitlab.com/oauth/token"),
+            ("oidc.line", "https://access.line.me/oauth2/v2.1/authorize?", "https://api.line.me/oauth2/v2.1/token"),
+        ]
+    )
+    func builtInEndpoints(_ id: String, _ authorization: String, _ token: String) async throws {
+        let http = OutboundClient(policy: AddressPolicy(), resolver: AddressResolver { _ in [] })
+        let clock = StillClock()
+        let service = FederationService(http: http, now: { clock.now })
+        let configuration = ProviderConfiguration(
+            provider: ProviderID(id),
+            enabled: true,
+            clientID: "client-1",
+            clientSecret: Secret("s3cret")
+        )
+        let request = try await service.authorizationRequest(
+            for: configuration,
+            AuthorizationOptions(redirectURI: "https://app.example.com/callback")
+        )
+        #expect(request.url.hasPrefix(authorization), "\(request.url)")
+        #expect(request.flow.tokenEndpoint == token)
+        // At a server of one's own, nothing is sent to the one that everybody uses.
+        guard id == "oidc.gitlab" else { return await http.shutdown() }
+        var own = configuration
+        own.issuer = "https://gitlab.example"
+        await #expect(throws: FederationError.issuerUnreachable) {
+            try await service.authorizationRequest(
+                for: own,
+                AuthorizationOptions(redirectURI: "https://app.example.com/callback")
+            )
+        }
+        await http.shutdown()
     }
 
     @Test func theAddressOfDiscoveryMayBeStated() async throws {

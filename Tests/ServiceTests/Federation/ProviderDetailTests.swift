@@ -1,6 +1,5 @@
 import Development
 import Linking
-import Projects
 import TestKit
 import Testing
 
@@ -138,21 +137,6 @@ struct ProviderDetailTests {
             try await scene.refuses(nil) { try await scene.finish(arrival.with("code", "another")) }
             let next = try await scene.signIn()
             #expect(next.status == 200, "\(next)")
-        }
-    }
-
-    @Test("T-C1: a server of one's own is asked alone, also when it cannot be read")
-    func ownServer() async throws {
-        let tenant = try await TestProvider.tenant(.gitLab)
-        try await TestService.run { service in
-            var configuration = tenant.configuration(as: "oidc.gitlab")
-            configuration.issuer = tenant.issuer + "/elsewhere"
-            try await service.configure(configuration)
-            let reply = try await service.call(
-                "accounts:createAuthUri",
-                ["providerId": "oidc.gitlab", "continueUri": "http://localhost/callback"]
-            )
-            #expect(reply.status == 400 && reply["authUri"] == nil, "nothing of gitlab.com's: \(reply)")
         }
     }
 }
