@@ -5,7 +5,8 @@ import Crypto
 /// A sealed value is `version (1 byte) ‖ length of the key id (1) ‖ key id ‖ nonce (12) ‖ ciphertext ‖ tag (16)`.
 /// The first key seals; every key opens, so that a new key can be put in front while old rows still open.
 package struct KeyRing: Sendable {
-    package struct Key: Sendable {
+    /// It prints its id alone.
+    package struct Key: Sendable, CustomStringConvertible, CustomReflectable {
         package let id: String
         fileprivate let material: SymmetricKey
         /// Derived, so that one key never serves two algorithms.
@@ -29,6 +30,9 @@ package struct KeyRing: Sendable {
                 )
             )
         }
+
+        package var description: String { "Key(\(id))" }
+        package var customMirror: Mirror { Mirror(self, children: ["id": id]) }
     }
 
     private let keys: [Key]

@@ -7,7 +7,7 @@ import Synchronization
 /// It holds nothing of what a token says: that is read, and its key looked up, each time. Entries live in two generations;
 /// when the younger is full it becomes the older and the older is forgotten.
 package final class VerifiedTokenCache: Sendable {
-    /// Half of a SHA-256: to find another token with the same one takes 2^128 tries.
+    /// Half of a SHA-256: to find another token with that of one among 65,536 takes 2^112 tries.
     struct Digest: Hashable {
         private let first: UInt64
         private let second: UInt64

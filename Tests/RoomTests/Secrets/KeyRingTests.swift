@@ -23,6 +23,17 @@ import Testing
         #expect(!first.indices.contains { first[$0...].starts(with: message.prefix(4)) })
     }
 
+    @Test func printsNothingOfItsKeys() throws {
+        func printed(_ byte: UInt8) throws -> String {
+            let ring = try KeyRing(keys: [Self.key("2026", byte)])
+            var text = "\(ring) \(String(reflecting: ring))"
+            dump(ring, to: &text)
+            return text
+        }
+        #expect(try printed(1) == printed(2))
+        #expect(try printed(1).contains("2026"))
+    }
+
     @Test func refusesAnyByteThatWasTamperedWith() throws {
         let ring = try KeyRing(keys: [Self.key("2026", 1), Self.key("2027", 2)])
         let sealed = try ring.seal(message, for: "t/1")
