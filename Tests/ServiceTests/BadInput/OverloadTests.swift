@@ -45,9 +45,11 @@ struct OverloadTests {
                 let signUp = try await service.call("accounts:signUp")
                 #expect(signUp.status == 503 && signUp.json["error"]?["status"] == "UNAVAILABLE", "\(signUp)")
             }
-            // Nothing is left over from before.
-            #expect(try await service.refresh(user.refreshToken).status == 200)
-            #expect(try await service.call("accounts:lookup", ["idToken": JSON(user.idToken)]).status == 200)
+            // Nothing is left over from before; on a busy machine an answer may take its 300 ms once more.
+            try await waitUntil { try await service.refresh(user.refreshToken).status == 200 }
+            try await waitUntil {
+                try await service.call("accounts:lookup", ["idToken": JSON(user.idToken)]).status == 200
+            }
             #expect(service.stores.database.load.waiting == 0)
         }
     }
