@@ -10,6 +10,10 @@ package struct FederatedIdentity: Sendable, Hashable, Codable {
     package var emailVerifiedClaim: Bool
     /// The provider says that it is the authority for the address: Google's `hd`, Microsoft's `xms_edov`.
     package var emailAuthorityClaim: Bool
+    /// The address forwards to the person and was made for this app alone (Apple's Hide My Email): it finds no account.
+    package var emailIsRelay: Bool
+    /// Apple's word on whether a person is behind the sign-up: 0 unsupported, 1 unknown, 2 likely real.
+    package var realUserStatus: Int?
     package var profile: Profile
 
     package init(
@@ -19,6 +23,8 @@ package struct FederatedIdentity: Sendable, Hashable, Codable {
         email: EmailAddress? = nil,
         emailVerifiedClaim: Bool = false,
         emailAuthorityClaim: Bool = false,
+        emailIsRelay: Bool = false,
+        realUserStatus: Int? = nil,
         profile: Profile = Profile()
     ) {
         self.provider = provider
@@ -27,6 +33,8 @@ package struct FederatedIdentity: Sendable, Hashable, Codable {
         self.email = email
         self.emailVerifiedClaim = emailVerifiedClaim
         self.emailAuthorityClaim = emailAuthorityClaim
+        self.emailIsRelay = emailIsRelay
+        self.realUserStatus = realUserStatus
         self.profile = profile
     }
 }

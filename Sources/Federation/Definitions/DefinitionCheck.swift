@@ -18,6 +18,7 @@ struct DefinitionCheck {
                 problem: "is needed by the client authentication \"\(method.rawValue)\""
             )
         }
+        if method == .appleSecret || method == .privateKeyJWT { try checkKey(configuration) }
         try checkEndpoints()
         try checkIssuers()
         try checkParameters()
@@ -29,6 +30,24 @@ struct DefinitionCheck {
             guard RedirectURI.isAcceptable(uri) else {
                 throw invalid("redirectURIs[\(index)]", "must be an absolute URI without fragment and credentials")
             }
+        }
+    }
+
+    /// A key that could not sign is an admin's mistake now, not a person's later.
+    private func checkKey(_ configuration: ProviderConfiguration) throws(InvalidDefinition) {
+        guard let secret = configuration.clientSecret, !secret.isEmpty else {
+            guard definition.clientAuthentication == .appleSecret else {
+                throw InvalidDefinition(member: "clientSecret", problem: "is needed: a private key in PEM form")
+            }
+            return
+        }
+        let key = try ClientKey(secret)
+        guard definition.clientAuthentication == .appleSecret else { return }
+        guard key.algorithm == "ES256" else {
+            throw InvalidDefinition(member: "clientSecret", problem: "must be a P-256 key (ES256)")
+        }
+        for name in ["teamId", "keyId"] where (definition.variables[name] ?? "").isEmpty {
+            throw invalid("variables.\(name)", "is missing: the private key signs nothing without it")
         }
     }
 

@@ -65,6 +65,13 @@ extension ProviderDefinition {
         try reader.read("directSignIn") { (reader) throws(InvalidDefinition) in
             try reader.read("idToken", into: &directSignIn.idToken)
         }
+        if reader.has("revocation") {
+            var rules = revocation ?? RevocationRules()
+            try reader.read("revocation") { (reader) throws(InvalidDefinition) in
+                try reader.read("duty", into: &rules.duty)
+            }
+            revocation = rules
+        }
         try reader.read("federatedIDPrefix", into: &federatedIDPrefix)
         try reader.read("quirks", into: &quirks)
         try reader.finish()

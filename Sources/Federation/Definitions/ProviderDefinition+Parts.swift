@@ -107,6 +107,8 @@ extension ProviderDefinition {
         package var emailVerified: [String] = ["email_verified"]
         /// Something there means: the provider is the authority for the address (Google's `hd`).
         package var emailAuthority: [String] = []
+        /// True there means: the address is a relay's, made for this app alone (Apple's Hide My Email).
+        package var emailIsRelay: [String] = []
         package var displayName: [String] = ["name"]
         package var firstName: [String] = ["given_name"]
         package var lastName: [String] = ["family_name"]
@@ -118,6 +120,15 @@ extension ProviderDefinition {
         package var dateOfBirth: [String] = ["birthdate"]
 
         package init() {}
+    }
+
+    /// How a grant is ended at the provider: RFC 7009 at ``Endpoints/revocation``.
+    package struct RevocationRules: Sendable, Hashable, Codable {
+        /// The provider demands it when a person unlinks or deletes the account: the token for it is kept even where
+        /// provider tokens are not.
+        package var duty = false
+
+        package init(duty: Bool = false) { self.duty = duty }
     }
 
     /// What an app may hand in by itself.

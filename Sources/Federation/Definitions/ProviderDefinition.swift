@@ -47,6 +47,8 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     /// Nil for the table of ``EmailTrustRule/standard(for:strict:)``.
     package var emailTrust: EmailTrustRule?
     package var directSignIn: DirectSignIn
+    /// Nil when tokens are given up without telling the provider.
+    package var revocation: RevocationRules?
     /// `federatedId` is this and the subject.
     package var federatedIDPrefix: String
     /// What data cannot say.
@@ -82,6 +84,13 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
         /// and `post` for plain OAuth 2.0.
         case automatic
         case basic, post, none
+        /// Apple's: `post` with a secret that is signed for each request with the private key in the secret's place.
+        case appleSecret = "apple_secret"
+        /// A signed assertion (RFC 7523) by the private key in the secret's place; its id is the variable `keyId`.
+        case privateKeyJWT = "private_key_jwt"
+
+        /// Whether there is nothing to prove the client with when the configuration has no secret.
+        var needsSecret: Bool { self != .none && self != .automatic }
     }
 
     package enum Redirect: String, Sendable, Hashable, Codable, CaseIterable {
@@ -102,6 +111,8 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
 
     /// The special cases that remain; each has its code in one file of `Providers/`.
     package enum Quirk: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The name comes beside the tokens, unsigned and once.
+        case appleUser = "apple_user"
         /// The picture's address is made of a hash.
         case discordAvatar = "discord_avatar"
         /// The email is the primary, verified one of a list.

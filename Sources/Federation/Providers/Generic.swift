@@ -25,7 +25,7 @@ extension ProviderDefinition {
     /// What is built in: a definition, and nothing else, makes a plain provider.
     static let builtIn: [ProviderID: ProviderDefinition] = Dictionary(
         uniqueKeysWithValues: [
-            discord, feedly, gitLab, github, google, line, linkedIn, slack, x, yahoo,
+            apple, discord, feedly, gitLab, github, google, line, linkedIn, slack, x, yahoo,
         ].map { ($0.id, $0) }
     )
 
@@ -73,6 +73,7 @@ extension ProviderDefinition {
             rawUserInfo: protocolKind == .oidc ? .claims : .profile,
             emailTrust: nil,
             directSignIn: DirectSignIn(),
+            revocation: nil,
             federatedIDPrefix: "",
             quirks: []
         )
@@ -91,7 +92,8 @@ extension ProviderDefinition.ClaimMap {
     static var members: [(name: String, path: WritableKeyPath<Self, [String]>)] {
         [
             ("subject", \.subject), ("email", \.email), ("emailVerified", \.emailVerified),
-            ("emailAuthority", \.emailAuthority), ("displayName", \.displayName), ("firstName", \.firstName),
+            ("emailAuthority", \.emailAuthority), ("emailIsRelay", \.emailIsRelay), ("displayName", \.displayName),
+            ("firstName", \.firstName),
             ("lastName", \.lastName), ("nickName", \.nickName), ("screenName", \.screenName),
             ("photoURL", \.photoURL), ("language", \.language), ("timeZone", \.timeZone),
             ("dateOfBirth", \.dateOfBirth),

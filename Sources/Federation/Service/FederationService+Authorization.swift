@@ -16,6 +16,10 @@ extension FederationService {
         let definition = provider.definition
         try draft.check(against: definition)
         let endpoint = try provider.required(\.authorization, "authorization")
+        let authentication = provider.clientAuthentication(hasSecret: configuration.clientSecret?.isEmpty == false)
+        guard !authentication.needsSecret || configuration.clientSecret?.isEmpty == false else {
+            throw .misconfigured(InvalidDefinition(member: "clientSecret", problem: "is needed to exchange codes"))
+        }
         let state = random.handle()
         let flow = AuthorizationFlow(
             provider: configuration.provider,
@@ -23,9 +27,7 @@ extension FederationService {
             clientID: configuration.clientID,
             issuer: provider.issuer,
             tokenEndpoint: try provider.required(\.token, "token"),
-            clientAuthentication: provider.clientAuthentication(
-                hasSecret: configuration.clientSecret?.isEmpty == false
-            ),
+            clientAuthentication: authentication,
             callbackURI: options.redirectURI,
             redirectURI: definition.redirect == .omit ? nil : options.redirectURI,
             nonce: definition.sendNonce ? random.handle() : nil,

@@ -1,6 +1,3 @@
-import Foundation
-import HTTPTypes
-import Outbound
 import Projects
 import Secrets
 
@@ -15,34 +12,8 @@ extension FederationService {
         var form: [(name: String, value: String)] = [("grant_type", "authorization_code"), ("code", code)]
         if let redirectURI = flow.redirectURI { form.append(("redirect_uri", redirectURI)) }
         if let verifier = flow.pkceVerifier { form.append(("code_verifier", verifier)) }
-        var headers: HTTPFields = [
-            .accept: definition.token.accept,
-            .contentType: "application/x-www-form-urlencoded",
-        ]
-        switch flow.clientAuthentication {
-        case .basic:
-            let pair = FormText.encode(flow.clientID) + ":" + FormText.encode(secret?.reveal() ?? "")
-            headers[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
-        case .post:
-            form.append(("client_id", flow.clientID))
-            form.append(("client_secret", secret?.reveal() ?? ""))
-        case .none, .automatic:
-            form.append(("client_id", flow.clientID))
-        }
-        form += definition.token.extraParameters.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-        let request = OutboundRequest(
-            method: .post,
-            url: flow.tokenEndpoint,
-            headers: headers,
-            body: Array(FormText.encode(form).utf8),
-            maximumResponseSize: 256 * 1024
-        )
-        let response: OutboundResponse
-        do throws(OutboundError) {
-            response = try await http.send(request)
-        } catch {
-            throw .unavailable(.init(error))
-        }
+        let client = ProviderClient(id: flow.clientID, authentication: flow.clientAuthentication, secret: secret)
+        let response = try await post(form, to: flow.tokenEndpoint, as: client, definition: definition)
         return try TokenAnswer(response, definition: definition)
     }
 }

@@ -24,6 +24,7 @@ extension FederationService {
         )
         var mapping = IdentityMapping(definition: provider.definition)
         mapping.scopes = answer.scopes ?? flow.scopes
+        mapping.user = callback["user"]
         var subject: String?
         if provider.definition.protocolKind == .oidc {
             guard let idToken = answer.idToken else { throw .invalidAnswer(.missingIDToken) }

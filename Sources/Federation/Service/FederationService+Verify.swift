@@ -38,7 +38,8 @@ extension FederationService {
             maximumAuthenticationAge: nil
         )
         let verified = try await verifyIDToken(token, of: provider, expectation)
-        let mapping = IdentityMapping(definition: provider.definition, claims: verified.claims)
+        var mapping = IdentityMapping(definition: provider.definition, claims: verified.claims)
+        mapping.user = credential.user
         let identity = try mapping.identity(subject: verified.subject)
         var result = FederatedCredential(
             identity: identity,

@@ -8,6 +8,8 @@ struct IdentityMapping {
     var claims = JSONObject()
     var profile = ProviderProfile()
     var scopes: [String] = []
+    /// What Apple sends beside its tokens.
+    var user: String?
 
     /// Claims first, then the profile, then named answers.
     private var source: JSONValue {
@@ -42,6 +44,15 @@ struct IdentityMapping {
             timeZone: text(map.timeZone, source),
             dateOfBirth: text(map.dateOfBirth, source)
         )
+        if definition.quirks.contains(.appleUser) {
+            if let name = AppleUser.name(user) {
+                identity.profile.displayName = [name.first, name.last].compactMap(\.self).joined(separator: " ")
+                (identity.profile.firstName, identity.profile.lastName) = name
+            }
+            identity.realUserStatus = claims["real_user_status"]?.integer.flatMap {
+                (0...2).contains($0) ? Int($0) : nil
+            }
+        }
         if definition.quirks.contains(.discordAvatar) {
             identity.profile.photoURL = DiscordAvatar.url(profile.document)
         }
@@ -68,6 +79,7 @@ struct IdentityMapping {
             if map.emailAuthority.contains(where: { isStated(document[path: $0]) }) {
                 identity.emailAuthorityClaim = true
             }
+            if map.emailIsRelay.contains(where: { isTrue(document[path: $0]) }) { identity.emailIsRelay = true }
         }
     }
 

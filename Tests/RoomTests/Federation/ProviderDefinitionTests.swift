@@ -69,7 +69,7 @@ import Testing
             ("github.com", #"{"sendNonce":"yes"}"#, "definition.sendNonce must be true or false"),
             (
                 "github.com", #"{"quirks":["apple_secret"]}"#,
-                "definition.quirks may hold: discord_avatar, github_emails, google_legacy_profile_names"
+                "definition.quirks may hold: apple_user, discord_avatar, github_emails, google_legacy_profile_names"
             ),
             (
                 "github.com", #"{"emailTrust":"sometimes"}"#,

@@ -1,0 +1,93 @@
+import Foundation
+import HTTPTypes
+import Outbound
+import Projects
+import Secrets
+
+/// Who we are at a provider: the client id, and how it is proved (RFC 6749 §2.3).
+struct ProviderClient: Sendable {
+    var id: String
+    var authentication: ProviderDefinition.ClientAuthentication
+    /// The secret itself, or the private key that signs one.
+    var secret: Secret?
+}
+
+extension FederationService {
+    /// Posts a form to an endpoint that authenticates the client: token, revocation; sent once, whatever happens.
+    ///
+    /// - Throws: ``FederationError/unavailable(_:)`` when no answer came, ``FederationError/misconfigured(_:)`` without a
+    ///   key that can sign; what the answer says is the caller's to read.
+    func post(
+        _ form: [(name: String, value: String)],
+        to url: String,
+        as client: ProviderClient,
+        definition: ProviderDefinition
+    ) async throws(FederationError) -> OutboundResponse {
+        var form = form
+        var headers: HTTPFields = [
+            .accept: definition.token.accept,
+            .contentType: "application/x-www-form-urlencoded",
+        ]
+        switch client.authentication {
+        case .basic:
+            let pair = FormText.encode(client.id) + ":" + FormText.encode(client.secret?.reveal() ?? "")
+            headers[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
+        case .post:
+            form.append(("client_id", client.id))
+            form.append(("client_secret", client.secret?.reveal() ?? ""))
+        case .none, .automatic:
+            form.append(("client_id", client.id))
+        case .appleSecret, .privateKeyJWT:
+            form += try assertion(of: client, for: url, definition: definition)
+        }
+        form += definition.token.extraParameters.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        let request = OutboundRequest(
+            method: .post,
+            url: url,
+            headers: headers,
+            body: Array(FormText.encode(form).utf8),
+            maximumResponseSize: 256 * 1024
+        )
+        do throws(OutboundError) {
+            return try await http.send(request)
+        } catch {
+            throw .unavailable(.init(error))
+        }
+    }
+
+    /// The form fields by which a client with a private key proves itself.
+    private func assertion(
+        of client: ProviderClient,
+        for url: String,
+        definition: ProviderDefinition
+    ) throws(FederationError) -> [(name: String, value: String)] {
+        do throws(InvalidDefinition) {
+            let key = try ClientKey(client.secret)
+            if client.authentication == .appleSecret {
+                let secret = try ClientAssertion.appleSecret(
+                    clientID: client.id,
+                    key: key,
+                    variables: definition.variables,
+                    audience: definition.issuers.first ?? "",
+                    now: seconds
+                )
+                return [("client_id", client.id), ("client_secret", secret)]
+            }
+            let assertion = try ClientAssertion.clientAssertion(
+                clientID: client.id,
+                key: key,
+                keyID: definition.variables["keyId"],
+                audience: url,
+                id: random.handle(),
+                now: seconds
+            )
+            return [
+                ("client_id", client.id),
+                ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+                ("client_assertion", assertion),
+            ]
+        } catch {
+            throw .misconfigured(error)
+        }
+    }
+}
