@@ -105,6 +105,7 @@ let package = Package(
             name: "Federation",
             dependencies: [
                 "Linking", "Outbound", "Projects", "Secrets", "StrictJSON", crypto, cryptoExtras, httpTypes, logging,
+                swiftASN1, x509,
             ],
             swiftSettings: strict
         ),

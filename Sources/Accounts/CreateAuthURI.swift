@@ -59,6 +59,8 @@ package struct CreateAuthURI: Sendable {
         package var continueURI: String?
         package var scopes: [String] = []
         package var customParameters: [String: String] = [:]
+        /// Nil for the first that the provider's definition offers.
+        package var responseType: String?
         package var sessionID: String?
         package var context: String?
         package var purpose = Purpose.signIn
@@ -100,7 +102,8 @@ package struct CreateAuthURI: Sendable {
                 AuthorizationOptions(
                     redirectURI: continueURI,
                     scopes: request.scopes,
-                    customParameters: parameters
+                    customParameters: parameters,
+                    responseType: request.responseType
                 )
             )
         } catch {

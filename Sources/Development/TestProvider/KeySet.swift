@@ -55,6 +55,14 @@ struct KeySet {
         signing = kid
     }
 
+    /// The published keys by their ids, in PEM.
+    mutating func pemMap() throws -> TestJSON {
+        _ = try signer()
+        var map: TestJSON = [:]
+        for case .key(let kid) in published { map.set(kid, ifPresent: keys[kid]?.publicKeyPEM) }
+        return map
+    }
+
     mutating func document() throws -> TestJSON {
         _ = try signer()
         var list: [TestJSON] = []

@@ -8,5 +8,7 @@ package enum ProviderEndpoint: String, Sendable, Hashable, CaseIterable {
     /// GitHub's `/user/emails`.
     case emails
     case keys
+    /// Yahoo! JAPAN's keys as a JSON object of key ids and PEM.
+    case publicKeys
     case revocation
 }

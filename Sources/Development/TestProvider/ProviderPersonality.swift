@@ -30,10 +30,27 @@ package struct ProviderPersonality: Sendable {
     package var requiresUserAgent = false
     /// Schemes that the profile endpoints take, lower case.
     package var accessTokenSchemes: Set<String> = ["bearer"]
+    /// What may be asked for, each as a set of words (OAuth 2.0 Multiple Response Types §3); more than a code comes back in
+    /// the fragment.
+    package var responseTypes: Set<Set<String>> = [["code"]]
+    /// Follows `prompt`, `max_age` and `display` (OIDC Core §3.1.2.1).
+    package var followsPrompt = false
+    /// Who refuses comes back with `bail=1` alone, and then with neither code nor error.
+    package var bails = false
     /// Puts `auth_time` into every ID token, not only when `max_age` was sent.
     package var alwaysSendsAuthenticationTime = true
     /// Sends `iss` with the callback (RFC 9207) and says so in discovery.
     package var sendsIssuerInCallback = false
+    /// `aud` is a list, and there is no `azp`.
+    package var listsAudience = false
+    /// Takes Basic credentials as they are, not form-encoded first.
+    package var takesPlainBasic = false
+    /// False: the app was not approved for user info.
+    package var approvesUserInfo = true
+    /// A refresh answers with an ID token too.
+    package var refreshesIDToken = true
+    /// `error_code` in errors that go back to the app; nil for none.
+    package var errorCode: Int64?
     /// Further members of the token endpoint's answer.
     package var tokenMembers: @Sendable (TestUser) -> [TestJSON.Member] = { _ in [] }
     /// Parameters that a token request must have besides those of RFC 6749.

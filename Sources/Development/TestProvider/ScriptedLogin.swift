@@ -6,6 +6,8 @@ package struct ScriptedLogin: Sendable {
     package var decision: Decision
     /// Changes of the ID token that the code of this login is exchanged for.
     package var idToken: IDTokenChanges
+    /// Changes of the ID token that comes beside the code.
+    package var frontIDToken: IDTokenChanges
     package var callback: CallbackChanges
     /// Scopes that the person grants; nil for those asked for.
     package var grantedScopes: [String]?
@@ -48,6 +50,7 @@ package struct ScriptedLogin: Sendable {
         _ user: TestUser,
         _ decision: Decision = .approve,
         idToken: IDTokenChanges = .none,
+        frontIDToken: IDTokenChanges = .none,
         callback: CallbackChanges = .none,
         grantedScopes: [String]? = nil,
         authenticatedAt: Date? = nil
@@ -55,6 +58,7 @@ package struct ScriptedLogin: Sendable {
         self.user = user
         self.decision = decision
         self.idToken = idToken
+        self.frontIDToken = frontIDToken
         self.callback = callback
         self.grantedScopes = grantedScopes
         self.authenticatedAt = authenticatedAt

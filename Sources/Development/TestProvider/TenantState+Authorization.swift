@@ -6,7 +6,7 @@ extension TenantState {
     ///
     /// A POST with `choice` is what a person chose on the page: `user` with `subject`, `other` with `email`, `name`,
     /// `verified`, or `cancel`.
-    mutating func authorize(_ request: RecordedRequest) -> ProviderAnswer {
+    mutating func authorize(_ request: RecordedRequest) throws -> ProviderAnswer {
         let fields = request.fields
         guard request.method == "GET" || request.method == "POST" else {
             violate(.method, .authorization, request.method)
@@ -26,7 +26,8 @@ extension TenantState {
             violate(.redirectURI, .authorization, sent ?? "no redirect_uri")
             return refusal(400, "The redirect URI is not registered for this app.")
         }
-        let back = Callback(uri: redirect, state: fields["state"], mode: fields["response_mode"])
+        let mode = fields["response_mode"] ?? (fields.words("response_type").count > 1 ? "fragment" : nil)
+        let back = Callback(uri: redirect, state: fields["state"], mode: mode)
         if !isChoice, let failure = checkParameters(fields) {
             return callback(back, [("error", failure.error), ("error_description", failure.description)])
         }
@@ -36,7 +37,7 @@ extension TenantState {
             }
             return page(fields, client: client, redirect: redirect)
         }
-        return complete(login, fields: fields, client: client, back: back)
+        return try complete(login, fields: fields, client: client, back: back)
     }
 
     /// A choice on the page first, then what the test arranged; nil when a person has to choose.
@@ -54,12 +55,13 @@ extension TenantState {
         fields: FormFields,
         client: TestClient,
         back: Callback
-    ) -> ProviderAnswer {
+    ) throws -> ProviderAnswer {
         switch login.decision {
         case .approve: break
-        case .deny: return callback(back, [("error", "access_denied")], login.callback)
-        case .bail: return callback(back, [], login.callback)
-        case .denyWithoutReturn: return ProviderAnswer(.html("<!doctype html><title>Cancelled</title>Cancelled."))
+        case .deny where !personality.bails: return callback(back, [("error", "access_denied")], login.callback)
+        case .deny where fields["bail"] == "1", .bail: return callback(back, [], login.callback)
+        case .deny, .denyWithoutReturn:
+            return ProviderAnswer(.html("<!doctype html><title>Cancelled</title>Cancelled."))
         case .never: return ProviderAnswer(.html("<!doctype html><title>Sign in</title>Waiting."))
         case .loginRequired: return callback(back, [("error", "login_required")], login.callback)
         case .consentRequired: return callback(back, [("error", "consent_required")], login.callback)
@@ -69,24 +71,29 @@ extension TenantState {
         }
         let consent = Consent(subject: login.user.subject, client: client.id)
         let granted = consents[consent]
+        if let error = refusalToAsk(login, fields, hasConsented: granted != nil) {
+            return callback(back, [("error", error)], login.callback)
+        }
         var scopes = login.grantedScopes ?? fields.words("scope")
         if scopes.isEmpty, personality.remembersScopes { scopes = (granted ?? []).sorted() }
         consents[consent] = (granted ?? []).union(scopes)
         let code = random.handle()
-        codes[code] = CodeGrant(
+        let grant = CodeGrant(
             client: client.id,
             user: login.user,
             redirectURI: fields["redirect_uri"],
             scopes: scopes,
             nonce: fields["nonce"],
             challenge: fields["code_challenge"],
-            authenticatedAt: login.authenticatedAt ?? now(),
+            authenticatedAt: authenticationTime(login, fields),
             sendsAuthenticationTime: personality.alwaysSendsAuthenticationTime || fields["max_age"] != nil,
             issuesRefreshToken: issuesRefreshToken(fields, scopes: scopes, isFirst: granted == nil),
             idToken: login.idToken,
             expiresAt: now().addingTimeInterval(TimeInterval(personality.codeLifetime))
         )
-        return callback(back, [("code", code)], login.callback)
+        codes[code] = grant
+        let tokens = try frontChannel(grant, code, fields.words("response_type"), login.frontIDToken)
+        return callback(back, [("code", code)] + tokens, login.callback)
     }
 
     private func issuesRefreshToken(_ fields: FormFields, scopes: [String], isFirst: Bool) -> Bool {

@@ -25,9 +25,14 @@ extension TenantState {
         }
         if isAbsent("state") { violate(.state, .authorization, "no state") }
         // GitHub's documentation has no response_type.
-        if personality.isOpenID || fields["response_type"] != nil, fields["response_type"] != "code" {
+        let types = fields.words("response_type")
+        if personality.isOpenID || !types.isEmpty, !personality.responseTypes.contains(Set(types)) {
             violate(.responseType, .authorization, fields["response_type"] ?? "none")
-            return ("unsupported_response_type", "only the code flow is offered")
+            return ("unsupported_response_type", "it is not offered")
+        }
+        guard types.count <= 1 || fields["response_mode"] != "query" else {
+            violate(.responseType, .authorization, "tokens in a query")
+            return ("invalid_request", "tokens do not go into a query")
         }
         if personality.isOpenID {
             if !fields.words("scope").contains("openid") {
@@ -36,7 +41,19 @@ extension TenantState {
             }
             if personality.wantsNonce, isAbsent("nonce") { violate(.nonce, .authorization, "no nonce") }
         }
+        if personality.followsPrompt, let description = checkPrompt(fields) { return ("invalid_request", description) }
         return checkProofKey(fields)
+    }
+
+    /// OIDC Core §3.1.2.1, with the `inapp` of Yahoo! JAPAN's own SDK.
+    private func checkPrompt(_ fields: FormFields) -> String? {
+        let prompts = fields.words("prompt")
+        guard Set(prompts).isSubset(of: ["login", "consent", "select_account", "none"]),
+            prompts.count == 1 || !prompts.contains("none")
+        else { return "prompt" }
+        if let display = fields["display"], !["page", "popup", "touch", "inapp"].contains(display) { return "display" }
+        if let maxAge = fields["max_age"], Int(maxAge) ?? -1 < 0 { return "max_age" }
+        return nil
     }
 
     private mutating func checkProofKey(_ fields: FormFields) -> (error: String, description: String)? {

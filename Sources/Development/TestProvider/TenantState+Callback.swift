@@ -3,7 +3,7 @@ extension TenantState {
     struct Callback {
         var uri: String
         var state: String?
-        /// `response_mode`; nil for the query.
+        /// `response_mode`; nil for the query, or the fragment when tokens come along.
         var mode: String?
     }
 
@@ -14,6 +14,9 @@ extension TenantState {
         _ changes: ScriptedLogin.CallbackChanges = .none
     ) -> ProviderAnswer {
         var pairs = parameters.filter { !$0.1.isEmpty }
+        if let number = personality.errorCode, pairs.contains(where: { $0.0 == "error" }) {
+            pairs.append(("error_code", String(number)))
+        }
         if let state = back.state { pairs.append(("state", state)) }
         if personality.sendsIssuerInCallback { pairs.append(("iss", issuer)) }
         pairs.removeAll { changes.remove.contains($0.0) }
@@ -23,11 +26,11 @@ extension TenantState {
         }
         pairs += changes.append
         guard back.mode != "form_post" else { return formPost(to: back.uri, pairs) }
-        let query = FormFields(pairs: pairs).text
-        let mark = query.isEmpty ? "" : back.uri.contains("?") ? "&" : "?"
+        let text = FormFields(pairs: pairs).text
+        let mark = text.isEmpty ? "" : back.mode == "fragment" ? "#" : back.uri.contains("?") ? "&" : "?"
         return ProviderAnswer(
             303,
-            headers: [("Location", back.uri + mark + query), ("Cache-Control", "no-store")],
+            headers: [("Location", back.uri + mark + text), ("Cache-Control", "no-store")],
             .empty
         )
     }

@@ -21,6 +21,7 @@ extension TenantState {
         scopes: Set<String>,
         nonce: String?,
         accessToken: String?,
+        code: String? = nil,
         authenticatedAt: Date?,
         changes: IDTokenChanges
     ) throws -> String {
@@ -29,11 +30,16 @@ extension TenantState {
             "iss": .string(issuer), "azp": .string(client), "aud": .string(client), "sub": .string(user.subject),
             "iat": .integer(issuedAt), "exp": .integer(issuedAt + 3600),
         ]
+        if personality.listsAudience {
+            claims.set("aud", [.string(client)])
+            claims.remove("azp")
+        }
         claims.set("nonce", ifPresent: nonce)
         if let authenticatedAt { claims.set("auth_time", .integer(Int64(authenticatedAt.timeIntervalSince1970))) }
         if let accessToken {
             claims.set("at_hash", .string(Base64URL.encode(SecureHash.sha256(accessToken).prefix(16))))
         }
+        if let code { claims.set("c_hash", .string(Base64URL.encode(SecureHash.sha256(code).prefix(16)))) }
         for claim in personality.claims(user, scopes) { claims.set(claim.name, claim.value) }
         claims.change(set: changes.set, remove: changes.remove)
 

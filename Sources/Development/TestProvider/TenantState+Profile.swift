@@ -3,6 +3,8 @@ extension TenantState {
     mutating func userinfo(_ request: RecordedRequest) -> ProviderAnswer {
         switch access(request) {
         case .refused(let answer): answer
+        case .granted where !personality.approvesUserInfo:
+            ProviderAnswer(403, .json(["Error": ["Message": "Your Request was Forbidden"]]))
         case .granted(let grant): ProviderAnswer(.json(personality.profile(grant.user, Set(grant.scopes))))
         }
     }

@@ -118,7 +118,7 @@ extension TenantState {
         }
         let access = mintAccessToken(user: grant.user, client: client.id, scopes: grant.scopes)
         var answer = tokenAnswer(access: access, user: grant.user, scopes: grant.scopes)
-        if personality.isOpenID {
+        if personality.isOpenID, personality.refreshesIDToken {
             let idToken = try mintIDToken(
                 user: grant.user,
                 client: client.id,

@@ -55,11 +55,14 @@ extension TenantState {
         return client
     }
 
-    /// RFC 6749 §2.3.1: id and secret are form-encoded before they become Basic credentials.
+    /// RFC 6749 §2.3.1: id and secret are form-encoded before they become Basic credentials, for those who read it so.
     private func basicCredentials(_ request: RecordedRequest) -> (id: String, secret: String)? {
         guard let header = request.header("authorization"), header.lowercased().hasPrefix("basic "),
             let data = Data(base64Encoded: String(header.dropFirst(6))),
-            let text = String(validating: data, as: UTF8.self), let colon = text.firstIndex(of: ":"),
+            let text = String(validating: data, as: UTF8.self), let colon = text.firstIndex(of: ":")
+        else { return nil }
+        if personality.takesPlainBasic { return (String(text[..<colon]), String(text[text.index(after: colon)...])) }
+        guard
             let id = FormFields.decode(text[..<colon]),
             let secret = FormFields.decode(text[text.index(after: colon)...])
         else { return nil }

@@ -116,7 +116,8 @@ struct TenantState {
         switch request.endpoint {
         case .discovery: ProviderAnswer(.json(discoveryDocument()))
         case .keys: ProviderAnswer(headers: [("Cache-Control", "public, max-age=3600")], .json(try keys.document()))
-        case .authorization: authorize(request)
+        case .publicKeys: ProviderAnswer(headers: [("Cache-Control", "public, max-age=3600")], .json(try keys.pemMap()))
+        case .authorization: try authorize(request)
         case .token: try token(request)
         case .userinfo: userinfo(request)
         case .emails: emails(request)

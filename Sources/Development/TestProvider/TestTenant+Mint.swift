@@ -9,12 +9,14 @@ extension TestTenant {
     ///   - nonce: the claim as it stands in the token; an app that follows Firebase puts the lower-case hex SHA-256 of
     ///     its raw nonce here.
     ///   - accessToken: binds the token to it by `at_hash`.
+    ///   - code: binds the token to it by `c_hash`.
     package func mintIDToken(
         for user: TestUser,
         client: String = "client",
         scopes: Set<String> = ["openid", "email", "profile"],
         nonce: String? = nil,
         accessToken: String? = nil,
+        code: String? = nil,
         authenticatedAt: Date? = nil,
         changes: IDTokenChanges = .none
     ) throws -> String {
@@ -25,6 +27,7 @@ extension TestTenant {
                 scopes: scopes,
                 nonce: nonce,
                 accessToken: accessToken,
+                code: code,
                 authenticatedAt: authenticatedAt,
                 changes: changes
             )

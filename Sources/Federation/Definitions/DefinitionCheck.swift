@@ -21,6 +21,7 @@ struct DefinitionCheck {
         if method == .appleSecret || method == .privateKeyJWT { try checkKey(configuration) }
         try checkEndpoints()
         try checkIssuers()
+        try checkResponseTypes()
         try checkParameters()
         for (index, call) in definition.profile.enumerated() { try check(call, "profile[\(index)]") }
         guard definition.protocolKind == .oidc || !definition.claims.subject.isEmpty else {
@@ -62,6 +63,16 @@ struct DefinitionCheck {
             guard isCallable(canonical), URLParts(canonical)?.query == nil else {
                 throw InvalidDefinition(member: "issuer", problem: "must be an https URL without query")
             }
+        }
+    }
+
+    private func checkResponseTypes() throws(InvalidDefinition) {
+        let hybrid = definition.responseTypes.filter { $0 != .code }
+        guard !hybrid.isEmpty else { return }
+        guard definition.protocolKind == .oidc else { throw invalid("responseTypes", "may only be code for OAuth 2.0") }
+        guard definition.responseMode != .query else { throw invalid("responseMode", "would put tokens into a query") }
+        guard definition.sendNonce || !hybrid.contains(where: { $0.parts.contains(.idToken) }) else {
+            throw invalid("sendNonce", "must be true where id_token is asked for")
         }
     }
 

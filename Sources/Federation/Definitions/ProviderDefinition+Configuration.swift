@@ -17,6 +17,9 @@ extension ProviderDefinition {
     /// Whether an id may be configured: built in, or `oidc.` or `oauth.` and 1 to 64 of `[A-Za-z0-9_-]`.
     package static func isKnown(_ id: ProviderID) -> Bool { template(for: id) != nil }
 
+    /// Whether a configuration must name the issuer, because nothing built in does.
+    package static func needsIssuer(_ id: ProviderID) -> Bool { id.isOIDC && builtIn[id] == nil }
+
     /// The definition that a configuration amounts to, with its variables filled in.
     static func make(
         for configuration: ProviderConfiguration,

@@ -33,6 +33,7 @@ extension ProviderDefinition {
             try reader.read("answerSeparator", into: &scopes.answerSeparator)
             try reader.read("whenSupported", into: &scopes.whenSupported)
         }
+        try applyResponseTypes(&reader)
         try reader.read("responseMode", into: &responseMode)
         try reader.read("pkce", into: &pkce)
         try reader.read("sendNonce", into: &sendNonce)
@@ -47,11 +48,13 @@ extension ProviderDefinition {
             try reader.read("errorInOK", into: &token.errorMembers)
             try reader.read("okMember", into: &token.okMember)
             try reader.read("extraParameters", into: &token.extraParameters)
+            try reader.read("encodesBasic", into: &token.encodesBasic)
         }
         try reader.read("idToken") { (reader) throws(InvalidDefinition) in
             var algorithms = idToken.algorithms ?? []
             try reader.read("algorithms", into: &algorithms)
             if reader.has("algorithms") { idToken.algorithms = algorithms }
+            try reader.read("keyFormat", into: &idToken.keyFormat)
             try reader.read("nonce", into: &idToken.clientNonce)
             try reader.read("maximumAge", into: &idToken.maximumAge)
             try reader.read("lenientBooleans", into: &idToken.lenientBooleans)
@@ -75,6 +78,15 @@ extension ProviderDefinition {
         try reader.read("federatedIDPrefix", into: &federatedIDPrefix)
         try reader.read("quirks", into: &quirks)
         try reader.finish()
+    }
+
+    private mutating func applyResponseTypes(_ reader: inout DefinitionReader) throws(InvalidDefinition) {
+        var texts = responseTypes.map(\.text)
+        try reader.read("responseTypes", into: &texts)
+        responseTypes = texts.compactMap(ResponseType.init)
+        guard !texts.isEmpty, responseTypes.count == texts.count else {
+            throw reader.problem("responseTypes", "must be a list of code, alone or with id_token and token")
+        }
     }
 
     private mutating func applyCustomParameters(_ reader: inout DefinitionReader) throws(InvalidDefinition) {

@@ -56,6 +56,8 @@ extension ProviderDefinition {
         package var okMember: String?
         /// Sent with every token request.
         package var extraParameters: [String: String] = [:]
+        /// Client id and secret are form-encoded before they become Basic credentials (RFC 6749 §2.3.1).
+        package var encodesBasic = true
 
         package init() {}
     }
@@ -63,10 +65,22 @@ extension ProviderDefinition {
     /// How an ID token is judged.
     package struct IDTokenRules: Sendable, Hashable, Codable {
         package enum NonceForm: String, Sendable, Hashable, Codable, CaseIterable { case sha256, exact, either }
+
+        /// How the keys endpoint publishes keys.
+        package enum KeyFormat: String, Sendable, Hashable, Codable, CaseIterable {
+            /// RFC 7517 §5.
+            case jwks
+            /// A JSON object of key ids and public keys in PEM.
+            case pemMap = "pem_map"
+            /// The same, where a certificate may take a key's place.
+            case certificateMap = "certificate_map"
+        }
+
         /// Empty for none: the provider issues no ID tokens.
         ///
         /// Nil for those that discovery lists, RS256 if it lists none.
         package var algorithms: Set<SignatureAlgorithm>?
+        package var keyFormat = KeyFormat.jwks
         /// How the claim and the raw nonce of a client-supplied token compare.
         package var clientNonce = NonceForm.sha256
         /// Seconds.

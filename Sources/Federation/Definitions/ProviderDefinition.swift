@@ -28,11 +28,14 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var jwks: String?
     package var variables: [String: String]
     package var scopes: Scopes
+    /// Those that an app may ask for; the first where it asks for none.
+    package var responseTypes: [ResponseType]
     package var responseMode: ResponseMode
     package var pkce: PKCE
     package var sendNonce: Bool
     package var clientAuthentication: ClientAuthentication
-    /// Sent with every authorization request.
+    /// Sent with every authorization request, unless the app's own parameter of that name replaces one, or takes it away
+    /// by being empty.
     package var extraAuthorizationParameters: [String: String]
     package var customParameters: CustomParameters
     package var redirect: Redirect

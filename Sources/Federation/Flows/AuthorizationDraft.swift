@@ -58,6 +58,15 @@ struct AuthorizationDraft {
         }
     }
 
+    /// What was asked for, when the definition offers it; its first when nothing was.
+    func responseType(of definition: ProviderDefinition) throws(FederationError) -> ResponseType {
+        guard let asked = options.responseType else { return definition.responseTypes.first ?? .code }
+        guard let type = ResponseType(asked), definition.responseTypes.contains(type) else {
+            throw .responseTypeNotOffered(SafeText.short(asked))
+        }
+        return type
+    }
+
     /// The URL: the endpoint's own query first, then ours, no name twice.
     func url(
         _ endpoint: String,
@@ -66,7 +75,7 @@ struct AuthorizationDraft {
         state: String
     ) -> String {
         var parameters: [(name: String, value: String)] = [
-            ("response_type", "code"), ("client_id", flow.clientID),
+            ("response_type", (flow.responseType ?? .code).text), ("client_id", flow.clientID),
         ]
         if let redirectURI = flow.redirectURI { parameters.append(("redirect_uri", redirectURI)) }
         if !flow.scopes.isEmpty {
@@ -85,7 +94,8 @@ struct AuthorizationDraft {
         if let hint = options.loginHint, options.customParameters["login_hint"] == nil {
             parameters.append(("login_hint", hint))
         }
-        let extra = definition.extraAuthorizationParameters.merging(options.customParameters) { $1 }
+        let fixed = definition.extraAuthorizationParameters
+        let extra = fixed.merging(options.customParameters) { $1 }.filter { !$0.value.isEmpty || fixed[$0.key] == nil }
         parameters += extra.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
         return endpoint.adding(parameters)
     }

@@ -24,6 +24,8 @@ package struct AuthorizationFlow: Sendable, Hashable, Codable, CustomStringConve
     /// RFC 7636 §4.1; nil when no challenge was sent.
     package var pkceVerifier: String?
     package var scopes: [String]
+    /// Nil in a flow from before there were others than ``ResponseType/code``.
+    package var responseType: ResponseType?
     /// Seconds; see ``AuthorizationOptions/maxAge``.
     package var maxAge: Int?
     /// The provider announced RFC 9207: a callback without `iss` is refused.

@@ -10,6 +10,23 @@ struct ProviderKeySet: Sendable {
         keys = entries.prefix(1_000).compactMap(\.object).compactMap(ProviderKey.init)
     }
 
+    /// Nil when the document is none of that format.
+    init?(_ document: JSONValue, _ format: ProviderDefinition.IDTokenRules.KeyFormat) {
+        if format == .jwks {
+            self.init(document)
+        } else {
+            guard let entries = document.object?.members else { return nil }
+            self.init(
+                keys: entries.prefix(1_000).compactMap { entry in
+                    guard let pem = entry.value.string else { return nil }
+                    return ProviderKey(id: entry.name, pem: pem, acceptsCertificate: format == .certificateMap)
+                }
+            )
+        }
+    }
+
+    private init(keys: [ProviderKey]) { self.keys = keys }
+
     /// The keys that may have made a signature: those of the header's `kid`, more than one only where the provider
     /// publishes the id twice; without a `kid` the one key that fits, if it is the only one.
     func candidates(id: String?, algorithm: SignatureAlgorithm) -> [ProviderKey] {

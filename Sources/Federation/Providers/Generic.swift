@@ -25,7 +25,7 @@ extension ProviderDefinition {
     /// What is built in: a definition, and nothing else, makes a plain provider.
     static let builtIn: [ProviderID: ProviderDefinition] = Dictionary(
         uniqueKeysWithValues: [
-            apple, discord, feedly, gitLab, github, google, line, linkedIn, slack, x, yahoo,
+            apple, discord, feedly, gitLab, github, google, line, linkedIn, slack, x, yahoo, yahooJapan,
         ].map { ($0.id, $0) }
     )
 
@@ -58,6 +58,7 @@ extension ProviderDefinition {
             jwks: nil,
             variables: [:],
             scopes: Scopes(),
+            responseTypes: [.code],
             responseMode: .automatic,
             pkce: .optional,
             sendNonce: protocolKind == .oidc,

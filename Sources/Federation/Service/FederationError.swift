@@ -20,6 +20,8 @@ package enum FederationError: Error, Sendable, Hashable {
     /// A custom parameter that the service sets itself, is named twice, or that the definition doesn't allow:
     /// `INVALID_ARGUMENT : The custom parameter "<name>" is not allowed.`
     case customParameterNotAllowed(name: String)
+    /// `INVALID_ARGUMENT : The response type "<text>" is not offered.`
+    case responseTypeNotOffered(String)
     /// Not absolute, with a fragment, with control characters: `INVALID_CONTINUE_URI`.
     case invalidRedirectURI
 
@@ -57,7 +59,7 @@ package enum FederationError: Error, Sendable, Hashable {
     case clientRejected(error: String)
     /// 429, 5xx, timeout, broken connection: `INVALID_IDP_RESPONSE : Error connecting to the given credential's issuer.`
     case unavailable(Unavailable)
-    /// An answer that is no JSON object or form, lacks `access_token` or `id_token`, or has another `token_type`:
+    /// An answer that is no JSON object or form, lacks `access_token` or `id_token`, in a callback too, or has another `token_type`:
     /// `INVALID_IDP_RESPONSE : The provider's response is not valid.`
     case invalidAnswer(Answer)
     /// The profile belongs to someone else (T-C12), or has no subject: as ``invalidAnswer(_:)``.
@@ -123,6 +125,7 @@ extension FederationError: CustomStringConvertible {
         case .providerDisabled: "provider.disabled"
         case .misconfigured: "provider.misconfigured"
         case .customParameterNotAllowed: "request.customParameter"
+        case .responseTypeNotOffered: "request.responseType"
         case .invalidRedirectURI: "request.redirectURI"
         case .invalidRequestURI: "callback.requestURI"
         case .duplicateParameter: "callback.duplicateParameter"

@@ -4,8 +4,8 @@ import Secrets
 extension FederationService {
     /// Starts a sign-in at the provider: the caller stores the flow and sends the browser to the URL.
     ///
-    /// - Throws: ``FederationError/customParameterNotAllowed(name:)``, ``FederationError/invalidRedirectURI``,
-    ///   ``FederationError/providerDisabled``, ``FederationError/misconfigured(_:)``,
+    /// - Throws: ``FederationError/customParameterNotAllowed(name:)``, ``FederationError/responseTypeNotOffered(_:)``,
+    ///   ``FederationError/invalidRedirectURI``, ``FederationError/providerDisabled``, ``FederationError/misconfigured(_:)``,
     ///   ``FederationError/issuerUnreachable``.
     package func authorizationRequest(
         for configuration: ProviderConfiguration,
@@ -33,6 +33,7 @@ extension FederationService {
             nonce: definition.sendNonce ? random.handle() : nil,
             pkceVerifier: provider.sendsChallenge ? random.handle() : nil,
             scopes: provider.scopes(asked: options.scopes),
+            responseType: try draft.responseType(of: definition),
             maxAge: draft.maxAge,
             requiresIssuerParameter: provider.discovery?.sendsIssuerParameter ?? false
         )

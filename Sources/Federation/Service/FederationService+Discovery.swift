@@ -75,12 +75,13 @@ extension FederationService {
             return set.candidates(id: token.keyID, algorithm: algorithm)
         }
         let url = try provider.required(\.keys, "keys")
+        let format = provider.definition.idToken.keyFormat
         let set = try await keySets.value(
-            for: url,
+            for: format.rawValue + " " + url,
             isEnough: { !$0.candidates(id: token.keyID, algorithm: algorithm).isEmpty }
         ) { () async throws(FederationError) in
             let response = try await self.fetchDocument(url)
-            guard let document = try? JSONValue(response.body), let set = ProviderKeySet(document) else {
+            guard let document = try? JSONValue(response.body), let set = ProviderKeySet(document, format) else {
                 throw FederationError.issuerUnreachable
             }
             return FetchCache<ProviderKeySet>.Loaded(value: set, lifetime: CacheControl.lifetime(response.headers))

@@ -16,6 +16,7 @@ extension FederationService {
         try checkOrigin(of: callback, flow)
         let provider = try await resolve(configuration)
         let code = try code(in: callback, flow, provider)
+        let front = try await frontChannel(of: callback, code: code, flow, provider, configuration)
         let answer = try await exchange(
             code,
             flow: flow,
@@ -29,20 +30,19 @@ extension FederationService {
         if provider.definition.protocolKind == .oidc {
             guard let idToken = answer.idToken else { throw .invalidAnswer(.missingIDToken) }
             let expectation = IDTokenExpectation(
-                issuers: provider.definition.issuers,
-                audiences: [flow.clientID],
-                authorizedParties: [flow.clientID, configuration.clientID] + configuration.audiences,
-                nonce: .sent(flow.nonce),
+                flow,
+                provider.definition,
+                configuration,
                 accessToken: answer.accessToken,
-                code: code,
-                maximumAge: provider.definition.idToken.maximumAge,
-                maximumAuthenticationAge: flow.maxAge
+                code: code
             )
             let token = try await verifyIDToken(CompactJWT(idToken), of: provider, expectation)
+            try front.requireSamePerson(as: token)
             mapping.claims = token.claims
             subject = token.subject
         }
         mapping.profile = try await profile(of: provider, accessToken: answer.accessToken, subject: subject)
+        try await requireSameOwner(of: front, as: mapping.profile, subject: subject, at: provider)
         let identity = try mapping.identity(subject: subject)
         return FederatedCredential(
             identity: identity,

@@ -30,7 +30,8 @@ extension FederationService {
         ]
         switch client.authentication {
         case .basic:
-            let pair = FormText.encode(client.id) + ":" + FormText.encode(client.secret?.reveal() ?? "")
+            let parts = [client.id, client.secret?.reveal() ?? ""]
+            let pair = (definition.token.encodesBasic ? parts.map(FormText.encode) : parts).joined(separator: ":")
             headers[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
         case .post:
             form.append(("client_id", client.id))

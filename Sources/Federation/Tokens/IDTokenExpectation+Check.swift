@@ -96,7 +96,11 @@ extension IDTokenExpectation {
         of text: String?,
         _ algorithm: SignatureAlgorithm
     ) throws(FederationError) {
-        guard let claim, let text else { return }
+        guard let text else { return }
+        guard let claim else {
+            guard !requiresHashes else { throw .hashMismatch }
+            return
+        }
         let bytes = Array(text.utf8)
         let hash: [UInt8] =
             switch algorithm {

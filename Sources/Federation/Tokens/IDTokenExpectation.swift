@@ -1,3 +1,5 @@
+import Projects
+
 /// What an ID token must be to count, all of it from stored configuration and the stored flow (invariant: nothing in a
 /// token or a request selects it).
 struct IDTokenExpectation: Sendable {
@@ -15,8 +17,12 @@ struct IDTokenExpectation: Sendable {
     /// Client ids that `azp` may name.
     var authorizedParties: [String]
     var nonce: Nonce
+    /// What `at_hash` must be made of.
     var accessToken: String?
+    /// What `c_hash` must be made of.
     var code: String?
+    /// The hash of what came beside the token must be there: it came through the browser (OIDC Core §3.3.2.11).
+    var requiresHashes = false
     /// Seconds since `iat`.
     var maximumAge: Int?
     /// Seconds since `auth_time`.
@@ -24,4 +30,26 @@ struct IDTokenExpectation: Sendable {
 
     /// Seconds by which the provider's clock may differ.
     static let skew: Int64 = 60
+}
+
+extension IDTokenExpectation {
+    /// What every ID token of a flow must be, whichever way it comes.
+    init(
+        _ flow: AuthorizationFlow,
+        _ definition: ProviderDefinition,
+        _ configuration: ProviderConfiguration,
+        accessToken: String?,
+        code: String
+    ) {
+        self.init(
+            issuers: definition.issuers,
+            audiences: [flow.clientID],
+            authorizedParties: [flow.clientID, configuration.clientID] + configuration.audiences,
+            nonce: .sent(flow.nonce),
+            accessToken: accessToken,
+            code: code,
+            maximumAge: definition.idToken.maximumAge,
+            maximumAuthenticationAge: flow.maxAge
+        )
+    }
 }

@@ -40,10 +40,12 @@ struct TokenAnswer: Sendable {
 
     /// A token that may stand in a header: visible ASCII, 16 KiB at most.
     private static func token(_ value: JSONValue?) -> String? {
-        guard let text = value?.string, (1...16_384).contains(text.utf8.count),
-            text.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
-        else { return nil }
+        guard let text = value?.string, isToken(text) else { return nil }
         return text
+    }
+
+    static func isToken(_ text: String) -> Bool {
+        (1...16_384).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
     }
 
     private static func scopes(_ value: JSONValue?, separator: String) -> [String]? {

@@ -113,6 +113,7 @@ struct ClientAccountRoutes {
         request.continueURI = try body.string("continueUri")
         request.scopes = try (body.string("oauthScope") ?? "").split(separator: " ").map { String($0) }
         request.customParameters = try body.texts("customParameter")
+        request.responseType = try body.string("responseType")
         request.sessionID = try body.string("sessionId")
         request.context = try body.string("context")
         request.hostedDomain = try body.string("hostedDomain")

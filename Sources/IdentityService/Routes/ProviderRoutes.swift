@@ -105,7 +105,9 @@ struct ProviderRoutes {
         guard !provider.clientID.isEmpty else {
             throw WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")
         }
-        if provider.provider.isOIDC, provider.issuer?.isEmpty ?? true { throw WireError("MISSING_ISSUER") }
+        if ProviderDefinition.needsIssuer(provider.provider), provider.issuer?.isEmpty ?? true {
+            throw WireError("MISSING_ISSUER")
+        }
         do {
             try ProviderDefinition.validate(provider, allowsLoopback: allowsLoopback)
         } catch {

@@ -145,6 +145,8 @@ extension WireError {
 
         case .customParameterNotAllowed(let name):
             self.init("INVALID_ARGUMENT", "The custom parameter \"\(name)\" is not allowed.")
+        case .responseTypeNotOffered(let text):
+            self.init("INVALID_ARGUMENT", "The response type \"\(text)\" is not offered.")
         case .invalidRedirectURI: self.init("INVALID_CONTINUE_URI")
 
         case .invalidRequestURI: self.init("INVALID_REQUEST_URI")

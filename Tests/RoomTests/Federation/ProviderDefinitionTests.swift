@@ -45,11 +45,11 @@ import Testing
             {"displayName":"X","endpoints":{"userInfo":null,"revocation":"https://p.example/r"},"discovery":"cached",
              "discoveryURL":"{base}/d","endpointHosts":["x.example"],"variables":{"base":"https://p.example"},
              "scopes":{"default":["openid"],"separator":" ","answerSeparator":",","whenSupported":[]},
-             "responseMode":"form_post","pkce":"required","sendNonce":true,"clientAuth":"post",
+             "responseTypes":["code","token code id_token"],"responseMode":"form_post","pkce":"required","sendNonce":true,"clientAuth":"post",
              "extraAuthorizationParameters":{"bail":"1"},"allowedCustomParameters":"anyExceptReserved","redirect":"exact",
              "redirectURIs":["yj-xxxxx:/"],"token":{"accept":"application/json","body":"json","errorInOK":["error"],
-             "okMember":"ok","extraParameters":{"id_token_key_type":"JWK"}},"idToken":{"algorithms":["ES256"],
-             "nonce":"either","maximumAge":600,"lenientBooleans":true},"profile":[{"url":"{base}/me","name":"me",
+             "okMember":"ok","encodesBasic":false,"extraParameters":{"id_token_key_type":"JWK"}},"idToken":{"algorithms":["ES256"],
+             "keyFormat":"pem_map","nonce":"either","maximumAge":600,"lenientBooleans":true},"profile":[{"url":"{base}/me","name":"me",
              "scheme":"OAuth","headers":{"X-A":"b"},"optional":true}],"claims":{"subject":"sub","displayName":["a","b"]},
              "rawUserInfo":"merged","emailTrust":{"domains":["P.example"],"orAuthority":true},
              "directSignIn":{"idToken":false},"federatedIDPrefix":"p:","quirks":["github_emails"]}
@@ -66,6 +66,30 @@ import Testing
             ("github.com", #"{"pkce":true}"#, "definition.pkce must be one of: none, optional, required"),
             ("github.com", #"{"scopes":{"default":"a b"}}"#, "definition.scopes[0] is not a scope"),
             ("github.com", #"{"scopes":[]}"#, "definition.scopes must be an object"),
+            (
+                "github.com", #"{"responseTypes":["code","code id_token"]}"#,
+                "definition.responseTypes may only be code for OAuth 2.0"
+            ),
+            (
+                "google.com", #"{"responseTypes":["id_token"]}"#,
+                "definition.responseTypes must be a list of code, alone or with id_token and token"
+            ),
+            (
+                "google.com", #"{"responseTypes":[]}"#,
+                "definition.responseTypes must be a list of code, alone or with id_token and token"
+            ),
+            (
+                "google.com", #"{"responseTypes":["code token"],"responseMode":"query"}"#,
+                "definition.responseMode would put tokens into a query"
+            ),
+            (
+                "google.com", #"{"responseTypes":["code id_token"],"sendNonce":false}"#,
+                "definition.sendNonce must be true where id_token is asked for"
+            ),
+            (
+                "google.com", #"{"idToken":{"keyFormat":"pem"}}"#,
+                "definition.idToken.keyFormat must be one of: jwks, pem_map, certificate_map"
+            ),
             ("github.com", #"{"sendNonce":"yes"}"#, "definition.sendNonce must be true or false"),
             (
                 "github.com", #"{"quirks":["apple_secret"]}"#,

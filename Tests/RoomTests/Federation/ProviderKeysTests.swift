@@ -59,6 +59,42 @@ import Testing
         }
     }
 
+    @Test("keys in PEM: public keys of any kind and any line ends; certificates only where they are accepted")
+    func keysInPEM() async throws {
+        try await FederationWorld.run { world in
+            let certificate = try TestKey.otherRSA.certificatePEM()
+            let map = [
+                "rsa-1": TestKey.rsa.publicKeyPEM.replacing("\n", with: "\r\n"), "ec-1": TestKey.ec.publicKeyPEM,
+                "rsa-2": certificate, "broken": "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----",
+                "private": TestKey.rsa.privateKeyPEM, "": TestKey.rsa.publicKeyPEM,
+            ]
+            let text = try JSONEncoder().encode(map)
+            world.server.on("/keys", .json(String(decoding: text, as: UTF8.self)))
+            func verify(_ key: TestKey, _ format: String) async throws {
+                let definition = #"{"idToken":{"keyFormat":"\#(format)"}}"#
+                _ = try await world.verify(try world.idToken(key: key), with: world.oidc(definition: definition))
+            }
+            for format in ["pem_map", "certificate_map"] {
+                try await verify(.rsa, format)
+                try await verify(.ec, format)
+                for unknown in [TestKey.rsa.named("private"), .rsa.named("broken"), .rsa.named("missing")] {
+                    await #expect(throws: FederationError.signatureInvalid(.unknownKey)) {
+                        try await verify(unknown, format)
+                    }
+                }
+                await #expect(throws: FederationError.signatureInvalid(.signature)) {
+                    try await verify(.otherRSA.named("rsa-1"), format)
+                }
+            }
+            try await verify(.otherRSA, "certificate_map")
+            await #expect(throws: FederationError.signatureInvalid(.unknownKey)) {
+                try await verify(.otherRSA, "pem_map")
+            }
+            // The same address is read in its own format for each configuration.
+            await #expect(throws: FederationError.issuerUnreachable) { try await verify(.rsa, "jwks") }
+        }
+    }
+
     @Test("T-C7: a flood at a cold cache causes one load too, also from many at once") func coldFlood() async throws {
         try await FederationWorld.run { world in
             let tokens = try (0..<64).map { try TestKey.otherRSA.named("x-\($0)").sign(payload: world.claims()) }

@@ -10,6 +10,7 @@ struct ReferenceClient {
     var authentication = TestClient.Authentication.basic
     var redirectURI = "http://localhost/callback"
     var scope = "openid email profile"
+    var responseType = "code"
     var state = "the-state"
     var nonce: String? = "the-nonce"
     var verifier: String? = "verifier-verifier-verifier-verifier-verifier"
@@ -23,7 +24,7 @@ struct ReferenceClient {
 
     var authorizationURL: String {
         var pairs = [
-            ("response_type", "code"), ("client_id", id), ("redirect_uri", redirectURI), ("scope", scope),
+            ("response_type", responseType), ("client_id", id), ("redirect_uri", redirectURI), ("scope", scope),
             ("state", state),
         ]
         if let nonce { pairs.append(("nonce", nonce)) }

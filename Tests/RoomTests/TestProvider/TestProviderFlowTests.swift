@@ -66,6 +66,51 @@ struct TestProviderFlowTests {
         #expect(tenant.violations.isEmpty)
     }
 
+    @Test(arguments: [["code"], ["code", "id_token"], ["code", "token"], ["code", "id_token", "token"]])
+    func yahooJapanAnswersInTheFragmentWhenMoreThanACodeIsAskedFor(_ type: [String]) async throws {
+        let tenant = try await TestProvider.tenant(.yahooJapan)
+        var client = ReferenceClient(tenant: tenant, responseType: type.joined(separator: " ")).registered()
+        tenant.everyLogin(ada)
+        let visit = try await client.authorize()
+        let isHybrid = type.count > 1
+        let fields = isHybrid ? visit.fragment : visit.query
+        #expect((visit.query.pairs.isEmpty, visit.fragment.pairs.isEmpty) == (isHybrid, !isHybrid))
+        let code = try #require(fields["code"])
+        #expect((fields["access_token"] != nil) == type.contains("token"))
+        #expect((fields["expires_in"] != nil) == type.contains("token"))
+
+        let keys = try await PlainHTTP.send("GET", tenant.url(.keys) ?? "").json()
+        let map = try await PlainHTTP.send("GET", tenant.url(.publicKeys) ?? "").json()
+        let tokens = try await client.exchange(code).json()
+        for text in [fields["id_token"], tokens["id_token"] as? String].compactMap(\.self) {
+            let token = try ReferenceVerifier.read(text, keys: keys)
+            #expect(token.isSigned)
+            #expect(token.claims["aud"] as? [String] == ["client"])
+            #expect(token.claims["email"] == nil)
+            #expect((map[token.header["kid"] as? String ?? ""] as? String)?.contains("BEGIN PUBLIC KEY") == true)
+            let isFront = text == fields["id_token"]
+            let hash = Base64URL.encode(SecureHash.sha256(code).prefix(16))
+            #expect(token.claims["c_hash"] as? String == (isFront ? hash : nil))
+            #expect((token.claims["at_hash"] != nil) == (!isFront || type.contains("token")))
+        }
+        let refreshed = try await client.refresh(try #require(tokens["refresh_token"] as? String)).json()
+        #expect(refreshed["id_token"] == nil && refreshed["refresh_token"] == nil)
+        let userinfo = try await client.get(.userinfo, token: try #require(tokens["access_token"] as? String)).json()
+        #expect(userinfo["nickname"] as? String == "ada")
+
+        client.extra = [("bail", "1")]
+        tenant.nextLogin(ada, .deny)
+        let refused = try await client.authorize()
+        #expect(refused.isStopped && !refused.url.contains("code") && !refused.url.contains("error"))
+        client.extra = []
+        tenant.nextLogin(ada, .deny)
+        #expect(try await client.authorize().isStopped == false)
+        #expect(tenant.violations.isEmpty)
+        client.extra = [("display", "wall")]
+        #expect(try await client.authorize().url.contains("error=invalid_request"))
+        #expect(try await client.authorize().url.contains("error_code=1000"))
+    }
+
     @Test func googleGivesARefreshTokenOnlyWhenAskedAndOnlyOnce() async throws {
         let tenant = try await TestProvider.tenant(.google)
         var client = ReferenceClient(tenant: tenant, authentication: .basicOrPost).registered()

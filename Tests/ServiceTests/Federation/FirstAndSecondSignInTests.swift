@@ -32,7 +32,7 @@ struct FirstAndSecondSignInTests {
             #expect(reply.response.header("cache-control") == "no-store")
             let federatedID: String =
                 switch kind {
-                case .oidc, .slack, .gitLab, .line: kind.rawValue + "/" + scene.ada.subject
+                case .oidc, .slack, .gitLab, .line, .yahooJapan: kind.rawValue + "/" + scene.ada.subject
                 case .google: "https://accounts.google.com/" + scene.ada.subject
                 default: scene.ada.subject
                 }

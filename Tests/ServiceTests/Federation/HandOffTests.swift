@@ -96,7 +96,8 @@ struct HandOffTests {
         var headers = [("Accept", "application/json")]
         form += scene.kind.personality.requiredTokenFields.map { ($0.key, $0.value) }
         if scene.kind.personality.clientAuthentication == .basic {
-            let pair = "client:" + FormFields.encode(ProviderScene.clientSecret)
+            let secret = ProviderScene.clientSecret
+            let pair = "client:" + (scene.kind.personality.takesPlainBasic ? secret : FormFields.encode(secret))
             headers.append(("Authorization", "Basic " + Data(pair.utf8).base64EncodedString()))
         } else {
             form += [("client_id", "client"), ("client_secret", ProviderScene.clientSecret)]

@@ -100,6 +100,16 @@ struct ProviderDetailTests {
             screenName: "ada-login",
             emailVerified: false
         ),
+        Detail(
+            kind: .yahooJapan,
+            scope: "openid profile email",
+            usesPKCE: true,
+            sendsNonce: true,
+            usesBasic: true,
+            scheme: "Bearer",
+            screenName: "ada-login",
+            emailVerified: false
+        ),
     ]
 
     @Test(

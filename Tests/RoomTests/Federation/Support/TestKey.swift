@@ -2,6 +2,8 @@ import Crypto
 import CryptoExtras
 import Foundation
 import Secrets
+import SwiftASN1
+import X509
 
 /// A provider's signing key, which signs whatever a test makes up.
 struct TestKey: Sendable {
@@ -28,6 +30,42 @@ struct TestKey: Sendable {
         } catch {
             preconditionFailure("no RSA key")
         }
+    }
+
+    var publicKeyPEM: String {
+        switch material {
+        case .rsa(let key): key.publicKey.pemRepresentation
+        case .p256(let key): key.publicKey.pemRepresentation
+        case .p384(let key): key.publicKey.pemRepresentation
+        case .ed25519: ""
+        }
+    }
+
+    var privateKeyPEM: String {
+        switch material {
+        case .rsa(let key): key.pemRepresentation
+        case .p256(let key): key.pemRepresentation
+        case .p384(let key): key.pemRepresentation
+        case .ed25519: ""
+        }
+    }
+
+    /// A certificate for the key, signed by itself.
+    func certificatePEM() throws -> String {
+        let key = try Certificate.PrivateKey(pemEncoded: privateKeyPEM)
+        let name = try DistinguishedName { CommonName("provider.example") }
+        let certificate = try Certificate(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(bytes: [1]),
+            publicKey: key.publicKey,
+            notValidBefore: Date(timeIntervalSince1970: 0),
+            notValidAfter: Date(timeIntervalSince1970: 4_000_000_000),
+            issuer: name,
+            subject: name,
+            extensions: Certificate.Extensions(),
+            issuerPrivateKey: key
+        )
+        return try certificate.serializeAsPEM().pemString
     }
 
     func named(_ id: String?) -> TestKey { TestKey(id: id, material: material) }

@@ -10,8 +10,9 @@ struct Arrival: Sendable {
     var authURI: String
     var reply: Reply
 
-    /// The parameters of the callback.
-    var fields: FormFields { FormFields(SplitURL(callback)?.query ?? "") }
+    /// The parameters of the callback: of its fragment when it has one.
+    var fields: FormFields { FormFields(SplitURL(callback).flatMap { $0.fragment ?? $0.query } ?? "") }
+    var isFragment: Bool { callback.contains("#") }
     /// The parameters of the authorization request.
     var request: FormFields { FormFields(SplitURL(authURI)?.query ?? "") }
     var address: String { String(callback.prefix { $0 != "?" && $0 != "#" }) }
@@ -21,7 +22,7 @@ struct Arrival: Sendable {
         var pairs = fields.pairs.map { ($0.name, $0.value) }.filter { $0.0 != name }
         if let value { pairs.append((name, value)) }
         var changed = self
-        changed.callback = address + "?" + FormFields(pairs: pairs).text
+        changed.callback = address + (isFragment ? "#" : "?") + FormFields(pairs: pairs).text
         return changed
     }
 }
@@ -42,7 +43,8 @@ extension ProviderScene {
             authURI: flow.authURI,
             reply: flow.reply
         )
-        secrets.add(arrival.fields["code"], arrival.fields["state"])
+        secrets.add(arrival.fields["code"], arrival.fields["state"], arrival.fields["id_token"])
+        secrets.add(arrival.fields["access_token"])
         return arrival
     }
 

@@ -25,6 +25,7 @@ struct ProviderScene: Sendable {
         case feedly = "oauth.feedly"
         case x = "oauth.x"
         case discord = "oauth.discord"
+        case yahooJapan = "oidc.yahoojp"
 
         var provider: ProviderID { ProviderID(rawValue) }
         var testDescription: String { rawValue }
@@ -43,6 +44,7 @@ struct ProviderScene: Sendable {
             case .feedly: .feedly
             case .x: .x
             case .discord: .discord
+            case .yahooJapan: .yahooJapan
             }
         }
 

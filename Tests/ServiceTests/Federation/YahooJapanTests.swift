@@ -1,0 +1,446 @@
+import Development
+import Foundation
+import Linking
+import Projects
+import Secrets
+import Storage
+import TestKit
+import Testing
+
+@Suite("Yahoo! JAPAN", .database, .testProvider)
+struct YahooJapanTests {
+    // MARK: What is asked for
+
+    @Test(
+        "R-02, R-07, R-12: each response type, in any order of its words, ends in a sign-in",
+        arguments: [
+            ("code", "code"), ("code id_token", "code%20id_token"), ("id_token code", "code%20id_token"),
+            ("code token", "code%20token"), ("code id_token token", "code%20id_token%20token"),
+            ("token code id_token", "code%20id_token%20token"),
+        ]
+    )
+    func responseTypes(_ asked: String, _ sent: String) async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            let arrival = try await scene.arrive(["responseType": .string(asked), "oauthScope": "address"])
+            #expect(arrival.authURI.contains("response_type=\(sent)&"))
+            #expect(arrival.authURI.contains("scope=openid%20profile%20email%20address&"))
+            #expect(arrival.isFragment == (asked != "code"))
+            #expect((arrival.fields["id_token"] != nil) == asked.contains("id_token"))
+            #expect((arrival.fields["access_token"] != nil) == asked.split(separator: " ").contains("token"))
+            let reply = try await scene.finish(arrival)
+            #expect(reply.status == 200, "\(reply)")
+            #expect(reply["providerId"] == "oidc.yahoojp")
+            #expect(reply["federatedId"]?.string == "oidc.yahoojp/" + scene.ada.subject)
+            #expect(Reply.claims(of: reply["oauthIdToken"]?.string ?? "")["aud"] == ["client"])
+            let again = try await scene.signIn(["responseType": .string(asked)])
+            #expect(again.localID == reply.localID)
+        }
+    }
+
+    @Test("R-11, R-12: the app reads the fragment itself and posts the parts")
+    func postedParts() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            let arrival = try await scene.arrive(["responseType": "code id_token token"])
+            let reply = try await scene.service.call(
+                "accounts:signInWithIdp",
+                [
+                    "requestUri": .string(arrival.address), "postBody": .string(arrival.fields.text),
+                    "sessionId": .string(arrival.sessionID), "returnSecureToken": true,
+                ]
+            )
+            scene.secrets.add(from: reply)
+            #expect(reply.status == 200, "\(reply)")
+            let twice = try await scene.arrive(["responseType": "code id_token token"])
+            try await scene.refuses("INVALID_IDP_RESPONSE : Duplicate parameter: code") {
+                try await scene.finish(twice, ["postBody": .string("code=another")])
+            }
+        }
+    }
+
+    @Test("R-01, R-02: a configuration says which response types there are, and which is the usual one")
+    func configuredResponseTypes() async throws {
+        var options = ProviderScene.Options()
+        options.definition = ["responseTypes": ["id_token code", "code token"]]
+        try await ProviderScene.run(.yahooJapan, options) { scene in
+            let usual = try await scene.arrive()
+            #expect(usual.request["response_type"] == "code id_token")
+            #expect(try await scene.finish(usual).status == 200)
+            #expect(try await scene.arrive(["responseType": "token code"]).fields["access_token"] != nil)
+            for asked in ["code", "code id_token token"] {
+                try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not offered.") {
+                    try await start(scene, asked)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "R-02: what is no response type, or has no code, is refused",
+        arguments: [
+            "id_token", "token", "none", "", "CODE", "code code", "code  id_token", "code id_token none", " code",
+        ]
+    )
+    func oddResponseTypes(_ asked: String) async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not offered.") {
+                try await start(scene, asked)
+            }
+        }
+    }
+
+    @Test("R-02: other providers offer the code alone, unless their configuration says more")
+    func otherProviders() async throws {
+        try await ProviderScene.run(.oidc) { scene in
+            try await scene.refuses("INVALID_ARGUMENT : The response type \"code id_token\" is not offered.") {
+                try await start(scene, "code id_token")
+            }
+        }
+        var options = ProviderScene.Options()
+        options.definition = ["responseTypes": ["code", "code id_token"]]
+        options.personality = { $0.responseTypes.insert(["code", "id_token"]) }
+        try await ProviderScene.run(.oidc, options) { scene in
+            let reply = try await scene.signIn(["responseType": "code id_token"])
+            #expect(reply.status == 200, "\(reply)")
+        }
+    }
+
+    private func start(_ scene: ProviderScene, _ responseType: String) async throws -> Reply {
+        try await scene.service.call(
+            "accounts:createAuthUri",
+            [
+                "providerId": .string(scene.provider.rawValue), "continueUri": "http://localhost/callback",
+                "responseType": .string(responseType),
+            ]
+        )
+    }
+
+    @Test("R-03, R-04, R-05, R-06: display, prompt, max_age and bail, of the provider or of the request")
+    func parameters() async throws {
+        var options = ProviderScene.Options()
+        options.definition = ["extraAuthorizationParameters": ["display": "touch"]]
+        try await ProviderScene.run(.yahooJapan, options) { scene in
+            let usual = try await scene.arrive()
+            #expect(usual.request["display"] == "touch")
+            #expect(usual.request["bail"] == "1", "it is asked for always")
+            #expect(usual.request["prompt"] == nil)
+            #expect(usual.request["max_age"] == nil)
+            let own: JSON = ["display": "popup", "prompt": "select_account", "max_age": "3600", "bail": ""]
+            let other = try await scene.arrive(["customParameter": own])
+            #expect(other.request["display"] == "popup")
+            #expect(other.request["prompt"] == "select_account")
+            #expect(other.request["max_age"] == "3600")
+            #expect(other.request["bail"] == nil, "an empty one takes the usual one away")
+            #expect(try await scene.finish(other).status == 200)
+        }
+    }
+
+    // MARK: prompt, max_age, bail
+
+    @Test(
+        "R-04: prompt=none is answered with its own error where a person would have to act",
+        arguments: [false, true]
+    )
+    func promptNone(_ isHybrid: Bool) async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            let type: JSON = isHybrid ? "code id_token token" : "code"
+            let none: JSON = ["responseType": type, "customParameter": ["prompt": "none", "max_age": "600"]]
+            let first = try await scene.arrive(none)
+            #expect(first.isFragment == isHybrid)
+            #expect(first.fields["error_code"] == "1000")
+            try await scene.refuses("INVALID_IDP_RESPONSE : consent_required") { try await scene.finish(first) }
+            try await scene.refuses(Messages.usedFlow) { try await scene.finish(first) }
+            #expect(try await scene.signIn(["responseType": type]).status == 200)
+            let silent = try await scene.signIn(none)
+            #expect(silent.status == 200, "who is signed in and has agreed need not be asked: \(silent)")
+            scene.tenant.nextLogin(ScriptedLogin(scene.ada, authenticatedAt: Date().addingTimeInterval(-3_600)))
+            let late = try await scene.arrive(none)
+            try await scene.refuses("INVALID_IDP_RESPONSE : login_required") { try await scene.finish(late) }
+            #expect(scene.tenant.requests(.token).count == 2)
+        }
+    }
+
+    @Test("R-05: with max_age the service looks at auth_time itself, in both ID tokens")
+    func maxAge() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            let start: JSON = ["responseType": "code id_token", "customParameter": ["max_age": "3600"]]
+            let old = Date().addingTimeInterval(-7_200)
+            scene.tenant.nextLogin(ScriptedLogin(scene.ada, authenticatedAt: old))
+            let asked = try await scene.signIn(start)
+            #expect(asked.status == 200, "the provider asked anew: \(asked)")
+            let time = TestJSON.integer(Int64(old.timeIntervalSince1970))
+            for changes in [IDTokenChanges(set: ["auth_time": time]), IDTokenChanges(remove: ["auth_time"])] {
+                for isFront in [true, false] {
+                    var login = ScriptedLogin(scene.ada)
+                    if isFront { login.frontIDToken = changes } else { login.idToken = changes }
+                    scene.tenant.nextLogin(login)
+                    let arrival = try await scene.arrive(start)
+                    try await scene.refuses("INVALID_IDP_RESPONSE : The authentication is too old.") {
+                        try await scene.finish(arrival)
+                    }
+                }
+            }
+            // Nobody asked: it may be as old as it likes.
+            scene.tenant.nextLogin(ScriptedLogin(scene.ada, authenticatedAt: old))
+            #expect(try await scene.signIn(["responseType": "code id_token"]).status == 200)
+        }
+    }
+
+    @Test("R-06: who refuses comes back without a code, and that is a cancellation", arguments: [false, true])
+    func bail(_ isHybrid: Bool) async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            scene.tenant.nextLogin(scene.ada, .deny)
+            let refused = try await scene.arrive(["responseType": isHybrid ? "code id_token" : "code"])
+            #expect(refused.fields["code"] == nil)
+            #expect(refused.fields["error"] == nil)
+            try await scene.refuses("USER_CANCELLED") { try await scene.finish(refused) }
+            try await scene.refuses(Messages.usedFlow) { try await scene.finish(refused) }
+            #expect(scene.tenant.requests(.token).isEmpty)
+        }
+    }
+
+    @Test("R-06: without bail nobody comes back, and the flow ends by itself")
+    func neverReturns() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            scene.tenant.nextLogin(scene.ada, .deny)
+            let flow = try await scene.service.startFlow(
+                through: scene.provider,
+                ["customParameter": ["bail": ""]]
+            )
+            scene.secrets.add(from: flow.reply)
+            let visit = try await ScriptedBrowser().open(flow.authURI, until: ["http://localhost/callback"])
+            #expect(!visit.isStopped)
+            scene.service.clock.advance(by: 601)
+            let state = try #require(flow.reply["state"]?.string)
+            try await scene.refuses(Messages.usedFlow) {
+                try await scene.service.finishFlow(
+                    at: "http://localhost/callback?state=\(state)&code=late",
+                    sessionID: flow.sessionID
+                )
+            }
+        }
+    }
+
+    // MARK: Redirects and clients
+
+    @Test("R-08: a custom scheme with an empty authority is stored and sent byte for byte", arguments: [false, true])
+    func customScheme(_ isHybrid: Bool) async throws {
+        let redirect = "yj-xxxxx:/"
+        var options = ProviderScene.Options()
+        options.redirects = .exact([redirect])
+        options.definition = ["redirectURIs": [.string(redirect)]]
+        try await ProviderScene.run(.yahooJapan, options) { scene in
+            let arrival = try await scene.arrive(
+                at: redirect,
+                ["responseType": isHybrid ? "code id_token token" : "code"]
+            )
+            #expect(arrival.authURI.contains("redirect_uri=yj-xxxxx%3A%2F&"))
+            #expect(arrival.address == redirect)
+            let reply = try await scene.finish(arrival)
+            #expect(reply.status == 200, "\(reply)")
+            #expect(scene.tenant.requests(.token).first?.fields["redirect_uri"] == redirect)
+            for other in ["yj-xxxxx:", "yj-xxxxx://", "yj-xxxxx:///", "yj-xxxxx:/a", "yj-xxxxy:/", "YJ-xxxxx:/"] {
+                try await scene.refuses("INVALID_CONTINUE_URI : Invalid OAuth request for oidc.yahoojp") {
+                    try await scene.service.call(
+                        "accounts:createAuthUri",
+                        ["providerId": "oidc.yahoojp", "continueUri": .string(other)]
+                    )
+                }
+            }
+        }
+    }
+
+    @Test("R-20: an app's own registration has no secret, and sends the client id alone")
+    func publicClient() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            scene.tenant.addClient(
+                "app",
+                secrets: [],
+                redirects: .anyLocal,
+                authentication: TestClient.Authentication.none
+            )
+            try await scene.service.stores.configuration.replaceProvider(
+                scene.tenant.configuration(as: scene.provider, client: "app"),
+                in: .init(project: scene.service.project.id)
+            )
+            for type in ["code", "code id_token"] {
+                let reply = try await scene.signIn(["responseType": .string(type)])
+                #expect(reply.status == 200, "\(reply)")
+            }
+            for request in scene.tenant.requests(.token) {
+                #expect(request.header("authorization") == nil)
+                #expect(request.fields["client_id"] == "app")
+                #expect(request.fields["client_secret"] == nil)
+                #expect(request.fields["code_verifier"] != nil)
+            }
+        }
+    }
+
+    @Test("a client with a secret is Basic, and neither id nor secret is encoded before")
+    func plainBasic() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            #expect(try await scene.signIn().status == 200)
+            let request = try #require(scene.tenant.requests(.token).first)
+            let pair = Data(("client:" + ProviderScene.clientSecret).utf8).base64EncodedString()
+            #expect(request.header("authorization") == "Basic " + pair)
+            #expect(request.fields["client_id"] == nil)
+            #expect(request.fields["client_secret"] == nil)
+        }
+    }
+
+    @Test("R-01: it is a provider of its own, for which client id and secret are enough")
+    func configuring() async throws {
+        try await TestSlots.services.use {
+            try await TestService.run { service in
+                let created = try await service.admin(
+                    "oauthIdpConfigs?oauthIdpConfigId=oidc.yahoojp",
+                    ["clientId": "dj00aiZpPXg-", "clientSecret": "the-client-secret", "enabled": true],
+                    version: "v2"
+                )
+                #expect(created.status == 200, "\(created)")
+                let missing = try await service.admin(
+                    "oauthIdpConfigs?oauthIdpConfigId=oidc.acme",
+                    ["clientId": "a", "clientSecret": "the-client-secret"],
+                    version: "v2"
+                )
+                #expect(missing.error == "MISSING_ISSUER")
+            }
+        }
+    }
+
+    // MARK: Tokens, user info
+
+    @Test("R-15: the access token that came through the browser is never taken for the one that was exchanged")
+    func apart() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            for type in ["code token", "code id_token token"] {
+                let arrival = try await scene.arrive(["responseType": .string(type)])
+                let front = try #require(arrival.fields["access_token"])
+                #expect(arrival.fields["expires_in"] == "1800")
+                let reply = try await scene.finish(arrival)
+                #expect(reply["oauthExpireIn"] == 3600)
+                let own = try #require(reply["oauthAccessToken"]?.string)
+                #expect(own != front)
+                #expect(reply["oauthIdToken"]?.string != arrival.fields["id_token"])
+                #expect(!reply.response.text.contains(front))
+                let asked = scene.tenant.requests(.userinfo).map { $0.header("authorization") }
+                #expect(asked.contains("Bearer " + own))
+                #expect(asked.contains("Bearer " + front) == (type == "code token"), "only to see whose it is")
+            }
+        }
+    }
+
+    @Test("R-16: user info may be refused, for want of an approval: the ID token is enough")
+    func noApproval() async throws {
+        var options = ProviderScene.Options()
+        options.personality = { $0.approvesUserInfo = false }
+        try await ProviderScene.run(.yahooJapan, options) { scene in
+            for type in ["code", "code token", "code id_token token"] {
+                let reply = try await scene.signIn(["responseType": .string(type)])
+                #expect(reply.status == 200, "\(reply)")
+                #expect(reply["email"] == nil)
+                #expect(reply["federatedId"]?.string == "oidc.yahoojp/" + scene.ada.subject)
+                #expect(reply["rawUserInfo"]?.string?.contains("\"sub\"") == true)
+            }
+            #expect(scene.tenant.requests(.userinfo).map(\.status) == [403, 403, 403])
+        }
+    }
+
+    @Test("R-16: user info about somebody else is refused; names in kana come as they are")
+    func userInfo() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            var ada = scene.ada
+            ada.claims = ["family_name#ja-Kana-JP": "ラブレス", "family_name#ja-Hani-JP": "愛"]
+            scene.tenant.nextLogin(ada)
+            let reply = try await scene.signIn(["responseType": "code id_token"])
+            let raw = try JSON(parsing: Array((reply["rawUserInfo"]?.string ?? "").utf8))
+            #expect(raw["family_name#ja-Kana-JP"] == "ラブレス")
+            #expect(raw["family_name#ja-Hani-JP"] == "愛")
+            #expect(reply["lastName"] == "Lovelace")
+            let arrival = try await scene.arrive(["responseType": "code id_token"])
+            scene.tenant.addFault(.members(set: ["sub": "somebody-else"]), at: .userinfo)
+            try await scene.refuses(Messages.invalidAnswer) { try await scene.finish(arrival) }
+        }
+    }
+
+    @Test("R-19: errors of the token endpoint are read by their name, whatever number comes along")
+    func errorCodes() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            for (status, error, message) in [
+                (400, "invalid_grant", Messages.usedCode), (401, "invalid_client", Messages.clientRejected),
+                (503, "server_error", Messages.unreachable),
+            ] {
+                let arrival = try await scene.arrive(["responseType": "code id_token"])
+                let body: TestJSON = [
+                    "error": .string(error), "error_description": "expired token", "error_code": 1100,
+                ]
+                scene.tenant.addFault(.answer(ProviderAnswer(status, .json(body))), at: .token)
+                try await scene.refuses(message) { try await scene.finish(arrival) }
+            }
+        }
+    }
+
+    // MARK: Keys
+
+    @Test(
+        "R-14: keys that are not answered with 200 and a body end the sign-in, and only this one",
+        arguments: [
+            FaultCase("404", .status(404), Messages.unreachable), FaultCase("500", .status(500), Messages.unreachable),
+            FaultCase("204", .answer(ProviderAnswer(204, .empty)), Messages.unreachable),
+            FaultCase("empty body", .body([], contentType: "application/json"), Messages.unreachable),
+            FaultCase("white space", .body([32, 10], contentType: "application/json"), Messages.unreachable),
+            FaultCase("a page", .body(Array("<html></html>".utf8), contentType: "text/html"), Messages.unreachable),
+            FaultCase("a list", .body(Array("[]".utf8)), Messages.unreachable),
+            FaultCase("no keys", .body(Array(#"{"keys":[]}"#.utf8)), Messages.badSignature),
+        ],
+        [ProviderEndpoint.keys, .publicKeys]
+    )
+    func keys(_ test: FaultCase, _ endpoint: ProviderEndpoint) async throws {
+        try await scene(keys: endpoint) { scene in
+            let arrival = try await scene.arrive(["responseType": "code id_token"])
+            scene.tenant.addFault(test.fault, at: endpoint)
+            try await scene.refuses(test.message) { try await scene.finish(arrival) }
+            #expect(scene.tenant.requests(.token).isEmpty)
+            scene.service.clock.advance(by: 60)
+            let next = try await scene.signIn(["responseType": "code id_token"])
+            #expect(next.status == 200, "\(next)")
+        }
+    }
+
+    @Test("R-13: keys may come as a map of PEM texts")
+    func pemMap() async throws {
+        try await scene(keys: .publicKeys) { scene in
+            #expect(try await scene.signIn(["responseType": "code id_token"]).status == 200)
+            #expect(scene.tenant.requests(.keys).isEmpty)
+            // Another key, published with other line ends.
+            try scene.tenant.rotateKeys(keepOld: false)
+            let other = try scene.tenant.signingKey()
+            let map: TestJSON = [other.kid: .string(other.publicKeyPEM.replacing("\n", with: "\r\n"))]
+            scene.tenant.addFault(.answer(ProviderAnswer(.json(map))), at: .publicKeys)
+            let reply = try await scene.signIn(["responseType": "code id_token"])
+            #expect(reply.status == 200, "\(reply)")
+            // A key that is not in the map signs nothing.
+            try scene.tenant.rotateKeys(publish: false)
+            scene.service.clock.advance(by: 60)
+            let unpublished = try await scene.arrive(["responseType": "code id_token"])
+            try await scene.refuses(Messages.badSignature) { try await scene.finish(unpublished) }
+        }
+    }
+
+    private func scene(
+        keys endpoint: ProviderEndpoint,
+        _ body: @Sendable (ProviderScene) async throws -> Void
+    ) async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            if endpoint == .publicKeys, let url = scene.tenant.url(.publicKeys) {
+                let changes: [String: TestJSON] = [
+                    "endpoints": ["keys": .string(url)], "idToken": ["keyFormat": "pem_map"],
+                ]
+                try await scene.service.stores.configuration.replaceProvider(
+                    scene.tenant.configuration(as: scene.provider, overrides: changes),
+                    in: .init(project: scene.service.project.id)
+                )
+            }
+            try await body(scene)
+        }
+    }
+}
