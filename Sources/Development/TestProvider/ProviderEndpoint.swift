@@ -11,4 +11,6 @@ package enum ProviderEndpoint: String, Sendable, Hashable, CaseIterable {
     /// Yahoo! JAPAN's keys as a JSON object of key ids and PEM.
     case publicKeys
     case revocation
+    /// Where the provider says for whom an access token was made.
+    case tokenCheck
 }

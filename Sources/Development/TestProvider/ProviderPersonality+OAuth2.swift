@@ -23,9 +23,10 @@ extension ProviderPersonality {
             name: "github",
             paths: [
                 .authorization: "login/oauth/authorize", .token: "login/oauth/access_token", .userinfo: "api/user",
-                .emails: "api/user/emails",
+                .emails: "api/user/emails", .tokenCheck: "api/applications/*/token",
             ]
         )
+        personality.tokenCheck = .github
         personality.accessTokenLifetime = nil
         personality.answersForms = true
         personality.reportsErrorsAsOK = true

@@ -20,7 +20,7 @@ extension ProviderPersonality {
             name: "google",
             paths: [
                 .discovery: ".well-known/openid-configuration", .authorization: "o/oauth2/v2/auth", .token: "token",
-                .userinfo: "v1/userinfo", .keys: "oauth2/v3/certs", .revocation: "revoke",
+                .userinfo: "v1/userinfo", .keys: "oauth2/v3/certs", .revocation: "revoke", .tokenCheck: "tokeninfo",
             ]
         )
         personality.isOpenID = true

@@ -44,6 +44,8 @@ extension ProviderPersonality {
     /// LINE: signs with ES256 for whoever asks, and has no flag for addresses.
     package static let line: ProviderPersonality = {
         var personality = openID("line")
+        personality.paths[.tokenCheck] = "oauth2/v2.1/verify"
+        personality.tokenCheck = .line
         personality.signing = .es256
         personality.pkce = .required
         personality.clientAuthentication = .post
@@ -109,9 +111,10 @@ extension ProviderPersonality {
             name: "discord",
             paths: [
                 .authorization: "oauth2/authorize", .token: "api/oauth2/token", .userinfo: "api/users/@me",
-                .revocation: "api/oauth2/token/revoke",
+                .revocation: "api/oauth2/token/revoke", .tokenCheck: "api/oauth2/@me",
             ]
         )
+        personality.tokenCheck = .discord
         personality.pkce = .refused
         personality.refreshTokens = .always
         personality.accessTokenLifetime = 604_800

@@ -4,6 +4,8 @@
 package struct ProviderPersonality: Sendable {
     package var name: String
     /// Path of each endpoint below the tenant's base URL, without a slash at the start; absent when it isn't offered.
+    ///
+    /// `*` stands for one segment: GitHub has client ids in paths.
     package var paths: [ProviderEndpoint: String]
     /// Issues ID tokens, and wants `openid`.
     package var isOpenID = false
@@ -68,6 +70,8 @@ package struct ProviderPersonality: Sendable {
     package var profile: @Sendable (TestUser, Set<String>) -> TestJSON = { user, scopes in
         .object([.init("sub", .string(user.subject))] + ProviderPersonality.standardClaims(user, scopes))
     }
+    /// How ``ProviderEndpoint/tokenCheck`` speaks.
+    package var tokenCheck = TokenCheck.google
     /// Further members of the discovery document.
     package var discovery: [TestJSON.Member] = []
 
@@ -77,6 +81,8 @@ package struct ProviderPersonality: Sendable {
         /// Refuses `code_challenge` with `unauthorized_client`, and doesn't advertise it.
         case refused
     }
+
+    package enum TokenCheck: Sendable, Hashable { case discord, github, google, line }
 
     package enum RefreshTokens: Sendable, Hashable {
         case never
@@ -98,6 +104,16 @@ package struct ProviderPersonality: Sendable {
 }
 
 extension ProviderPersonality {
+    /// The endpoint at a path below the tenant's base URL.
+    func endpoint(at path: Substring) -> ProviderEndpoint? {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        return paths.first { _, pattern in
+            let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
+            return parts.count == segments.count && zip(parts, segments).allSatisfy { $0 == "*" || $0 == $1 }
+        }?
+        .key
+    }
+
     /// Claims of the scopes `profile` and `email` (OIDC Core §5.4), then the person's further claims.
     package static func standardClaims(_ user: TestUser, _ scopes: Set<String>) -> [TestJSON.Member] {
         var claims = TestJSON.object([])

@@ -59,9 +59,7 @@ extension TenantState {
             violate(.accessToken, request.endpoint, "no access token in the Authorization header")
             return .refused(unauthorized)
         }
-        guard let grant = accessTokens[String(words[1])], grant.expiresAt.map({ now() < $0 }) ?? true else {
-            return .refused(unauthorized)
-        }
+        guard let grant = living(String(words[1])) else { return .refused(unauthorized) }
         return .granted(grant)
     }
 

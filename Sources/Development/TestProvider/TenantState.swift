@@ -122,6 +122,7 @@ struct TenantState {
         case .userinfo: userinfo(request)
         case .emails: emails(request)
         case .revocation: revoke(request)
+        case .tokenCheck: checkToken(request)
         }
     }
 }

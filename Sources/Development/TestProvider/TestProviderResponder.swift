@@ -43,7 +43,7 @@ struct TestProviderResponder: HTTPResponder {
         let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
         guard parts.count == 3, parts[0] == "t", let name = FormFields.decode(parts[1]),
             let tenant = provider.tenant(name),
-            let endpoint = tenant.personality.paths.first(where: { $0.value == parts[2] })?.key
+            let endpoint = tenant.personality.endpoint(at: parts[2])
         else { return nil }
         return (tenant, endpoint)
     }

@@ -42,6 +42,7 @@ extension TestTenant {
                 definition.set("discoveryURL", .string(url))
                 definition.set("endpointHosts", ["127.0.0.1"])
             }
+            if let url = url(.tokenCheck) { definition.set("endpoints", ["tokenCheck": .string(url)]) }
         } else if provider == .github {
             definition.set("variables", ["base": .string(base), "api": .string(base + "/api")])
             definition.set("issuers", [.string(issuer)])

@@ -81,7 +81,8 @@ struct DefinitionCheck {
         let named: [(String, String?)] = [
             ("endpoints.authorization", endpoints.authorization), ("endpoints.token", endpoints.token),
             ("endpoints.userInfo", endpoints.userInfo), ("endpoints.keys", endpoints.keys),
-            ("endpoints.revocation", endpoints.revocation), ("discoveryURL", definition.discoveryURL),
+            ("endpoints.revocation", endpoints.revocation), ("endpoints.tokenCheck", endpoints.tokenCheck),
+            ("discoveryURL", definition.discoveryURL),
         ]
         for (name, url) in named {
             if let url, !isCallable(url) {

@@ -91,6 +91,18 @@ struct DefinitionReader {
         target = choice
     }
 
+    /// `null` takes the choice away.
+    mutating func read<Choice>(_ name: String, into target: inout Choice?) throws(InvalidDefinition)
+    where Choice: RawRepresentable, Choice.RawValue == String, Choice: CaseIterable {
+        guard let value = value(name) else { return }
+        if value == .null { return target = nil }
+        let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let choice = value.string.flatMap(Choice.init(rawValue:)) else {
+            throw problem(name, "must be null or one of: \(choices)")
+        }
+        target = choice
+    }
+
     mutating func read<Choice>(_ name: String, into target: inout Set<Choice>) throws(InvalidDefinition)
     where Choice: RawRepresentable, Choice.RawValue == String, Choice: CaseIterable {
         var texts: [String]?

@@ -44,6 +44,7 @@ extension ProviderDefinition {
             }
             try definition.apply(object)
         }
+        definition.variables["clientId"] = FormText.encode(configuration.clientID)
         try definition.fillVariables()
         if definition.protocolKind == .oauth2, definition.issuers.isEmpty,
             let origin = definition.endpoints.authorization.flatMap({ URLParts($0)?.origin })
@@ -67,7 +68,8 @@ extension ProviderDefinition {
         let paths: [(String, WritableKeyPath<Self, String?>)] = [
             ("endpoints.authorization", \.endpoints.authorization), ("endpoints.token", \.endpoints.token),
             ("endpoints.userInfo", \.endpoints.userInfo), ("endpoints.keys", \.endpoints.keys),
-            ("endpoints.revocation", \.endpoints.revocation), ("discoveryURL", \.discoveryURL),
+            ("endpoints.revocation", \.endpoints.revocation), ("endpoints.tokenCheck", \.endpoints.tokenCheck),
+            ("discoveryURL", \.discoveryURL),
         ]
         for (name, path) in paths {
             if let text = self[keyPath: path] { self[keyPath: path] = try fill(text, name) }

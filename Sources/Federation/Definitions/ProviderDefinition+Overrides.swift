@@ -15,6 +15,7 @@ extension ProviderDefinition {
             try reader.read("userInfo", into: &endpoints.userInfo)
             try reader.read("keys", into: &endpoints.keys)
             try reader.read("revocation", into: &endpoints.revocation)
+            try reader.read("tokenCheck", into: &endpoints.tokenCheck)
         }
         try reader.read("issuers", into: &issuers)
         try reader.read("discovery", into: &discovery)
@@ -67,6 +68,7 @@ extension ProviderDefinition {
         try applyEmailTrust(&reader)
         try reader.read("directSignIn") { (reader) throws(InvalidDefinition) in
             try reader.read("idToken", into: &directSignIn.idToken)
+            try reader.read("accessToken", into: &directSignIn.accessToken)
         }
         if reader.has("revocation") {
             var rules = revocation ?? RevocationRules()

@@ -6,19 +6,23 @@ extension ProviderDefinition {
         package var userInfo: String?
         package var keys: String?
         package var revocation: String?
+        /// Where a provider says for whom an access token was made; see ``DirectSignIn/accessToken``.
+        package var tokenCheck: String?
 
         package init(
             authorization: String? = nil,
             token: String? = nil,
             userInfo: String? = nil,
             keys: String? = nil,
-            revocation: String? = nil
+            revocation: String? = nil,
+            tokenCheck: String? = nil
         ) {
             self.authorization = authorization
             self.token = token
             self.userInfo = userInfo
             self.keys = keys
             self.revocation = revocation
+            self.tokenCheck = tokenCheck
         }
     }
 
@@ -148,7 +152,20 @@ extension ProviderDefinition {
     /// What an app may hand in by itself.
     package struct DirectSignIn: Sendable, Hashable, Codable {
         package var idToken = false
+        /// How an access token alone is shown to be made for this client (T-C3); nil: it is refused.
+        package var accessToken: AccessTokenCheck?
 
-        package init(idToken: Bool = false) { self.idToken = idToken }
+        package init(idToken: Bool = false, accessToken: AccessTokenCheck? = nil) {
+            self.idToken = idToken
+            self.accessToken = accessToken
+        }
+    }
+
+    /// The ways in which providers say for whom an access token was made; each has its code in one file of `Providers/`.
+    package enum AccessTokenCheck: String, Sendable, Hashable, Codable, CaseIterable {
+        case discordAuthorization = "discord_authorization"
+        case githubToken = "github_token"
+        case googleTokenInfo = "google_tokeninfo"
+        case lineVerify = "line_verify"
     }
 }

@@ -4,7 +4,7 @@ package import Linking
 ///
 /// A built-in definition is a value in `Providers/`; for `oidc.*` and `oauth.*` a template is overridden, member by
 /// member, by the JSON of ``Projects/ProviderConfiguration/overrides``, which uses the names of these properties. Texts
-/// in ``endpoints``, ``issuers``, ``discoveryURL`` and profile URLs may hold `{name}` of ``variables``.
+/// in ``endpoints``, ``issuers``, ``discoveryURL`` and profile URLs may hold `{name}` of ``variables``, or `{clientId}`.
 package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var id: ProviderID
     package var displayName: String

@@ -1,4 +1,7 @@
+import HTTPTypes
 import Linking
+import Outbound
+import Projects
 import StrictJSON
 
 extension ProviderDefinition {
@@ -10,7 +13,8 @@ extension ProviderDefinition {
         definition.endpoints = Endpoints(
             authorization: "{base}/oauth2/authorize",
             token: "{base}/api/oauth2/token",
-            revocation: "{base}/api/oauth2/token/revoke"
+            revocation: "{base}/api/oauth2/token/revoke",
+            tokenCheck: "{base}/api/oauth2/@me"
         )
         definition.scopes = Scopes(["identify", "email"])
         definition.pkce = .none
@@ -23,9 +27,28 @@ extension ProviderDefinition {
         definition.claims.displayName = ["global_name", "username"]
         definition.claims.screenName = ["username"]
         definition.claims.language = ["locale"]
+        definition.directSignIn = DirectSignIn(accessToken: .discordAuthorization)
         definition.quirks = [.discordAvatar]
         return definition
     }()
+}
+
+/// Discord's "Get Current Authorization Information", which refuses a token that has ended.
+enum DiscordAuthorization: AccessTokenInspector {
+    static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
+        OutboundRequest(url: endpoint, headers: [.accept: "application/json", .authorization: "Bearer " + token])
+    }
+
+    static func facts(_ answer: JSONValue, now: Int64) throws(FederationError) -> AccessTokenFacts {
+        guard let application = answer[path: "application.id"]?.scalarText else { throw .invalidAnswer(.notUnderstood) }
+        // Left out when the token may not tell who the person is.
+        guard let user = answer[path: "user.id"]?.scalarText else { throw .invalidAnswer(.missingSubject) }
+        return AccessTokenFacts(
+            clients: [application],
+            subject: user,
+            scopes: answer[path: "scopes"]?.array?.compactMap(\.string)
+        )
+    }
 }
 
 /// The picture of a Discord user (Discord's "Image Formatting"): a hash, which begins with `a_` when the picture moves.

@@ -1,5 +1,10 @@
-import StrictJSON
+import Foundation
+import HTTPTypes
 import Linking
+import Outbound
+import Projects
+import Secrets
+import StrictJSON
 
 extension ProviderDefinition {
     /// GitHub; GitHub Enterprise Server by its `variables`: `base` and `api` (`https://host/api/v3`).
@@ -9,7 +14,8 @@ extension ProviderDefinition {
         definition.issuers = ["{base}", "{base}/login/oauth"]
         definition.endpoints = Endpoints(
             authorization: "{base}/login/oauth/authorize",
-            token: "{base}/login/oauth/access_token"
+            token: "{base}/login/oauth/access_token",
+            tokenCheck: "{api}/applications/{clientId}/token"
         )
         definition.scopes = Scopes(["read:user", "user:email"])
         definition.scopes.answerSeparator = ","
@@ -24,9 +30,37 @@ extension ProviderDefinition {
         definition.claims.displayName = ["name", "login"]
         definition.claims.screenName = ["login"]
         definition.claims.photoURL = ["avatar_url"]
+        definition.directSignIn = DirectSignIn(accessToken: .githubToken)
         definition.quirks = [.githubEmails]
         return definition
     }()
+}
+
+/// GitHub's "Check a token", which knows the tokens of the client that asks and no others.
+enum GitHubTokenCheck: AccessTokenInspector {
+    static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
+        let pair = client.clientID + ":" + (client.clientSecret?.reveal() ?? "")
+        let body = JSONObject([JSONObject.Member(name: "access_token", value: .string(token))])
+        return OutboundRequest(
+            method: .post,
+            url: endpoint,
+            headers: [
+                .accept: "application/vnd.github+json", .contentType: "application/json",
+                .authorization: "Basic " + Data(pair.utf8).base64EncodedString(),
+            ],
+            body: Array(JSONValue.object(body).jsonText.utf8)
+        )
+    }
+
+    static func facts(_ answer: JSONValue, now: Int64) throws(FederationError) -> AccessTokenFacts {
+        guard let client = answer[path: "app.client_id"]?.string else { throw .invalidAnswer(.notUnderstood) }
+        guard let user = answer[path: "user.id"]?.scalarText else { throw .invalidAnswer(.missingSubject) }
+        return AccessTokenFacts(
+            clients: [client],
+            subject: user,
+            scopes: answer[path: "scopes"]?.array?.compactMap(\.string)
+        )
+    }
 }
 
 /// The address of a GitHub user: the one that `/user/emails` flags as primary and verified, never that of `/user`,

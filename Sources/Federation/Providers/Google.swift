@@ -1,5 +1,8 @@
-import StrictJSON
+import HTTPTypes
 import Linking
+import Outbound
+import Projects
+import StrictJSON
 
 extension ProviderDefinition {
     /// Google, for web flows and for the ID tokens of its own SDKs.
@@ -14,7 +17,8 @@ extension ProviderDefinition {
             token: "https://oauth2.googleapis.com/token",
             userInfo: "https://openidconnect.googleapis.com/v1/userinfo",
             keys: "https://www.googleapis.com/oauth2/v3/certs",
-            revocation: "https://oauth2.googleapis.com/revoke"
+            revocation: "https://oauth2.googleapis.com/revoke",
+            tokenCheck: "https://oauth2.googleapis.com/tokeninfo"
         )
         definition.scopes = Scopes(["openid", "email", "profile"])
         definition.clientAuthentication = .automatic
@@ -22,12 +26,34 @@ extension ProviderDefinition {
         definition.idToken = IDTokenRules(algorithms: [.rs256])
         definition.claims.emailAuthority = ["hd"]
         definition.profile = []
-        definition.rawUserInfo = .claims
-        definition.directSignIn = DirectSignIn(idToken: true)
+        definition.rawUserInfo = .merged
+        definition.directSignIn = DirectSignIn(idToken: true, accessToken: .googleTokenInfo)
         definition.federatedIDPrefix = "https://accounts.google.com/"
         definition.quirks = [.googleLegacyProfileNames]
         return definition
     }()
+}
+
+/// Google's tokeninfo, which says in texts what others say in numbers.
+enum GoogleTokenInfo: AccessTokenInspector {
+    static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
+        OutboundRequest(
+            url: endpoint.adding([("access_token", token)]),
+            headers: [.accept: "application/json"]
+        )
+    }
+
+    static func facts(_ answer: JSONValue, now: Int64) throws(FederationError) -> AccessTokenFacts {
+        guard let audience = answer[path: "aud"]?.string,
+            let end = answer[path: "exp"]?.scalarText.flatMap({ Int64($0) })
+        else { throw .invalidAnswer(.notUnderstood) }
+        return AccessTokenFacts(
+            clients: [audience] + [answer[path: "azp"]?.string].compactMap(\.self),
+            subject: answer[path: "sub"]?.string,
+            scopes: answer[path: "scope"]?.string?.split(separator: " ").map(String.init),
+            expiresAt: end
+        )
+    }
 }
 
 /// `rawUserInfo` of Google as Firebase's clients know it, from before OpenID Connect named the claims.

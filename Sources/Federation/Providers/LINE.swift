@@ -1,4 +1,8 @@
+import HTTPTypes
 import Linking
+import Outbound
+import Projects
+import StrictJSON
 
 extension ProviderDefinition {
     /// LINE Login v2.1, which signs ID tokens with ES256 when the token request asks for it, else with the client's secret.
@@ -13,7 +17,8 @@ extension ProviderDefinition {
             token: "https://api.line.me/oauth2/v2.1/token",
             userInfo: "https://api.line.me/oauth2/v2.1/userinfo",
             keys: "https://api.line.me/oauth2/v2.1/certs",
-            revocation: "https://api.line.me/oauth2/v2.1/revoke"
+            revocation: "https://api.line.me/oauth2/v2.1/revoke",
+            tokenCheck: "https://api.line.me/oauth2/v2.1/verify"
         )
         definition.scopes = Scopes(["openid", "profile", "email"])
         definition.pkce = .required
@@ -21,8 +26,30 @@ extension ProviderDefinition {
         definition.token.extraParameters = ["id_token_key_type": "JWK"]
         definition.idToken = IDTokenRules(algorithms: [.es256])
         definition.profile = []
-        definition.rawUserInfo = .claims
+        definition.rawUserInfo = .merged
+        definition.directSignIn = DirectSignIn(idToken: true, accessToken: .lineVerify)
         definition.emailTrust = .never
         return definition
     }()
+}
+
+/// LINE's "Verify access token validity": the channel and the seconds that are left, not whose token it is.
+enum LINEVerify: AccessTokenInspector {
+    static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
+        OutboundRequest(
+            url: endpoint.adding([("access_token", token)]),
+            headers: [.accept: "application/json"]
+        )
+    }
+
+    static func facts(_ answer: JSONValue, now: Int64) throws(FederationError) -> AccessTokenFacts {
+        guard let channel = answer[path: "client_id"]?.scalarText,
+            let left = answer[path: "expires_in"]?.wholeNumber, (0...315_360_000).contains(left)
+        else { throw .invalidAnswer(.notUnderstood) }
+        return AccessTokenFacts(
+            clients: [channel],
+            scopes: answer[path: "scope"]?.string?.split(separator: " ").map(String.init),
+            expiresAt: now + left
+        )
+    }
 }

@@ -64,8 +64,12 @@ package enum FederationError: Error, Sendable, Hashable {
     case invalidAnswer(Answer)
     /// The profile belongs to someone else (T-C12), or has no subject: as ``invalidAnswer(_:)``.
     case subjectMismatch
-    /// The provider refused the profile call: `INVALID_IDP_RESPONSE : The provider rejected the access token.`
+    /// The provider refused a call with the access token, or says that it has ended:
+    /// `INVALID_IDP_RESPONSE : The provider rejected the access token.`
     case accessTokenRejected
+    /// The provider says that the access token was made for another client (T-C3):
+    /// `INVALID_IDP_RESPONSE : The access token was issued to another client.`
+    case accessTokenOfAnotherClient
     /// An access token alone proves nothing here (T-C3):
     /// `INVALID_IDP_RESPONSE : An access token alone is not accepted for <provider>.`
     case accessTokenNotAccepted(ProviderID)
@@ -143,6 +147,7 @@ extension FederationError: CustomStringConvertible {
         case .invalidAnswer(let reason): "provider.answer.\(reason.rawValue)"
         case .subjectMismatch: "profile.subjectMismatch"
         case .accessTokenRejected: "profile.accessTokenRejected"
+        case .accessTokenOfAnotherClient: "credential.accessTokenOfAnotherClient"
         case .accessTokenNotAccepted: "credential.accessTokenNotAccepted"
         case .unparsableIDToken: "idToken.unparsable"
         case .signatureInvalid(let reason): "idToken.\(reason.rawValue)"

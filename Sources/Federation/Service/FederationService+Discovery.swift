@@ -11,12 +11,7 @@ extension FederationService {
     ///   ``FederationError/issuerUnreachable``.
     func resolve(_ configuration: ProviderConfiguration) async throws(FederationError) -> ResolvedProvider {
         guard configuration.enabled else { throw .providerDisabled }
-        let definition: ProviderDefinition
-        do throws(InvalidDefinition) {
-            definition = try definitions.definition(for: configuration)
-        } catch {
-            throw .misconfigured(error)
-        }
+        let definition = try definition(of: configuration)
         guard definition.discovery != .never, let issuer = definition.issuers.first else {
             return ResolvedProvider(definition: definition, discovery: nil)
         }
@@ -29,6 +24,14 @@ extension FederationService {
                 metadata: ["provider.id": "\(configuration.provider)"]
             )
             return ResolvedProvider(definition: definition, discovery: nil)
+        }
+    }
+
+    func definition(of configuration: ProviderConfiguration) throws(FederationError) -> ProviderDefinition {
+        do throws(InvalidDefinition) {
+            return try definitions.definition(for: configuration)
+        } catch {
+            throw .misconfigured(error)
         }
     }
 

@@ -11,7 +11,7 @@ struct ProviderProfile: Sendable {
 }
 
 extension FederationService {
-    /// Makes the definition's profile calls with a fresh access token.
+    /// Makes the definition's profile calls with an access token; without an ID token there is one at least.
     ///
     /// - Parameter subject: the ID token's; a user info answer about anybody else ends the sign-in (T-C12).
     func profile(
@@ -20,7 +20,9 @@ extension FederationService {
         subject: String?
     ) async throws(FederationError) -> ProviderProfile {
         var profile = ProviderProfile()
-        for call in provider.definition.profile {
+        var calls = provider.definition.profile
+        if calls.isEmpty, subject == nil { calls = [ProviderDefinition.ProfileCall()] }
+        for call in calls {
             guard let url = call.url ?? provider.endpoint(\.userInfo) else { continue }
             let answer: JSONValue
             do throws(FederationError) {
@@ -58,24 +60,9 @@ extension FederationService {
         }
         headers[.authorization] = call.scheme + " " + accessToken
         // What sign-in can do without must not use up the patience of the person who waits.
-        let request = OutboundRequest(
-            url: url,
-            headers: headers,
-            maximumResponseSize: 128 * 1024,
-            timeLimit: call.optional ? .seconds(5) : nil
+        return try await callAPI(
+            OutboundRequest(url: url, headers: headers, timeLimit: call.optional ? .seconds(5) : nil)
         )
-        let response: OutboundResponse
-        do throws(OutboundError) {
-            response = try await http.send(request)
-        } catch {
-            throw .unavailable(.init(error))
-        }
-        if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
-        guard response.status == 200 else { throw .accessTokenRejected }
-        guard response.mayBeJSON, let answer = try? JSONValue(response.body, allowsNUL: true) else {
-            throw .invalidAnswer(.notUnderstood)
-        }
-        return answer
     }
 }
 

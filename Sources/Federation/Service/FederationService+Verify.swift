@@ -6,7 +6,7 @@ import StrictJSON
 extension FederationService {
     /// Verifies tokens that an app got from the provider by itself.
     ///
-    /// An access token alone is refused before anything is sent anywhere: nothing says for which app it was made (T-C3).
+    /// An access token alone counts where the provider says for which app it was made (T-C3).
     /// - Parameter configuration: nil when the project has none for `id`: then only a verifier of the list can answer,
     ///   else ``FederationError/providerNotFound``.
     package func verify(
@@ -20,8 +20,8 @@ extension FederationService {
         }
         guard let configuration else { throw .providerNotFound }
         guard let idToken = credential.idToken?.reveal() else {
-            guard credential.accessToken != nil else { throw .missingCredential }
-            throw .accessTokenNotAccepted(id)
+            guard let accessToken = credential.accessToken?.reveal() else { throw .missingCredential }
+            return try await verify(accessToken: accessToken, with: configuration)
         }
         let token = try CompactJWT(idToken)
         let provider = try await resolve(configuration)

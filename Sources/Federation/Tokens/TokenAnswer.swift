@@ -38,12 +38,12 @@ struct TokenAnswer: Sendable {
         self.scopes = Self.scopes(answer["scope"], separator: definition.scopes.answerSeparator)
     }
 
-    /// A token that may stand in a header: visible ASCII, 16 KiB at most.
     private static func token(_ value: JSONValue?) -> String? {
         guard let text = value?.string, isToken(text) else { return nil }
         return text
     }
 
+    /// Whether a token may stand in a header: visible ASCII, 16 KiB at most.
     static func isToken(_ text: String) -> Bool {
         (1...16_384).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
     }

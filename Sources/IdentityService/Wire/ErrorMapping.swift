@@ -165,6 +165,7 @@ extension WireError {
         case .clientRejected: self.init(invalid, "The provider rejected the client credentials.")
         case .invalidAnswer, .subjectMismatch: self.init(invalid, invalidAnswer)
         case .accessTokenRejected: self.init(invalid, "The provider rejected the access token.")
+        case .accessTokenOfAnotherClient: self.init(invalid, "The access token was issued to another client.")
         case .accessTokenNotAccepted(let provider):
             self.init(invalid, "An access token alone is not accepted for \(provider).")
 

@@ -66,6 +66,15 @@ extension ProviderScene {
         try await finish(arrive(start), more)
     }
 
+    /// Signs in with an access token alone that the app got by itself.
+    func signIn(accessToken: String) async throws -> Reply {
+        secrets.add(accessToken)
+        let fields = [("access_token", accessToken), ("providerId", provider.rawValue)]
+        let reply = try await service.signInWithIdP(postBody: FormFields(pairs: fields).text)
+        secrets.add(from: reply)
+        return reply
+    }
+
     /// Signs in with a token that the app got by itself.
     func signIn(idToken: String, nonce: String? = nil, provider: ProviderID? = nil) async throws -> Reply {
         var fields = [("id_token", idToken), ("providerId", (provider ?? self.provider).rawValue)]

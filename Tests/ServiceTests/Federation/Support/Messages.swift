@@ -12,6 +12,7 @@ enum Messages {
     static let badSignature = "INVALID_IDP_RESPONSE : Unable to verify the ID Token signature."
     static let badHash = "INVALID_IDP_RESPONSE : The hash in ID Token does not match."
     static let accessTokenRejected = "INVALID_IDP_RESPONSE : The provider rejected the access token."
+    static let foreignAccessToken = "INVALID_IDP_RESPONSE : The access token was issued to another client."
     static let noNonce = "MISSING_OR_INVALID_NONCE : Nonce is missing in the request."
     static let otherNonce =
         "MISSING_OR_INVALID_NONCE : The nonce in ID Token does not match the SHA256 hash of the raw nonce in the request."

@@ -52,6 +52,8 @@ struct ProviderScene: Sendable {
         var subject: String { self == .github || self == .discord ? "9007199254740993" : "ada/1|\(rawValue)" }
         var isOpenID: Bool { personality.isOpenID }
         var usesPKCE: Bool { personality.pkce != .refused }
+        /// Whether an access token alone can be shown to be ours.
+        var checksAccessTokens: Bool { personality.paths[.tokenCheck] != nil }
         /// What is answered to a code that the provider refuses; Feedly gives a number for a reason.
         var usedCode: String { self == .feedly ? "INVALID_IDP_RESPONSE : 400" : Messages.usedCode }
     }
@@ -60,6 +62,8 @@ struct ProviderScene: Sendable {
         var service = TestService.Options()
         var personality: @Sendable (inout ProviderPersonality) -> Void = { _ in }
         var redirects = TestClient.RedirectRule.anyLocal
+        /// Client ids of native apps.
+        var audiences: [String] = []
         /// Further members of `definition{}`.
         var definition: [String: TestJSON] = [:]
         /// Whether the test makes the provider see mistakes on purpose.
@@ -100,7 +104,13 @@ struct ProviderScene: Sendable {
         let ada = tenant.addUser(person(kind.subject, "ada", of: kind))
         tenant.everyLogin(ada)
         try await TestService.run(options.service) { service in
-            try await service.configure(tenant.configuration(as: kind.provider, overrides: options.definition))
+            try await service.configure(
+                tenant.configuration(
+                    as: kind.provider,
+                    audiences: options.audiences,
+                    overrides: options.definition
+                )
+            )
             let scene = ProviderScene(service: service, tenant: tenant, kind: kind, ada: ada)
             scene.secrets.add(clientSecret, ada.email)
             try await body(scene)
