@@ -12,6 +12,7 @@ enum AccountEvent: String, Sendable {
     case linkRefused = "Refused to link a provider"
     case foreignPendingCredential = "Refused a pending credential that was not made for its row"
     case issuerChanged = "Refused an identity of another issuer"
+    case consentRequired = "A provider renews its tokens no more: the person must consent again"
     case changed = "Changed the account"
     case unlinked = "Unlinked providers"
     case refreshTokenReused = "Ended a session whose old refresh token was used"
@@ -23,7 +24,7 @@ enum AccountEvent: String, Sendable {
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }
         switch self {
-        case .foreignPendingCredential, .issuerChanged, .refreshTokenReused, .takenOver:
+        case .consentRequired, .foreignPendingCredential, .issuerChanged, .refreshTokenReused, .takenOver:
             Logger.current.notice("\(rawValue)", metadata: metadata)
         default: Logger.current.info("\(rawValue)", metadata: metadata)
         }

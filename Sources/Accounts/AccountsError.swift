@@ -27,6 +27,14 @@ package enum AccountsError: Error, Sendable {
     case providerNotFound
     case providerDisabled
     case federation(FederationError)
+    /// The account has no identity of the provider.
+    case providerNotLinked
+    /// The provider's configuration does not keep tokens.
+    case providerTokensNotKept
+    /// The provider renews its tokens no more, or gave none: the person must sign in there again.
+    case providerConsentRequired
+    /// The provider cannot be asked now; what is kept stays good.
+    case providerUnavailable
     /// The flow's state is unknown, used, expired or of another client, provider or project.
     case invalidFlow
     /// Nobody has the identity, and no account may be made (S10).

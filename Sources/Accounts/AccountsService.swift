@@ -19,6 +19,7 @@ package struct AccountsService: Sendable {
     package let refresh: Refresh
     package let signOut: SignOut
     package let listSessions: ListSessions
+    package let providerToken: ProviderToken
     package let admin: AdminAccounts
 
     package init(_ parts: Parts) {
@@ -32,6 +33,7 @@ package struct AccountsService: Sendable {
         refresh = Refresh(parts: parts)
         signOut = SignOut(parts: parts)
         listSessions = ListSessions(parts: parts)
+        providerToken = ProviderToken(parts: parts)
         admin = AdminAccounts(parts: parts)
     }
 }
@@ -44,6 +46,8 @@ package struct Parts: Sendable {
     let tokenVerifier: IDTokenVerifier
     let random: RandomSource
     let now: @Sendable () -> Date
+    /// Waits before another look at what somebody else is doing.
+    let pause: @Sendable (Duration) async throws -> Void
     /// What `identity dev` allows and production never does.
     let development: Bool
 
@@ -54,6 +58,7 @@ package struct Parts: Sendable {
         tokenVerifier: IDTokenVerifier,
         random: RandomSource,
         now: @escaping @Sendable () -> Date,
+        pause: @escaping @Sendable (Duration) async throws -> Void,
         development: Bool
     ) {
         self.stores = stores
@@ -62,6 +67,7 @@ package struct Parts: Sendable {
         self.tokenVerifier = tokenVerifier
         self.random = random
         self.now = now
+        self.pause = pause
         self.development = development
     }
 
@@ -71,6 +77,7 @@ package struct Parts: Sendable {
     var sessions: SessionStore { stores.sessions }
     var flows: FlowStore { stores.flows }
     var pendingCredentials: PendingCredentialStore { stores.pendingCredentials }
+    var providerTokens: ProviderTokenStore { stores.providerTokens }
 
     /// Seconds since 1970.
     var seconds: Int64 { Int64(now().timeIntervalSince1970) }

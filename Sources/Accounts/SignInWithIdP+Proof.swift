@@ -171,18 +171,21 @@ extension SignInWithIdP {
         throw .federation(.issuerMismatch(got: identity.issuer, want: issuer))
     }
 
-    func policy(for credential: FederatedCredential, _ caller: Caller) -> LinkingPolicy {
-        let settings = caller.project.settings
-        let configuration = parts.configuration.snapshot.provider(
+    private func configuration(of credential: FederatedCredential, _ caller: Caller) -> ProviderConfiguration? {
+        parts.configuration.snapshot.provider(
             credential.identity.provider,
             project: caller.project.id,
             tenant: caller.tenant
         )
+    }
+
+    func policy(for credential: FederatedCredential, _ caller: Caller) -> LinkingPolicy {
+        let settings = caller.project.settings
         return LinkingPolicy(
             oneAccountPerEmail: !settings.allowDuplicateEmails,
             emailTrust: parts.federation.emailTrust(
                 for: credential,
-                configuration: configuration,
+                configuration: configuration(of: credential, caller),
                 strict: settings.strictEmailTrust
             ),
             signUpAllowed: !settings.disabledUserSignup
@@ -193,6 +196,8 @@ extension SignInWithIdP {
         SignInWrite(
             scope: caller.scope,
             credential: proof.credential,
+            keptTokens: parts.federation.tokenKeeping(configuration(of: proof.credential, caller))
+                .kept(of: proof.credential.tokens),
             session: session,
             now: parts.now(),
             allowsUnconfiguredProvider: parts.development,

@@ -32,6 +32,8 @@ package struct ServiceAssembly: Sendable {
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
         package var additionalRoutes: [Route] = []
         package var limits = ServiceResponder.Limits()
+        /// Passes the time until another look at what another node is doing.
+        package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Whether the database's schema is this release's.
         package var migrationsAreCurrent: @Sendable () async -> Bool = { true }
 
@@ -56,6 +58,7 @@ package struct ServiceAssembly: Sendable {
                 tokenVerifier: IDTokenVerifier(cache: VerifiedTokenCache(capacity: 65_536)),
                 random: random,
                 now: now,
+                pause: options.pause,
                 development: options.development
             )
         )

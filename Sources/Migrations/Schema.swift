@@ -1,5 +1,5 @@
 /// The schema as the list of its steps.
 package enum Schema {
     /// In the order of their names; a step that was released never changes.
-    package static let all: [Migration] = [.createSchema, .rotateRefreshTokens]
+    package static let all: [Migration] = [.createSchema, .rotateRefreshTokens, .renewProviderTokens]
 }

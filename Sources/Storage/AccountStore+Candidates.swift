@@ -162,9 +162,7 @@ struct OpeningSession: Sendable {
 
     /// Nil for a sign-in that has more to write.
     init?(_ write: SignInWrite) {
-        guard write.redeems == nil, write.credential.tokens.accessToken == nil,
-            write.credential.tokens.refreshToken == nil, case .open(let session) = write.session
-        else { return nil }
+        guard write.redeems == nil, write.keptTokens == nil, case .open(let session) = write.session else { return nil }
         self.session = session
         token = write.credential.oneTimeToken
         allowsUnconfiguredProvider = write.allowsUnconfiguredProvider

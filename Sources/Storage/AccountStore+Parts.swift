@@ -160,14 +160,14 @@ extension AccountStore {
 
     func insertLinked(_ write: SignInWrite, account: AccountID) throws -> SQL {
         let identity = write.credential.identity
-        let sealed = try seal(write.credential, account: account, write.scope)
+        let sealed = try seal(write, account: account)
         return """
             INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
-                photo_url, screen_name, tokens, profile, linked_at, updated_at)
+                photo_url, screen_name, tokens, refresh_token, profile, linked_at, updated_at)
             SELECT \(write.scope.project.rawValue), account, \(identity.provider.rawValue),
                 \(write.scope.tenant.rawValue), \(identity.subject), \(identity.email?.canonical),
                 \(identity.profile.displayName), \(identity.profile.photoURL), \(identity.profile.screenName),
-                \(sealed.tokens), \(sealed.profile), \(write.now), \(write.now)
+                \(sealed.tokens.access), \(sealed.tokens.refresh), \(sealed.profile), \(write.now), \(write.now)
             FROM target
             """
     }
@@ -175,36 +175,43 @@ extension AccountStore {
     /// Puts another subject of the same provider in the place of the old one.
     func replaceLinked(_ write: SignInWrite, account: AccountID) throws -> SQL {
         let identity = write.credential.identity
-        let sealed = try seal(write.credential, account: account, write.scope)
+        let sealed = try seal(write, account: account)
         return """
             UPDATE linked_credentials SET subject = \(identity.subject), email = \(identity.email?.canonical),
                 display_name = \(identity.profile.displayName), photo_url = \(identity.profile.photoURL),
-                screen_name = \(identity.profile.screenName), tokens = \(sealed.tokens), profile = \(sealed.profile),
+                screen_name = \(identity.profile.screenName), tokens = \(sealed.tokens.access),
+                refresh_token = \(sealed.tokens.refresh), \(sql: Self.newTokens), profile = \(sealed.profile),
                 linked_at = \(write.now), updated_at = \(write.now)
             WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
                 AND provider = \(identity.provider.rawValue)
             """
     }
 
+    /// Providers that gave a refresh token once may give none the next time: the old one stays.
     func storeTokens(of account: AccountID, _ write: SignInWrite) throws -> SQL {
-        let sealed = try seal(write.credential, account: account, write.scope)
+        let sealed = try seal(write, account: account)
         return """
-            UPDATE linked_credentials SET tokens = \(sealed.tokens), updated_at = \(write.now)
+            UPDATE linked_credentials SET tokens = \(sealed.tokens.access),
+                refresh_token = coalesce(\(sealed.tokens.refresh), refresh_token), \(sql: Self.newTokens),
+                updated_at = \(write.now)
             WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
                 AND provider = \(write.credential.identity.provider.rawValue)
             """
     }
 
+    /// Whoever is renewing the old tokens comes too late, and the person has just consented.
+    private static let newTokens: SQL = """
+        refresh_generation = refresh_generation + 1, refresh_leased_until = NULL, consent_needed_at = NULL
+        """
+
     private func seal(
-        _ credential: FederatedCredential,
-        account: AccountID,
-        _ scope: Scope
-    ) throws -> (tokens: [UInt8], profile: [UInt8]) {
-        let provider = credential.identity.provider.rawValue
-        let place = "linked_credentials/\(scope.project)/\(account)/\(provider)"
+        _ write: SignInWrite,
+        account: AccountID
+    ) throws -> (tokens: SealedTokens, profile: [UInt8]) {
+        let place = LinkedCredentialPlace(write.scope, account, write.credential.identity.provider)
         return (
-            try keyRing.seal(json: credential.tokens, for: "\(place)/tokens"),
-            try keyRing.seal(Array(credential.rawUserInfo.utf8), for: "\(place)/profile")
+            try keyRing.seal(write.keptTokens, for: place),
+            try keyRing.seal(Array(write.credential.rawUserInfo.utf8), for: place.profile)
         )
     }
 

@@ -26,10 +26,7 @@ extension AccountStore {
                 AND (SELECT open FROM gate)
             FOR SHARE OF a
             """
-        var parts: [SQL] = []
-        if write.credential.tokens.accessToken != nil || write.credential.tokens.refreshToken != nil {
-            parts.append(try storeTokens(of: account.id, write))
-        }
+        let parts = try write.keptTokens == nil ? [] : [storeTokens(of: account.id, write)]
         return try await apply(write, to: account.id, target: target, parts: parts)
     }
 

@@ -7,6 +7,8 @@ package import struct Foundation.Date
 package struct SignInWrite: Sendable {
     package var scope: Scope
     package var credential: FederatedCredential
+    /// What is stored of the provider's tokens; nil for nothing.
+    package var keptTokens: ProviderTokens?
     package var session: SessionEffect
     package var now: Date
     /// The provider may lack a configuration: in `identity dev` alone.
@@ -17,6 +19,7 @@ package struct SignInWrite: Sendable {
     package init(
         scope: Scope,
         credential: FederatedCredential,
+        keptTokens: ProviderTokens? = nil,
         session: SessionEffect,
         now: Date,
         allowsUnconfiguredProvider: Bool,
@@ -24,6 +27,7 @@ package struct SignInWrite: Sendable {
     ) {
         self.scope = scope
         self.credential = credential
+        self.keptTokens = keptTokens
         self.session = session
         self.now = now
         self.allowsUnconfiguredProvider = allowsUnconfiguredProvider

@@ -12,6 +12,7 @@ package struct Stores: Sendable {
     package let sessions: SessionStore
     package let flows: FlowStore
     package let pendingCredentials: PendingCredentialStore
+    package let providerTokens: ProviderTokenStore
 
     package init(
         database: PostgresClient,
@@ -34,6 +35,7 @@ package struct Stores: Sendable {
         sessions = SessionStore(database: database, batches: batches)
         flows = FlowStore(database: database, keyRing: keyRing)
         pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing)
+        providerTokens = ProviderTokenStore(database: database, keyRing: keyRing)
     }
 
     /// Of each kind of batch, by its name.

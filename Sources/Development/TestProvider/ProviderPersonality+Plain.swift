@@ -91,6 +91,7 @@ extension ProviderPersonality {
         )
         personality.pkce = .required
         personality.refreshTokens = .always
+        personality.rotatesRefreshTokens = true
         personality.accessTokenLifetime = 7200
         personality.clientAuthentication = .basic
         personality.profile = { user, scopes in

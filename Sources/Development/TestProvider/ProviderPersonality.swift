@@ -14,6 +14,8 @@ package struct ProviderPersonality: Sendable {
     package var signing: TestSigningKey.Kind = .rs256
     package var pkce: ProofKey = .optional
     package var refreshTokens: RefreshTokens = .never
+    /// A refresh token is good once: a new one comes with each renewal, and the use of an old one ends the grant.
+    package var rotatesRefreshTokens = false
     /// `expires_in`, seconds; nil when access tokens don't end.
     package var accessTokenLifetime: Int64? = 3600
     /// Seconds.

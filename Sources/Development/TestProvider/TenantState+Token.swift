@@ -114,10 +114,20 @@ extension TenantState {
         _ request: RecordedRequest
     ) throws -> ProviderAnswer {
         guard let token = fields["refresh_token"], let grant = refreshTokens[token], grant.client == client.id else {
+            if let spent = fields["refresh_token"].flatMap({ spentRefreshTokens[$0] }) {
+                violate(.refreshTokenReuse, .token, "the refresh token was used before")
+                revokeGrant(subject: spent.user.subject, client: spent.client)
+            }
             return failure(.invalidGrant, request)
         }
         let access = mintAccessToken(user: grant.user, client: client.id, scopes: grant.scopes)
         var answer = tokenAnswer(access: access, user: grant.user, scopes: grant.scopes)
+        if personality.rotatesRefreshTokens {
+            let next = random.handle()
+            spentRefreshTokens[token] = refreshTokens.removeValue(forKey: token)
+            refreshTokens[next] = grant
+            answer.set("refresh_token", .string(next))
+        }
         if personality.isOpenID, personality.refreshesIDToken {
             let idToken = try mintIDToken(
                 user: grant.user,

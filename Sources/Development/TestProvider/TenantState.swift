@@ -30,6 +30,8 @@ struct TenantState {
     var codes: [String: CodeGrant] = [:]
     var accessTokens: [String: TokenGrant] = [:]
     var refreshTokens: [String: TokenGrant] = [:]
+    /// Used before, where one is good once.
+    var spentRefreshTokens: [String: TokenGrant] = [:]
     /// Scopes that a person granted to an app, ever.
     var consents: [Consent: Set<String>] = [:]
 

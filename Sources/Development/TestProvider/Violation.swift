@@ -23,6 +23,7 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
         case grantType
         case unknownCode
         case codeReuse
+        case refreshTokenReuse
         case expiredCode
         /// The code belongs to another client.
         case codeBinding

@@ -10,6 +10,8 @@ package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConverti
     package var authorizationCode: String?
     /// Life of the access token in seconds from its issue; nil when the provider did not say.
     package var expiresIn: Int?
+    /// Seconds since 1970: when the service got them from the provider; nil for tokens that an app got by itself.
+    package var issuedAt: Int64?
     /// What was granted, which may be less or more than was asked for.
     package var scopes: [String]
 
@@ -20,6 +22,7 @@ package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConverti
         tokenSecret: String? = nil,
         authorizationCode: String? = nil,
         expiresIn: Int? = nil,
+        issuedAt: Int64? = nil,
         scopes: [String] = []
     ) {
         self.idToken = idToken
@@ -28,6 +31,7 @@ package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConverti
         self.tokenSecret = tokenSecret
         self.authorizationCode = authorizationCode
         self.expiresIn = expiresIn
+        self.issuedAt = issuedAt
         self.scopes = scopes
     }
 

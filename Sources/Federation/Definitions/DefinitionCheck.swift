@@ -106,6 +106,9 @@ struct DefinitionCheck {
         for name in definition.extraAuthorizationParameters.keys where ReservedParameters.contains(name) {
             throw invalid("extraAuthorizationParameters.\(name)", "is set by the service")
         }
+        for name in definition.refresh.parameters.keys where ReservedParameters.contains(name) {
+            throw invalid("refresh.parameters.\(name)", "is set by the service")
+        }
         let query = definition.endpoints.authorization.flatMap { URLParts($0)?.query } ?? ""
         for pair in FormText.pairs(query) {
             let name = FormText.decode(pair.name, plusIsSpace: true)
@@ -116,6 +119,9 @@ struct DefinitionCheck {
         ]
         for name in definition.token.extraParameters.keys where reserved.contains(name.lowercased()) {
             throw invalid("token.extraParameters.\(name)", "is set by the service")
+        }
+        for (index, scope) in definition.refresh.scopes.enumerated() {
+            guard Scope.isAcceptable(scope) else { throw invalid("refresh.scopes[\(index)]", "is not a scope") }
         }
         for (index, scope) in (definition.scopes.default + definition.scopes.whenSupported).enumerated() {
             guard Scope.isAcceptable(scope) else { throw invalid("scopes[\(index)]", "is not a scope") }

@@ -60,6 +60,14 @@ extension ProviderDefinition {
             try reader.read("maximumAge", into: &idToken.maximumAge)
             try reader.read("lenientBooleans", into: &idToken.lenientBooleans)
         }
+        try reader.read("refresh") { (reader) throws(InvalidDefinition) in
+            try reader.read("supported", into: &refresh.supported)
+            try reader.read("keepOldIfMissing", into: &refresh.keepOldIfMissing)
+            try reader.read("resendScope", into: &refresh.resendScope)
+            try reader.read("scopes", into: &refresh.scopes)
+            try reader.read("parameters", into: &refresh.parameters)
+        }
+        try reader.read("keepTokens", into: &keepTokens)
         try applyProfile(&reader)
         try reader.read("claims") { (reader) throws(InvalidDefinition) in
             for member in ClaimMap.members { try reader.read(member.name, into: &claims[keyPath: member.path]) }

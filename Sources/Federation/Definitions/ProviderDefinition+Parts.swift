@@ -98,6 +98,21 @@ extension ProviderDefinition {
         package init(algorithms: Set<SignatureAlgorithm>) { self.algorithms = algorithms }
     }
 
+    /// How access tokens are renewed.
+    package struct RefreshRules: Sendable, Hashable, Codable {
+        package var supported = true
+        /// An answer without a refresh token leaves the old one good.
+        package var keepOldIfMissing = true
+        /// The request repeats the scopes.
+        package var resendScope = false
+        /// Asked for when tokens are kept, only where discovery's `scopes_supported` lists them.
+        package var scopes: [String] = []
+        /// Sent with the authorization request when tokens are kept.
+        package var parameters: [String: String] = [:]
+
+        package init() {}
+    }
+
     /// A call to the provider's API with the access token.
     package struct ProfileCall: Sendable, Hashable, Codable {
         /// Nil for the user info endpoint of ``Endpoints`` or discovery.

@@ -43,6 +43,9 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var redirectURIs: [String]
     package var token: TokenEndpoint
     package var idToken: IDTokenRules
+    package var refresh: RefreshRules
+    /// Keeps the provider's tokens with the linked credential, to hand them out fresh.
+    package var keepTokens: Bool
     /// Calls made with the access token, in order.
     package var profile: [ProfileCall]
     package var claims: ClaimMap

@@ -52,7 +52,8 @@ struct ResolvedProvider: Sendable {
 
     /// The definition's scopes and what was asked for, each once.
     func scopes(asked: [String]) -> [String] {
-        let optional = definition.scopes.whenSupported.filter { discovery?.scopes?.contains($0) ?? true }
+        let offline = definition.keepTokens ? definition.refresh.scopes : []
+        let optional = (definition.scopes.whenSupported + offline).filter { discovery?.scopes?.contains($0) ?? true }
         var scopes: [String] = []
         for scope in definition.scopes.default + optional + asked where !scopes.contains(scope) { scopes.append(scope) }
         return scopes

@@ -94,7 +94,8 @@ struct AuthorizationDraft {
         if let hint = options.loginHint, options.customParameters["login_hint"] == nil {
             parameters.append(("login_hint", hint))
         }
-        let fixed = definition.extraAuthorizationParameters
+        let offline = definition.keepTokens ? definition.refresh.parameters : [:]
+        let fixed = definition.extraAuthorizationParameters.merging(offline) { own, _ in own }
         let extra = fixed.merging(options.customParameters) { $1 }.filter { !$0.value.isEmpty || fixed[$0.key] == nil }
         parameters += extra.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
         return endpoint.adding(parameters)

@@ -7,6 +7,7 @@ extension ProviderDefinition {
         definition.discovery = .required
         definition.scopes = Scopes(["openid"])
         definition.scopes.whenSupported = ["email", "profile"]
+        definition.refresh.scopes = ["offline_access"]
         definition.profile = [ProfileCall(optional: true)]
         definition.rawUserInfo = .merged
         definition.directSignIn = DirectSignIn(idToken: true)
@@ -69,6 +70,8 @@ extension ProviderDefinition {
             redirectURIs: [],
             token: TokenEndpoint(),
             idToken: protocolKind == .oidc ? IDTokenRules() : IDTokenRules(algorithms: []),
+            refresh: RefreshRules(),
+            keepTokens: false,
             profile: [],
             claims: ClaimMap(),
             rawUserInfo: protocolKind == .oidc ? .claims : .profile,

@@ -24,6 +24,7 @@ extension ProviderDefinition {
         definition.clientAuthentication = .automatic
         definition.pkce = .required
         definition.idToken = IDTokenRules(algorithms: [.rs256])
+        definition.refresh.parameters = ["access_type": "offline"]
         definition.claims.emailAuthority = ["hd"]
         definition.profile = []
         definition.rawUserInfo = .merged

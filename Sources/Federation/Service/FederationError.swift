@@ -70,6 +70,8 @@ package enum FederationError: Error, Sendable, Hashable {
     /// The provider says that the access token was made for another client (T-C3):
     /// `INVALID_IDP_RESPONSE : The access token was issued to another client.`
     case accessTokenOfAnotherClient
+    /// The provider renews the access token no more; the person must sign in there again: `PROVIDER_CONSENT_REQUIRED`.
+    case consentRequired(error: String)
     /// An access token alone proves nothing here (T-C3):
     /// `INVALID_IDP_RESPONSE : An access token alone is not accepted for <provider>.`
     case accessTokenNotAccepted(ProviderID)
@@ -148,6 +150,7 @@ extension FederationError: CustomStringConvertible {
         case .subjectMismatch: "profile.subjectMismatch"
         case .accessTokenRejected: "profile.accessTokenRejected"
         case .accessTokenOfAnotherClient: "credential.accessTokenOfAnotherClient"
+        case .consentRequired: "refresh.consentRequired"
         case .accessTokenNotAccepted: "credential.accessTokenNotAccepted"
         case .unparsableIDToken: "idToken.unparsable"
         case .signatureInvalid(let reason): "idToken.\(reason.rawValue)"

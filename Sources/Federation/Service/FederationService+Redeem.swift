@@ -51,6 +51,7 @@ extension FederationService {
                 accessToken: answer.accessToken,
                 refreshToken: answer.refreshToken,
                 expiresIn: answer.expiresIn,
+                issuedAt: seconds,
                 scopes: mapping.scopes
             ),
             rawUserInfo: mapping.rawUserInfo,

@@ -37,6 +37,17 @@ extension JSONWriter {
         member("context", result.context)
     }
 
+    /// The answer of `accounts:providerToken`; the refresh token stays here.
+    mutating func providerToken(_ token: FreshToken) {
+        member("providerId", token.provider.rawValue)
+        member("oauthAccessToken", token.tokens.accessToken)
+        member("oauthTokenSecret", token.tokens.tokenSecret)
+        member("oauthIdToken", token.tokens.idToken)
+        member("oauthExpireIn", number: token.expiresIn)
+        member("expiresAt", int64: token.expiresAt.map { $0 * 1_000 })
+        member("scopes", strings: token.tokens.scopes.isEmpty ? nil : token.tokens.scopes)
+    }
+
     private mutating func profile(_ profile: Profile) {
         member("displayName", profile.displayName)
         member("fullName", profile.displayName)

@@ -9,6 +9,7 @@ import Storage
 /// What admins do with accounts (`/v1/projects/{project}/accounts…`).
 struct AdminAccountRoutes {
     let accounts: AdminAccounts
+    let providerTokens: ProviderToken
 
     var routes: [Route] {
         let base = "/v1/projects/{project}/accounts"
@@ -20,6 +21,7 @@ struct AdminAccountRoutes {
             Route(.get, base + ":batchGet", .admin(.readAccounts, list)),
             Route(.post, base + ":signOut", .admin(.manageAccounts, signOut)),
             Route(.post, base + ":listSessions", .admin(.readAccounts, listSessions)),
+            Route(.post, base + ":providerToken", .admin(.manageAccounts, providerToken)),
         ]
     }
 
@@ -138,6 +140,17 @@ struct AdminAccountRoutes {
         let localID = try call.json().string("localId")
         let sessions = try await accounts.listSessions(localID: localID, call.project, call.tenant)
         return .json { $0.sessions(sessions) }
+    }
+
+    private func providerToken(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let token = try await providerTokens(
+            localID: try body.string("localId"),
+            provider: try body.string("providerId"),
+            call.project,
+            call.tenant
+        )
+        return .json { $0.providerToken(token) }
     }
 
     private static func credential(_ link: WireObject) throws -> LinkedCredential {

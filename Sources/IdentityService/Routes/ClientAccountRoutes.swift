@@ -45,6 +45,7 @@ struct ClientAccountRoutes {
             Route(.post, "/v1/accounts:signInWithPassword", legacy: "verifyPassword", .client(signInWithPassword)),
             Route(.post, "/v1/accounts:signOut", .client(signOut)),
             Route(.post, "/v1/accounts:listSessions", .client(listSessions)),
+            Route(.post, "/v1/accounts:providerToken", .client(providerToken)),
         ]
     }
 
@@ -185,6 +186,16 @@ struct ClientAccountRoutes {
             call.caller
         )
         return .json { _ in }
+    }
+
+    private func providerToken(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let token = try await accounts.providerToken(
+            idToken: try body.string("idToken"),
+            provider: try body.string("providerId"),
+            call.caller
+        )
+        return .json { $0.providerToken(token) }
     }
 
     private func listSessions(_ call: ClientCall) async throws -> Response {

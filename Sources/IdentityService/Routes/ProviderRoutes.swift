@@ -1,3 +1,4 @@
+import Accounts
 import Federation
 import HTTPTypes
 import Linking
@@ -7,6 +8,7 @@ import Storage
 /// `oauthIdpConfigs` and `defaultSupportedIdpConfigs`: the identity providers of a project.
 struct ProviderRoutes {
     let configuration: ConfigurationStore
+    let providerTokens: ProviderToken
     let allowsLoopback: Bool
 
     var routes: [Route] { routes(of: .builtIn) + routes(of: .custom) }
@@ -78,17 +80,21 @@ struct ProviderRoutes {
         let mask = FieldMask(try call.call.query.value("updateMask"))
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
+        let before = configuration.snapshot.provider(id, project: call.project.id, tenant: call.tenant)
         let provider = try await configuration.updateProvider(id, in: call.scope) { provider in
             try provider.apply(body, mask, collection)
             try check(provider)
         }
+        try await providerTokens.forgetUnkept(of: id, before: before, after: provider, in: call.scope)
         return .json { $0.provider(provider, collection, call.project) }
     }
 
     private func delete(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
+        let before = configuration.snapshot.provider(id, project: call.project.id, tenant: call.tenant)
         try await configuration.deleteProvider(id, in: call.scope)
+        try await providerTokens.forgetUnkept(of: id, before: before, after: nil, in: call.scope)
         return .json { _ in }
     }
 

@@ -13,14 +13,18 @@ extension RouteTable {
         allowsLoopbackProviders: Bool,
         additional: [Route]
     ) -> [Route] {
-        let admin = AdminAccountRoutes(accounts: accounts.admin)
+        let admin = AdminAccountRoutes(accounts: accounts.admin, providerTokens: accounts.providerToken)
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
             + TokenRoutes(accounts: accounts).routes
             + admin.routes
             + ProjectRoutes().routes
             + SettingsRoutes(configuration: configuration).routes
-            + ProviderRoutes(configuration: configuration, allowsLoopback: allowsLoopbackProviders).routes
+            + ProviderRoutes(
+                configuration: configuration,
+                providerTokens: accounts.providerToken,
+                allowsLoopback: allowsLoopbackProviders
+            ).routes
             + KeyRoutes(signingKeys: { configuration.signingKeys }).routes
             + UnbuiltRoutes.routes
     }

@@ -70,6 +70,11 @@ extension WireError {
         case .providerNotFound: self.init(FederationError.providerNotFound)
         case .providerDisabled: self.init(FederationError.providerDisabled)
         case .federation(let error): self.init(error)
+        case .providerNotLinked:
+            self.init("INVALID_PROVIDER_ID", "The account has no identity of this provider.")
+        case .providerTokensNotKept: self.init("OPERATION_NOT_ALLOWED", "The tokens of this provider are not kept.")
+        case .providerConsentRequired: self.init("PROVIDER_CONSENT_REQUIRED")
+        case .providerUnavailable: self.init("INVALID_IDP_RESPONSE", "provider unavailable")
         case .invalidFlow:
             self.init(
                 "INVALID_IDP_RESPONSE",
@@ -166,6 +171,7 @@ extension WireError {
         case .invalidAnswer, .subjectMismatch: self.init(invalid, invalidAnswer)
         case .accessTokenRejected: self.init(invalid, "The provider rejected the access token.")
         case .accessTokenOfAnotherClient: self.init(invalid, "The access token was issued to another client.")
+        case .consentRequired: self.init("PROVIDER_CONSENT_REQUIRED")
         case .accessTokenNotAccepted(let provider):
             self.init(invalid, "An access token alone is not accepted for \(provider).")
 

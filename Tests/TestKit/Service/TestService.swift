@@ -46,6 +46,8 @@ package struct TestService: Sendable {
         package var hashQueueLimit = 512
         /// Runs before each password hash, on its thread.
         package var beforeHash: @Sendable () -> Void = {}
+        /// How a request passes the time until it looks again at what another one is doing.
+        package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
 
@@ -186,6 +188,7 @@ package struct TestService: Sendable {
         made.allowsLoopbackProviders = true
         if options.development { made = DevelopmentMode.options(stores: stores, project: project) }
         made.limits = options.limits
+        made.pause = options.pause
         return made
     }
 }

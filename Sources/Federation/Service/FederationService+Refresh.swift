@@ -1,0 +1,95 @@
+package import Projects
+import Secrets
+
+extension FederationService {
+    /// Renews an access token (RFC 6749 §6), with one request at most.
+    ///
+    /// The provider's answer may be the only copy of the next refresh token: whoever calls stores it at once.
+    /// - Parameters:
+    ///   - tokens: as they were kept.
+    ///   - subject: whose they are.
+    /// - Throws: ``FederationError/consentRequired(error:)`` when the person must sign in at the provider again.
+    package func refresh(
+        _ tokens: ProviderTokens,
+        of subject: String,
+        with configuration: ProviderConfiguration
+    ) async throws(FederationError) -> ProviderTokens {
+        let provider = try await resolve(configuration)
+        let definition = provider.definition
+        guard definition.refresh.supported, let refreshToken = tokens.refreshToken else {
+            throw .consentRequired(error: "no_refresh_token")
+        }
+        var form: [(name: String, value: String)] = [
+            ("grant_type", "refresh_token"), ("refresh_token", refreshToken),
+        ]
+        if definition.refresh.resendScope, !tokens.scopes.isEmpty {
+            form.append(("scope", tokens.scopes.joined(separator: definition.scopes.separator)))
+        }
+        let client = ProviderClient(
+            id: configuration.clientID,
+            authentication: provider.clientAuthentication(hasSecret: configuration.clientSecret?.isEmpty == false),
+            secret: configuration.clientSecret
+        )
+        let endpoint = try provider.required(\.token, "token")
+        let response = try await post(form, to: endpoint, as: client, definition: definition)
+        let answer: TokenAnswer
+        do {
+            answer = try TokenAnswer(response, definition: definition)
+        } catch {
+            throw error.atRefresh
+        }
+        return ProviderTokens(
+            idToken: try await idToken(in: answer, of: subject, provider, configuration),
+            accessToken: answer.accessToken,
+            refreshToken: answer.refreshToken ?? (definition.refresh.keepOldIfMissing ? refreshToken : nil),
+            tokenSecret: tokens.tokenSecret,
+            expiresIn: answer.expiresIn,
+            issuedAt: seconds,
+            scopes: answer.scopes ?? tokens.scopes
+        )
+    }
+
+    /// The new ID token when it is good and the same person's (OIDC Core §12.2); nil when there is none that is good.
+    private func idToken(
+        in answer: TokenAnswer,
+        of subject: String,
+        _ provider: ResolvedProvider,
+        _ configuration: ProviderConfiguration
+    ) async throws(FederationError) -> String? {
+        guard provider.definition.protocolKind == .oidc, let text = answer.idToken else { return nil }
+        let expectation = IDTokenExpectation(
+            issuers: provider.definition.issuers,
+            audiences: [configuration.clientID],
+            authorizedParties: [configuration.clientID] + configuration.audiences,
+            nonce: .sent(nil),
+            accessToken: answer.accessToken,
+            code: nil,
+            maximumAge: provider.definition.idToken.maximumAge,
+            maximumAuthenticationAge: nil
+        )
+        guard let token = try? CompactJWT(text),
+            let verified = try? await verifyIDToken(token, of: provider, expectation)
+        else { return nil }
+        guard verified.subject.utf8.elementsEqual(subject.utf8) else { throw .subjectMismatch }
+        return text
+    }
+}
+
+extension FederationError {
+    /// What an error of the token endpoint means when a token was to be renewed.
+    fileprivate var atRefresh: FederationError {
+        switch self {
+        case .codeRejected(let error): return .consentRequired(error: error)
+        case .providerError(let error, let description):
+            let isDead =
+                ["invalid_token", "bad_refresh_token", "invalid_refresh_token", "expired_token", "token_expired"]
+                .contains(error)
+            let tells =
+                error != "invalid_request"
+                && ["invalid_grant", "refresh_token", "refresh token", "token expired"]
+                    .contains { description?.lowercased().contains($0) ?? false }
+            return isDead || tells ? .consentRequired(error: error) : self
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Federation
+import Linking
+import Projects
+import Secrets
+
+/// Where the secrets of a linked credential are, for which alone they are sealed.
+struct LinkedCredentialPlace: Sendable {
+    private let row: String
+
+    init(_ scope: Scope, _ account: AccountID, _ provider: ProviderID) {
+        row = "linked_credentials/\(scope.project)/\(account)/\(provider)"
+    }
+
+    var tokens: String { row + "/tokens" }
+    var refreshToken: String { row + "/refresh_token" }
+    var profile: String { row + "/profile" }
+}
+
+/// A provider's tokens as the columns `tokens` and `refresh_token` hold them.
+struct SealedTokens: Sendable {
+    /// All but the refresh token; nil when there is no access token.
+    var access: [UInt8]?
+    var refresh: [UInt8]?
+}
+
+extension KeyRing {
+    func seal(_ tokens: ProviderTokens?, for place: LinkedCredentialPlace) throws -> SealedTokens {
+        guard var access = tokens else { return SealedTokens() }
+        access.refreshToken = nil
+        return SealedTokens(
+            access: try access.accessToken == nil ? nil : seal(json: access, for: place.tokens),
+            refresh: try tokens?.refreshToken.map { try seal(Array($0.utf8), for: place.refreshToken) }
+        )
+    }
+
+    /// Nil when there is no access token.
+    func open(_ sealed: SealedTokens, for place: LinkedCredentialPlace) throws -> ProviderTokens? {
+        guard let access = sealed.access else { return nil }
+        var tokens: ProviderTokens = try openJSON(access, for: place.tokens)
+        tokens.refreshToken = try sealed.refresh.map { try openSecret($0, for: place.refreshToken).reveal() }
+        return tokens
+    }
+}

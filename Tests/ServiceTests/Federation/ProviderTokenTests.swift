@@ -1,0 +1,557 @@
+import Accounts
+import Development
+import Federation
+import Foundation
+import IdentityService
+import InMemoryLogging
+import Linking
+import Logging
+import Outbound
+import Postgres
+import Projects
+import Secrets
+import Storage
+import TestKit
+import Testing
+
+@Suite("Providers' tokens: kept, renewed, handed out", .database, .testProvider)
+struct ProviderTokenTests {
+    typealias Kind = ProviderScene.Kind
+
+    static let renewable = Kind.allCases.filter { $0.personality.refreshTokens != .never }
+
+    private func options(
+        _ personality: @escaping @Sendable (inout ProviderPersonality) -> Void = { _ in }
+    ) -> ProviderScene.Options {
+        var options = ProviderScene.Options()
+        options.definition = ["keepTokens": true]
+        options.personality = personality
+        return options
+    }
+
+    // MARK: Handing out
+
+    @Test(
+        "R-32, R-51: an access token is handed out as long as it is good, then renewed without the person",
+        arguments: Kind.allCases
+    )
+    func renews(_ kind: Kind) async throws {
+        try await ProviderScene.run(kind, options()) { scene in
+            let user = try await scene.signIn()
+            let first = try await scene.providerToken(user.idToken)
+            #expect(first.status == 200, "\(first)")
+            #expect(first["oauthAccessToken"] == user["oauthAccessToken"])
+            #expect(first["providerId"]?.string == kind.rawValue)
+            #expect(first["oauthIdToken"] == user["oauthIdToken"])
+            // Nothing was asked for at the plain one.
+            #expect((first["scopes"]?.array ?? []).isEmpty == (kind == .oauth2))
+            #expect(scene.tenant.requests(.token).count == 1)
+            guard let lifetime = kind.personality.accessTokenLifetime else {
+                #expect(first["oauthExpireIn"] == nil && first["expiresAt"] == nil)
+                return
+            }
+            #expect(first["oauthExpireIn"]?.number == Double(lifetime))
+            let end = scene.service.clock.seconds + lifetime
+            #expect(first["expiresAt"]?.string == String(end * 1_000))
+
+            scene.service.clock.advance(by: Double(lifetime - 61))
+            #expect(try await scene.providerToken(scene.session(user))["oauthAccessToken"] == first["oauthAccessToken"])
+            scene.service.clock.advance(by: 1)
+            let second = try await scene.providerToken(scene.session(user))
+            #expect(second.status == 200, "\(second)")
+            #expect(second["oauthAccessToken"] != first["oauthAccessToken"])
+            #expect(second["oauthExpireIn"]?.number == Double(lifetime))
+            #expect(second["scopes"] == first["scopes"])
+            // The provider's clock is the real one: an ID token of a week ago is none.
+            let brings = kind.isOpenID && kind.personality.refreshesIDToken && lifetime <= 3_600
+            #expect((second["oauthIdToken"] != nil) == brings, "\(second)")
+            #expect(second["oauthRefreshToken"] == nil && second.refreshToken == nil)
+            #expect(try await scene.profileStatus(with: second["oauthAccessToken"]?.string) == 200)
+            #expect(scene.tenant.requests(.token).count == 2)
+            #expect(
+                try await scene.providerToken(scene.session(user))["oauthAccessToken"] == second["oauthAccessToken"]
+            )
+            #expect(scene.tenant.requests(.token).count == 2)
+        }
+    }
+
+    @Test("an admin gets the same token by the account's id", arguments: [Kind.oidc, .oauth2])
+    func admin(_ kind: Kind) async throws {
+        try await ProviderScene.run(kind, options()) { scene in
+            let user = try await scene.signIn()
+            let request: JSON = ["localId": JSON(user.localID), "providerId": .string(kind.rawValue)]
+            let reply = try await scene.service.admin("accounts:providerToken", request)
+            #expect(reply["oauthAccessToken"] == user["oauthAccessToken"], "\(reply)")
+            let bad: [(JSON, String)] = [
+                (["providerId": .string(kind.rawValue)], "MISSING_LOCAL_ID"),
+                (["localId": "nobody", "providerId": .string(kind.rawValue)], "USER_NOT_FOUND"),
+                (["localId": JSON(user.localID)], "INVALID_PROVIDER_ID"),
+                (["localId": JSON(user.localID), "providerId": "google.com"], Messages.noProvider),
+            ]
+            for (body, error) in bad {
+                try await scene.service.admin("accounts:providerToken", body).expectRefused(error)
+            }
+            // Whoever may only read accounts gets no tokens of theirs.
+            let (_, reader) = try await scene.service.stores.configuration.createAdminCredential(
+                name: "reader",
+                project: nil,
+                scopes: [.readAccounts],
+                expiresAt: nil
+            )
+            let refused = try await scene.service.send(
+                "POST",
+                "/v1/projects/\(scene.service.project.id)/accounts:providerToken",
+                headers: [("Authorization", "Bearer \(reader.reveal())"), ("Content-Type", "application/json")],
+                body: Array(request.text.utf8)
+            )
+            #expect(refused.status == 403, "\(refused)")
+            let stranger = try await scene.service.signUp("stranger@example.com")
+            let other = try await scene.providerToken(stranger.idToken)
+            #expect(other.error == "INVALID_PROVIDER_ID : The account has no identity of this provider.")
+            #expect(try await scene.providerToken("junk").error == "INVALID_ID_TOKEN")
+            #expect(try await scene.providerToken(nil).error == "MISSING_ID_TOKEN")
+        }
+    }
+
+    // MARK: Keeping
+
+    @Test("R-18: without the setting nothing of a provider's tokens is kept", arguments: Kind.allCases)
+    func keepsNothing(_ kind: Kind) async throws {
+        try await ProviderScene.run(kind) { scene in
+            for _ in 0..<2 {
+                let user = try await scene.signIn()
+                #expect(user["oauthAccessToken"] != nil)
+                #expect(try await scene.keptColumns() == 0)
+                let reply = try await scene.providerToken(user.idToken)
+                #expect(reply.error == "OPERATION_NOT_ALLOWED : The tokens of this provider are not kept.")
+            }
+        }
+    }
+
+    @Test("R-18: what is kept is encrypted, for its row alone", arguments: [Kind.oidc, .oauth2])
+    func seals(_ kind: Kind) async throws {
+        try await ProviderScene.run(kind, options()) { scene in
+            let user = try await scene.signIn([:], ["returnRefreshToken": true])
+            let database = scene.service.stores.database
+            let columns = try await database.query(
+                """
+                SELECT tokens, refresh_token, profile FROM linked_credentials
+                WHERE project = \(scene.service.project.id.rawValue)
+                """
+            ) { try [$0.next([UInt8].self), $0.next([UInt8].self), $0.next([UInt8].self)] }
+            let stored = try #require(columns.first).map { String(decoding: $0, as: UTF8.self) }
+            for name in ["oauthAccessToken", "oauthRefreshToken", "oauthIdToken", "email", "displayName"] {
+                guard let secret = user[name]?.string else { continue }
+                #expect(!stored.contains { $0.contains(secret) }, "\(name)")
+            }
+            scene.tenant.nextLogin(scene.addGrace())
+            let grace = try await scene.signIn()
+            let moved = try await database.execute(
+                """
+                UPDATE linked_credentials l SET tokens = o.tokens, refresh_token = o.refresh_token
+                FROM linked_credentials o
+                WHERE l.project = \(scene.service.project.id.rawValue) AND o.project = l.project
+                    AND l.account = \(grace.localID) AND o.account = \(user.localID)
+                """
+            )
+            #expect(moved == 1)
+            let reply = try await scene.providerToken(grace.idToken)
+            #expect(reply.status == 500 && reply["oauthAccessToken"] == nil, "\(reply)")
+        }
+    }
+
+    @Test("a provider that keeps tokens no more forgets them, and so does one that is removed")
+    func forgets() async throws {
+        let path = "oauthIdpConfigs/oidc.acme"
+        for removes in [false, true] {
+            try await ProviderScene.run(.oidc, options()) { scene in
+                let user = try await scene.signIn()
+                #expect(try await scene.keptColumns() == 2)
+                let shown = try await scene.service.admin(path, version: "v2")
+                var definition = try #require(shown["definition"]?.object)
+                #expect(definition["keepTokens"] == true)
+                definition["displayName"] = "Acme"
+                let kept = try await scene.service.admin(
+                    path + "?updateMask=definition",
+                    ["definition": .object(definition)],
+                    method: "PATCH",
+                    version: "v2"
+                )
+                #expect(kept.status == 200, "\(kept)")
+                #expect(try await scene.keptColumns() == 2)
+                definition["keepTokens"] = nil
+                let changed = try await scene.service.admin(
+                    removes ? path : path + "?updateMask=definition",
+                    removes ? nil : ["definition": .object(definition)],
+                    method: removes ? "DELETE" : "PATCH",
+                    version: "v2"
+                )
+                #expect(changed.status == 200, "\(changed)")
+                #expect(try await scene.keptColumns() == 0)
+                #expect(try await scene.service.account(user.localID)?.providers == ["oidc.acme"])
+            }
+        }
+    }
+
+    @Test("a refresh token that rotates is kept, and one that does not come again stays", arguments: [true, false])
+    func rotation(_ rotates: Bool) async throws {
+        try await ProviderScene.run(.oauth2, options { $0.rotatesRefreshTokens = rotates }) { scene in
+            let user = try await scene.signIn()
+            for _ in 0..<3 {
+                scene.service.clock.advance(by: 3_600)
+                let reply = try await scene.providerToken(scene.session(user))
+                #expect(try await scene.profileStatus(with: reply["oauthAccessToken"]?.string) == 200, "\(reply)")
+            }
+            let sent = scene.tenant.requests(.token).compactMap { $0.fields["refresh_token"] }
+            #expect(sent.count == 3)
+            #expect(Set(sent).count == (rotates ? 3 : 1))
+        }
+    }
+
+    @Test("a sign-in that brings no refresh token leaves the old one good")
+    func laterSignIn() async throws {
+        try await ProviderScene.run(.google, options()) { scene in
+            let first = try await scene.signIn([:], ["returnRefreshToken": true])
+            let refreshToken = try #require(first["oauthRefreshToken"]?.string)
+            let second = try await scene.signIn([:], ["returnRefreshToken": true])
+            #expect(second["oauthRefreshToken"] == nil)
+            let kept = try await scene.providerToken(second.idToken)
+            #expect(kept["oauthAccessToken"] == second["oauthAccessToken"])
+            scene.service.clock.advance(by: 3_590)
+            let reply = try await scene.providerToken(second.idToken)
+            #expect(reply.status == 200, "\(reply)")
+            #expect(scene.tenant.requests(.token).last?.fields["refresh_token"] == refreshToken)
+        }
+    }
+
+    // MARK: Consent and failure
+
+    @Test(
+        "R-17: a refresh token that the provider refuses asks for a new consent, there alone, until the next sign-in",
+        arguments: renewable
+    )
+    func consent(_ kind: Kind) async throws {
+        try await ProviderScene.run(kind, options()) { scene in
+            let user = try await scene.signIn()
+            scene.service.clock.advance(by: Double(kind.personality.accessTokenLifetime ?? 0))
+            scene.tenant.revokeGrant(of: scene.ada)
+            let session = try await scene.session(user)
+            for _ in 0..<3 {
+                try await scene.providerToken(session).expectRefused("PROVIDER_CONSENT_REQUIRED")
+            }
+            #expect(scene.tenant.requests(.token).count == 2)
+            #expect(try await scene.keptColumns() == 0)
+            let events = scene.service.logs.entries.filter { $0.message.description.contains("must consent again") }
+            #expect(events.count == 1)
+            #expect(events.first?.metadata["account.id"] == user.localID.map { "\($0)" })
+            #expect(try await scene.service.lookUp(session).status == 200)
+            // The provider's clock is the real one.
+            scene.service.clock.advance(by: -Double(kind.personality.accessTokenLifetime ?? 0))
+            let again = try await scene.signIn()
+            again.expectSignedIn(as: user.localID)
+            let fresh = try await scene.providerToken(again.idToken)
+            #expect(fresh["oauthAccessToken"] == again["oauthAccessToken"], "\(fresh)")
+            #expect(scene.tenant.requests(.token).count == 3)
+        }
+    }
+
+    @Test("R-17: without a refresh token the end of the access token asks for a new consent")
+    func noRefreshToken() async throws {
+        try await ProviderScene.run(.oauth2, options { $0.refreshTokens = .never }) { scene in
+            let user = try await scene.signIn()
+            scene.service.clock.advance(by: 3_540)
+            try await scene.providerToken(user.idToken).expectRefused("PROVIDER_CONSENT_REQUIRED")
+            #expect(scene.tenant.requests(.token).count == 1)
+        }
+    }
+
+    @Test(
+        "a provider that is down says so, and nothing is lost",
+        arguments: [Kind.oidc, .oauth2],
+        [
+            FaultCase("503", .status(503), Messages.providerDown),
+            FaultCase("429", .status(429), Messages.providerDown),
+            FaultCase("reset", .reset, Messages.providerDown),
+            FaultCase("an answer that broke off", .resetInBody, Messages.providerDown),
+            FaultCase("nonsense", .body(Array("<html>".utf8)), Messages.invalidAnswer),
+            FaultCase(
+                "a client that is not known any more",
+                .answer(.init(401, .json(["error": "invalid_client"]))),
+                Messages.clientRejected
+            ),
+        ]
+    )
+    func outage(_ kind: Kind, _ test: FaultCase) async throws {
+        try await ProviderScene.run(kind, options()) { scene in
+            let user = try await scene.signIn()
+            scene.service.clock.advance(by: 3_590)
+            scene.tenant.addFault(test.fault, at: .token)
+            try await scene.providerToken(user.idToken).expectRefused(try #require(test.message))
+            let reply = try await scene.providerToken(user.idToken)
+            #expect(try await scene.profileStatus(with: reply["oauthAccessToken"]?.string) == 200, "\(reply)")
+        }
+    }
+
+    @Test("an answer for another person is not taken")
+    func otherPerson() async throws {
+        try await ProviderScene.run(.oidc, options()) { scene in
+            let user = try await scene.signIn()
+            let stranger = try scene.tenant.mintIDToken(for: scene.addGrace())
+            scene.service.clock.advance(by: 3_590)
+            scene.tenant.addFault(.members(set: ["id_token": .string(stranger)]), at: .token)
+            let reply = try await scene.providerToken(user.idToken)
+            #expect(reply.error == Messages.invalidAnswer, "\(reply)")
+        }
+    }
+
+    // MARK: Together
+
+    @Test("R-51: 100 callers on two nodes, a refresh token that is good once: one renewal, 100 good answers")
+    func together() async throws {
+        var options = TestService.Options()
+        options.outboundLimits.read = .seconds(60)
+        options.outboundLimits.total = .seconds(60)
+        try await TestService.runPair(options) { first, second in
+            var personality = ProviderPersonality.genericOIDC
+            personality.rotatesRefreshTokens = true
+            let tenant = try await TestProvider.tenant(personality)
+            tenant.addClient(redirects: .anyLocal)
+            tenant.everyLogin(tenant.addUser(TestUser("ada", email: "ada@example.com", name: "Ada")))
+            try await first.configure(tenant.configuration(as: "oidc.acme", overrides: ["keepTokens": true]))
+            try await second.stores.configuration.refresh()
+            let user = try await first.signIn(through: "oidc.acme")
+            for round in 1...2 {
+                // The second time with the token that the first renewal brought.
+                first.clock.advance(by: 3_590)
+                let session = try await first.refresh(user.refreshToken).idToken
+                let gate = TestGate()
+                tenant.addFault(.held(gate), at: .token)
+                let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
+                    for number in 0..<100 {
+                        let node = number.isMultiple(of: 2) ? first : second
+                        group.addTask { try await node.providerToken("oidc.acme", session) }
+                    }
+                    await gate.reached()
+                    try await waitUntil {
+                        [first, second].map(\.assembly.responder.requestsInFlight).reduce(0, +) == 100
+                    }
+                    // Nobody who waits holds a connection to the database.
+                    for node in [first, second] { #expect(try await node.lookUp(session).status == 200) }
+                    gate.open()
+                    return try await group.reduce(into: [Reply]()) { $0.append($1) }
+                }
+                #expect(replies.count == 100)
+                #expect(
+                    replies.allSatisfy { $0.status == 200 },
+                    "\(replies.first { $0.status != 200 }?.description ?? "")"
+                )
+                let tokens = Set(replies.map { $0["oauthAccessToken"]?.string })
+                #expect(tokens.count == 1)
+                #expect(tenant.requests(.token).count == 1 + round)
+                let profile = try await PlainHTTP.send(
+                    "GET",
+                    tenant.url(.userinfo) ?? "",
+                    headers: [("Authorization", "Bearer \(tokens.first.flatMap(\.self) ?? "")")]
+                )
+                #expect(profile.status == 200)
+            }
+            #expect(tenant.violations.isEmpty, "\(tenant.violations)")
+        }
+    }
+
+    /// Options with which everybody who waits is counted, and waits until `goOn` is.
+    private func options(counting waiting: Counter, until goOn: Counter) -> ProviderScene.Options {
+        var options = options()
+        options.service.pause = { _ in
+            waiting.increment()
+            try await waitUntil { goOn.value > 0 }
+        }
+        return options
+    }
+
+    @Test("who waited for a provider that is down does not ask it again")
+    func sharesAFailure() async throws {
+        let waiting = Counter()
+        let goOn = Counter()
+        try await ProviderScene.run(.oidc, options(counting: waiting, until: goOn)) { scene in
+            let user = try await scene.signIn()
+            scene.service.clock.advance(by: 3_590)
+            let gate = TestGate()
+            scene.tenant.addFault(.held(gate), at: .token)
+            scene.tenant.addFault(.status(503), at: .token)
+            let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
+                for _ in 0..<10 { group.addTask { try await scene.providerToken(user.idToken) } }
+                try await waitUntil { waiting.value == 9 }
+                gate.open()
+                var replies = [try #require(try await group.next())]
+                goOn.increment()
+                for try await reply in group { replies.append(reply) }
+                return replies
+            }
+            for reply in replies { reply.expectRefused(Messages.providerDown) }
+            #expect(scene.tenant.requests(.token).count == 2)
+            #expect(try await scene.providerToken(user.idToken).status == 200)
+        }
+    }
+
+    @Test("a node that died while it renewed is waited for until its lease ends")
+    func deadNode() async throws {
+        let waiting = Counter()
+        let goOn = Counter()
+        try await ProviderScene.run(.oidc, options(counting: waiting, until: goOn)) { scene in
+            let user = try await scene.signIn()
+            scene.service.clock.advance(by: 3_500)
+            let leased = try await scene.service.stores.database.execute(
+                """
+                UPDATE linked_credentials SET refresh_generation = refresh_generation + 1,
+                    refresh_leased_until = \(scene.service.clock.current.addingTimeInterval(60))
+                WHERE project = \(scene.service.project.id.rawValue)
+                """
+            )
+            #expect(leased == 1)
+            // A token that is good needs nobody to renew it.
+            #expect(try await scene.providerToken(user.idToken).status == 200)
+            scene.service.clock.advance(by: 59)
+            async let late = scene.providerToken(user.idToken)
+            try await waitUntil { waiting.value == 1 }
+            #expect(scene.tenant.requests(.token).count == 1)
+            scene.service.clock.advance(by: 1)
+            goOn.increment()
+            let reply = try await late
+            #expect(reply.status == 200, "\(reply)")
+            #expect(reply["oauthAccessToken"] != user["oauthAccessToken"])
+            #expect(scene.tenant.requests(.token).count == 2)
+        }
+    }
+
+    @Test("a caller that goes away does not take the provider's answer with it")
+    func cancelled() async throws {
+        try await ProviderScene.run(.oidc, options { $0.rotatesRefreshTokens = true }) { scene in
+            let user = try await scene.signIn()
+            scene.service.clock.advance(by: 3_590)
+            let gate = TestGate()
+            scene.tenant.addFault(.held(gate), at: .token)
+            let operation = scene.service.assembly.accounts.providerToken
+            let caller = Caller(project: scene.service.project)
+            let call = Task { try await operation(idToken: user.idToken, provider: "oidc.acme", caller) }
+            await gate.reached()
+            call.cancel()
+            gate.open()
+            _ = await call.result
+            let reply = try await scene.providerToken(user.idToken)
+            #expect(try await scene.profileStatus(with: reply["oauthAccessToken"]?.string) == 200, "\(reply)")
+            #expect(scene.tenant.requests(.token).count == 2)
+        }
+    }
+
+    // MARK: The end
+
+    @Test("R-50: unlinking and deletion take the tokens along, also those that come later", arguments: [false, true])
+    func unlinks(_ deletes: Bool) async throws {
+        try await ProviderScene.run(.oidc, options()) { scene in
+            let user = try await scene.signIn()
+            #expect(try await scene.keptColumns() == 2)
+            scene.service.clock.advance(by: 3_590)
+            let gate = TestGate()
+            scene.tenant.addFault(.held(gate), at: .token)
+            async let late = scene.providerToken(user.idToken)
+            await gate.reached()
+            let ended = try await scene.service.admin(
+                deletes ? "accounts:delete" : "accounts:update",
+                ["localId": JSON(user.localID), "deleteProvider": deletes ? nil : ["oidc.acme"]]
+            )
+            #expect(ended.status == 200, "\(ended)")
+            #expect(try await scene.rows() == 0)
+            gate.open()
+            let reply = try await late
+            #expect(reply["oauthAccessToken"] == nil && reply.code == "INVALID_PROVIDER_ID", "\(reply)")
+            #expect(try await scene.rows() == 0)
+        }
+    }
+
+    @Test("a sign-in while a token is renewed wins over the answer that comes late")
+    func signInWins() async throws {
+        try await ProviderScene.run(.oidc, options()) { scene in
+            let user = try await scene.signIn()
+            scene.service.clock.advance(by: 3_590)
+            let gate = TestGate()
+            scene.tenant.addFault(.held(gate), at: .token)
+            async let late = scene.providerToken(user.idToken)
+            await gate.reached()
+            let again = try await scene.signIn()
+            gate.open()
+            #expect(try await late["oauthAccessToken"] == again["oauthAccessToken"])
+            let token = try await scene.providerToken(again.idToken)
+            #expect(token["oauthAccessToken"] == again["oauthAccessToken"])
+        }
+    }
+
+    @Test("T-A10: a provider that is switched off hands out nothing, also before a node has heard of it")
+    func switchedOff() async throws {
+        try await TestService.runPair { first, second in
+            let tenant = try await TestProvider.tenant(.genericOAuth2)
+            tenant.addClient(redirects: .anyLocal)
+            tenant.everyLogin(tenant.addUser(TestUser("ada", email: "ada@example.com")))
+            try await first.configure(
+                tenant.configuration(as: "oauth.acme", overrides: ["keepTokens": true, "claims": ["subject": ["id"]]])
+            )
+            let user = try await first.signIn(through: "oauth.acme")
+            try await second.stores.configuration.refresh()
+            let off = try await second.admin(
+                "oauthIdpConfigs/oauth.acme?updateMask=enabled",
+                ["enabled": false],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(off.status == 200, "\(off)")
+            for node in [first, second] {
+                try await node.providerToken("oauth.acme", user.idToken).expectRefused(Messages.providerOff)
+            }
+        }
+    }
+}
+
+extension TestService {
+    fileprivate func providerToken(_ provider: String, _ idToken: String?) async throws -> Reply {
+        try await call("accounts:providerToken", ["idToken": JSON(idToken), "providerId": .string(provider)])
+    }
+}
+
+extension ProviderScene {
+    fileprivate func providerToken(_ idToken: String?) async throws -> Reply {
+        let reply = try await service.providerToken(kind.rawValue, idToken)
+        secrets.add(from: reply)
+        return reply
+    }
+
+    /// An ID token of the same session that is good now.
+    fileprivate func session(_ user: Reply) async throws -> String? {
+        let reply = try await service.refresh(user.refreshToken)
+        secrets.add(from: reply)
+        return reply.idToken
+    }
+
+    /// What the provider's profile says to an access token.
+    fileprivate func profileStatus(with token: String?) async throws -> Int {
+        let scheme = kind == .feedly ? "OAuth" : "Bearer"
+        let headers = [("Authorization", "\(scheme) \(token ?? "")"), ("User-Agent", "tests")]
+        return try await PlainHTTP.send("GET", tenant.url(.userinfo) ?? "", headers: headers).status
+    }
+
+    /// How many columns of the linked credentials hold tokens.
+    fileprivate func keptColumns() async throws -> Int {
+        let counts = try await service.stores.database.query(
+            """
+            SELECT count(tokens) + count(refresh_token) FROM linked_credentials
+            WHERE project = \(service.project.id.rawValue)
+            """
+        ) { try $0.next(Int64.self) }
+        return Int(counts.first ?? -1)
+    }
+
+    fileprivate func rows() async throws -> Int {
+        try await service.stores.database.query(
+            "SELECT true FROM linked_credentials WHERE project = \(service.project.id.rawValue)"
+        ) { try $0.next(Bool.self) }.count
+    }
+}
