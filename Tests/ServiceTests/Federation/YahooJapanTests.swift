@@ -386,6 +386,7 @@ struct YahooJapanTests {
         arguments: [
             FaultCase("404", .status(404), Messages.unreachable), FaultCase("500", .status(500), Messages.unreachable),
             FaultCase("204", .answer(ProviderAnswer(204, .empty)), Messages.unreachable),
+            FaultCase("404 with keys", .rewrite { ProviderAnswer(404, $0.body) }, Messages.unreachable),
             FaultCase("empty body", .body([], contentType: "application/json"), Messages.unreachable),
             FaultCase("white space", .body([32, 10], contentType: "application/json"), Messages.unreachable),
             FaultCase("a page", .body(Array("<html></html>".utf8), contentType: "text/html"), Messages.unreachable),
