@@ -10,7 +10,7 @@ extension ProviderKey {
     /// Nil for everything else, and for short RSA keys.
     init?(id: String, pem: String, acceptsCertificate: Bool) {
         guard (1...256).contains(id.utf8.count), pem.utf8.count <= 65_536,
-            let document = try? PEMDocument(pemString: pem.replacing("\r\n", with: "\n"))
+            let document = try? PEMDocument(pemString: pem)
         else { return nil }
         let bytes: [UInt8]
         switch document.discriminator {
