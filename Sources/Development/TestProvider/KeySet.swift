@@ -63,12 +63,16 @@ struct KeySet {
         return map
     }
 
-    mutating func document() throws -> TestJSON {
+    /// - Parameter issuer: what each key says instead of `alg`; nil for keys with `alg`.
+    mutating func document(issuer: String?) throws -> TestJSON {
         _ = try signer()
         var list: [TestJSON] = []
         for entry in published {
             switch entry {
-            case .key(let kid): if let key = keys[kid] { list.append(try key.jwk()) }
+            case .key(let kid):
+                guard var jwk = try keys[kid]?.jwk() else { continue }
+                if let issuer { jwk.change(set: ["issuer": .string(issuer)], remove: ["alg"]) }
+                list.append(jwk)
             case .raw(let text): list.append(.raw(text))
             }
         }

@@ -51,6 +51,12 @@ package struct ProviderPersonality: Sendable {
     package var takesPlainBasic = false
     /// False: the app was not approved for user info.
     package var approvesUserInfo = true
+    /// `iss` of a person's token, made of the tenant's issuer.
+    package var tokenIssuer: @Sendable (TestUser, String) -> String = { $1 }
+    /// What follows the tenant's issuer in discovery, and in the `issuer` of keys, which then have no `alg`.
+    package var documentIssuer: String?
+    /// A refresh must repeat the scopes.
+    package var refreshNeedsScope = false
     /// A refresh answers with an ID token too.
     package var refreshesIDToken = true
     /// `error_code` in errors that go back to the app; nil for none.
@@ -106,6 +112,11 @@ package struct ProviderPersonality: Sendable {
 }
 
 extension ProviderPersonality {
+    /// The URL of an endpoint; Microsoft's tenant, the first segment, is `common`.
+    func url(_ endpoint: ProviderEndpoint, below base: String) -> String? {
+        paths[endpoint].map { base + "/" + ($0.hasPrefix("*/") ? "common" + $0.dropFirst() : $0) }
+    }
+
     /// The endpoint at a path below the tenant's base URL.
     func endpoint(at path: Substring) -> ProviderEndpoint? {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)

@@ -37,7 +37,7 @@ extension TenantState {
             }
             return page(fields, client: client, redirect: redirect)
         }
-        return try complete(login, fields: fields, client: client, back: back)
+        return try complete(login, request, fields: fields, client: client, back: back)
     }
 
     /// A choice on the page first, then what the test arranged; nil when a person has to choose.
@@ -52,6 +52,7 @@ extension TenantState {
 
     private mutating func complete(
         _ login: ScriptedLogin,
+        _ request: RecordedRequest,
         fields: FormFields,
         client: TestClient,
         back: Callback
@@ -81,6 +82,7 @@ extension TenantState {
         let grant = CodeGrant(
             client: client.id,
             user: login.user,
+            path: request.path,
             redirectURI: fields["redirect_uri"],
             scopes: scopes,
             nonce: fields["nonce"],

@@ -1,7 +1,7 @@
 extension TenantState {
     /// OpenID Connect Discovery §3.
     func discoveryDocument() -> TestJSON {
-        var document = TestJSON.object([.init("issuer", .string(issuer))])
+        var document = TestJSON.object([.init("issuer", .string(documentIssuer ?? issuer))])
         document.set("authorization_endpoint", ifPresent: url(.authorization))
         document.set("token_endpoint", ifPresent: url(.token))
         document.set("userinfo_endpoint", ifPresent: url(.userinfo))

@@ -27,7 +27,8 @@ extension TenantState {
     ) throws -> String {
         let issuedAt = Int64(now().timeIntervalSince1970)
         var claims: TestJSON = [
-            "iss": .string(issuer), "azp": .string(client), "aud": .string(client), "sub": .string(user.subject),
+            "iss": .string(personality.tokenIssuer(user, issuer)), "azp": .string(client), "aud": .string(client),
+            "sub": .string(user.subject),
             "iat": .integer(issuedAt), "exp": .integer(issuedAt + 3600),
         ]
         if personality.listsAudience {

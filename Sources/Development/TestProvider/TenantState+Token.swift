@@ -47,6 +47,10 @@ extension TenantState {
             violate(.codeBinding, .token, "the code belongs to another client")
             return failure(.invalidGrant, request)
         }
+        guard isSameTenant(request.path, grant.path) else {
+            violate(.codeBinding, .token, "the code belongs to another tenant's path")
+            return failure(.invalidGrant, request)
+        }
         guard !grant.isUsed else {
             violate(.codeReuse, .token, "the code was used before")
             for token in grant.tokens {
@@ -72,6 +76,13 @@ extension TenantState {
         grant.tokens = tokens
         codes[code] = grant
         return answer
+    }
+
+    /// Whether both paths have the same first segment, where that is Microsoft's tenant.
+    private func isSameTenant(_ path: String, _ other: String?) -> Bool {
+        guard let other, personality.paths[.token]?.hasPrefix("*/") == true else { return true }
+        func tenant(_ path: String) -> Substring? { path.split(separator: "/").dropFirst(2).first }
+        return tenant(path) == tenant(other)
     }
 
     /// RFC 7636 §4.6; a verifier without a challenge is a mistake too.
@@ -119,6 +130,10 @@ extension TenantState {
                 revokeGrant(subject: spent.user.subject, client: spent.client)
             }
             return failure(.invalidGrant, request)
+        }
+        guard !personality.refreshNeedsScope || fields["scope"] != nil else {
+            violate(.scope, .token, "no scope")
+            return failure(.invalidRequest, request)
         }
         let access = mintAccessToken(user: grant.user, client: client.id, scopes: grant.scopes)
         var answer = tokenAnswer(access: access, user: grant.user, scopes: grant.scopes)

@@ -44,6 +44,8 @@ struct TenantState {
     struct CodeGrant {
         var client: String
         var user: TestUser
+        /// The path of the authorization request, whose tenant the token request must have too; nil for any.
+        var path: String?
         /// As sent to the authorization endpoint; nil when it was left out there.
         var redirectURI: String?
         var scopes: [String]
@@ -86,8 +88,11 @@ struct TenantState {
         self.keys = KeySet(prefix: name, kind: personality.signing)
     }
 
+    /// What discovery and keys say instead of ``issuer``; nil for nothing else.
+    var documentIssuer: String? { personality.documentIssuer.map { issuer + $0 } }
+
     func url(_ endpoint: ProviderEndpoint) -> String? {
-        personality.paths[endpoint].map { base + "/" + $0 }
+        personality.url(endpoint, below: base)
     }
 
     mutating func addUser(_ user: TestUser) {
@@ -117,7 +122,11 @@ struct TenantState {
     mutating func answer(_ request: RecordedRequest) throws -> ProviderAnswer {
         switch request.endpoint {
         case .discovery: ProviderAnswer(.json(discoveryDocument()))
-        case .keys: ProviderAnswer(headers: [("Cache-Control", "public, max-age=3600")], .json(try keys.document()))
+        case .keys:
+            ProviderAnswer(
+                headers: [("Cache-Control", "public, max-age=3600")],
+                .json(try keys.document(issuer: documentIssuer))
+            )
         case .publicKeys: ProviderAnswer(headers: [("Cache-Control", "public, max-age=3600")], .json(try keys.pemMap()))
         case .authorization: try authorize(request)
         case .token: try token(request)

@@ -36,7 +36,9 @@ extension TestTenant {
 
     private func standardOverrides(for provider: ProviderID) -> TestJSON {
         var definition: TestJSON = [:]
-        if personality.isOpenID {
+        if provider == "microsoft.com" {
+            definition.set("variables", ["base": .string(base), "graph": .string(base)])
+        } else if personality.isOpenID {
             if !provider.isOIDC { definition.set("issuers", .array(issuerSpellings.map { .string($0) })) }
             if issuer != base, let url = url(.discovery) {
                 definition.set("discoveryURL", .string(url))

@@ -23,7 +23,7 @@ package final class TestTenant: Sendable {
 
     /// The URL of an endpoint; nil when the personality doesn't offer it.
     package func url(_ endpoint: ProviderEndpoint) -> String? {
-        personality.paths[endpoint].map { base + "/" + $0 }
+        personality.url(endpoint, below: base)
     }
 
     func withState<T: Sendable>(_ body: (inout TenantState) throws -> T) rethrows -> T {

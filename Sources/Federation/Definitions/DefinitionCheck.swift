@@ -24,7 +24,8 @@ struct DefinitionCheck {
         try checkResponseTypes()
         try checkParameters()
         for (index, call) in definition.profile.enumerated() { try check(call, "profile[\(index)]") }
-        guard definition.protocolKind == .oidc || !definition.claims.subject.isEmpty else {
+        try checkTenants()
+        guard !definition.claims.subject.isEmpty else {
             throw invalid("claims.subject", "must name where the provider's user id is")
         }
         for (index, uri) in definition.redirectURIs.enumerated() {
@@ -62,6 +63,20 @@ struct DefinitionCheck {
         if definition.protocolKind == .oidc {
             guard isCallable(canonical), URLParts(canonical)?.query == nil else {
                 throw InvalidDefinition(member: "issuer", problem: "must be an https URL without query")
+            }
+        }
+    }
+
+    private func checkTenants() throws(InvalidDefinition) {
+        guard definition.quirks.contains(.microsoftTenant) else { return }
+        let isPinned = !definition.issuers.contains { $0.contains("{tid}") }
+        let named = [definition.variables["tenant"] ?? ""] + (definition.variableParameters["tenant"] ?? [])
+        for tenant in named where MicrosoftTenant(tenant) == nil {
+            guard MicrosoftTenant.isDomain(tenant) else {
+                throw invalid("variables.tenant", "must be common, organizations, consumers or a GUID in small letters")
+            }
+            guard isPinned else {
+                throw invalid("issuers", "must name the directory's GUID where the tenant is a domain")
             }
         }
     }

@@ -16,6 +16,7 @@ struct DefinitionReader {
     }
 
     func has(_ name: String) -> Bool { object[name] != nil }
+    var names: [String] { object.members.map(\.name) }
 
     /// - Throws: ``InvalidDefinition`` for a member that no call has read.
     func finish() throws(InvalidDefinition) {

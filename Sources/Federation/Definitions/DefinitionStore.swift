@@ -6,22 +6,34 @@ final class DefinitionStore: Sendable {
     private static let capacity = 256
 
     private let allowsLoopback: Bool
-    private let made = Mutex<[ProviderConfiguration: Result<ProviderDefinition, InvalidDefinition>]>([:])
+    private let made = Mutex<[Key: Result<ProviderDefinition, InvalidDefinition>]>([:])
+
+    private struct Key: Hashable {
+        var configuration: ProviderConfiguration
+        var variables: [String: String]
+    }
 
     init(allowsLoopback: Bool) { self.allowsLoopback = allowsLoopback }
 
-    func definition(for configuration: ProviderConfiguration) throws(InvalidDefinition) -> ProviderDefinition {
-        if let known = made.withLock({ $0[configuration] }) { return try known.get() }
+    /// - Parameter variables: what an app chose of the definition's ``ProviderDefinition/variableParameters``.
+    func definition(
+        for configuration: ProviderConfiguration,
+        choosing variables: [String: String] = [:]
+    ) throws(InvalidDefinition) -> ProviderDefinition {
+        let key = Key(configuration: configuration, variables: variables)
+        if let known = made.withLock({ $0[key] }) { return try known.get() }
         let result: Result<ProviderDefinition, InvalidDefinition>
         do throws(InvalidDefinition) {
-            result = .success(try ProviderDefinition.make(for: configuration, allowsLoopback: allowsLoopback))
+            result = .success(
+                try ProviderDefinition.make(for: configuration, choosing: variables, allowsLoopback: allowsLoopback)
+            )
         } catch {
             result = .failure(error)
         }
         made.withLock { made in
             // A changed configuration is another key: what is no longer used goes with the rest.
             if made.count >= Self.capacity { made.removeAll() }
-            made[configuration] = result
+            made[key] = result
         }
         return try result.get()
     }

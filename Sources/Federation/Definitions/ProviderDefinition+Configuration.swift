@@ -21,8 +21,11 @@ extension ProviderDefinition {
     package static func needsIssuer(_ id: ProviderID) -> Bool { id.isOIDC && builtIn[id] == nil }
 
     /// The definition that a configuration amounts to, with its variables filled in.
+    ///
+    /// - Parameter chosen: variables that an app chose; ``variableParameters`` must allow them.
     static func make(
         for configuration: ProviderConfiguration,
+        choosing chosen: [String: String] = [:],
         allowsLoopback: Bool
     ) throws(InvalidDefinition) -> ProviderDefinition {
         guard var definition = template(for: configuration.provider) else {
@@ -45,6 +48,11 @@ extension ProviderDefinition {
             try definition.apply(object)
         }
         definition.variables["clientId"] = FormText.encode(configuration.clientID)
+        for (name, value) in chosen {
+            guard definition.variables[name] == value || definition.variableParameters[name]?.contains(value) == true
+            else { throw InvalidDefinition(member: "definition.variableParameters", problem: "does not allow this") }
+            definition.variables[name] = value
+        }
         try definition.fillVariables()
         if definition.protocolKind == .oauth2, definition.issuers.isEmpty,
             let origin = definition.endpoints.authorization.flatMap({ URLParts($0)?.origin })
@@ -57,10 +65,11 @@ extension ProviderDefinition {
 
     /// Replaces `{name}` by its variable.
     private mutating func fillVariables() throws(InvalidDefinition) {
-        func fill(_ text: String, _ member: String) throws(InvalidDefinition) -> String {
+        func fill(_ text: String, _ member: String, leaving kept: String = "") throws(InvalidDefinition) -> String {
             var filled = text
             for (name, value) in variables { filled = filled.replacing("{\(name)}", with: value) }
-            guard !filled.contains("{"), !filled.contains("}") else {
+            let rest = kept.isEmpty ? filled : filled.replacing(kept, with: "")
+            guard !rest.contains("{"), !rest.contains("}") else {
                 throw InvalidDefinition(member: "definition." + member, problem: "names an unknown variable")
             }
             return filled
@@ -74,7 +83,10 @@ extension ProviderDefinition {
         for (name, path) in paths {
             if let text = self[keyPath: path] { self[keyPath: path] = try fill(text, name) }
         }
-        for index in issuers.indices { issuers[index] = try fill(issuers[index], "issuers[\(index)]") }
+        let claim = quirks.contains(.microsoftTenant) ? "{tid}" : ""
+        for index in issuers.indices {
+            issuers[index] = try fill(issuers[index], "issuers[\(index)]", leaving: claim)
+        }
         for index in profile.indices {
             if let url = profile[index].url { profile[index].url = try fill(url, "profile[\(index)].url") }
         }

@@ -41,6 +41,9 @@ extension ProviderDefinition {
         try reader.read("clientAuth", into: &clientAuthentication)
         try reader.read("extraAuthorizationParameters", into: &extraAuthorizationParameters)
         try applyCustomParameters(&reader)
+        try reader.read("variableParameters") { (reader) throws(InvalidDefinition) in
+            for name in reader.names { try reader.read(name, into: &variableParameters[name, default: []]) }
+        }
         try reader.read("redirect", into: &redirect)
         try reader.read("redirectURIs", into: &redirectURIs)
         try reader.read("token") { (reader) throws(InvalidDefinition) in

@@ -38,6 +38,9 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     /// by being empty.
     package var extraAuthorizationParameters: [String: String]
     package var customParameters: CustomParameters
+    /// Custom parameters that fill a variable instead of going into the query, and the values that an app may give beside
+    /// the variable's own.
+    package var variableParameters: [String: [String]]
     package var redirect: Redirect
     /// Registered at the provider; when not empty, only these may be used.
     package var redirectURIs: [String]
@@ -123,6 +126,8 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
         case discordAvatar = "discord_avatar"
         /// The email is the primary, verified one of a list.
         case githubEmails = "github_emails"
+        /// `{tid}` in the issuers is the directory that a token names, and addresses are an admin's word.
+        case microsoftTenant = "microsoft_tenant"
         /// `rawUserInfo` has `id`, `verified_email` and `granted_scopes`.
         case googleLegacyProfileNames = "google_legacy_profile_names"
     }

@@ -46,16 +46,29 @@ struct AuthorizationDraft {
     func check(against definition: ProviderDefinition) throws(FederationError) {
         let redirects = definition.redirectURIs
         guard redirects.isEmpty || SafeText.isOne(options.redirectURI, of: redirects) else { throw .invalidRedirectURI }
-        let fixed = Set(definition.extraAuthorizationParameters.keys.map { $0.lowercased() })
+        let known = Set(definition.extraAuthorizationParameters.keys).union(definition.variableParameters.keys)
+        let fixed = Set(known.map { $0.lowercased() })
         for name in options.customParameters.keys.sorted() {
             let allowed =
                 switch definition.customParameters {
                 case .anyExceptReserved: true
                 case .only(let names): names.contains(name)
                 }
-            guard allowed, !fixed.contains(name.lowercased()) || definition.extraAuthorizationParameters[name] != nil
-            else { throw .customParameterNotAllowed(name: SafeText.short(name)) }
+            guard allowed, !fixed.contains(name.lowercased()) || known.contains(name) else {
+                throw .customParameterNotAllowed(name: SafeText.short(name))
+            }
         }
+    }
+
+    /// The variables that the app chose: parameters that do not go into the query.
+    func variables(of definition: ProviderDefinition) throws(FederationError) -> [String: String] {
+        var chosen: [String: String] = [:]
+        for (name, others) in definition.variableParameters {
+            guard let value = options.customParameters[name], value != definition.variables[name] else { continue }
+            guard others.contains(value) else { throw .customParameterNotAllowed(name: name) }
+            chosen[name] = value
+        }
+        return chosen
     }
 
     /// What was asked for, when the definition offers it; its first when nothing was.
@@ -96,7 +109,9 @@ struct AuthorizationDraft {
         }
         let offline = definition.keepTokens ? definition.refresh.parameters : [:]
         let fixed = definition.extraAuthorizationParameters.merging(offline) { own, _ in own }
-        let extra = fixed.merging(options.customParameters) { $1 }.filter { !$0.value.isEmpty || fixed[$0.key] == nil }
+        let extra = fixed.merging(options.customParameters) { $1 }.filter {
+            (!$0.value.isEmpty || fixed[$0.key] == nil) && definition.variableParameters[$0.key] == nil
+        }
         parameters += extra.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
         return endpoint.adding(parameters)
     }

@@ -26,6 +26,8 @@ package struct AuthorizationFlow: Sendable, Hashable, Codable, CustomStringConve
     package var scopes: [String]
     /// Nil in a flow from before there were others than ``ResponseType/code``.
     package var responseType: ResponseType?
+    /// What the app chose of the definition's variables; nil for nothing.
+    package var variables: [String: String]?
     /// Seconds; see ``AuthorizationOptions/maxAge``.
     package var maxAge: Int?
     /// The provider announced RFC 9207: a callback without `iss` is refused.

@@ -23,6 +23,7 @@ extension ProviderKey {
         default: return nil
         }
         self.id = id
+        self.issuer = nil
         if let key = try? _RSA.Signing.PublicKey(derRepresentation: bytes), key.keySizeInBits <= 8_192 {
             material = .rsa(key)
             algorithms = [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]

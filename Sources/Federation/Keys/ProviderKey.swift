@@ -14,6 +14,8 @@ struct ProviderKey: Sendable {
     }
 
     let id: String?
+    /// Whose tokens the key signs, as Microsoft's keys say; nil for all of the provider's.
+    let issuer: String?
     let material: Material
     /// What the key may be used for.
     let algorithms: Set<SignatureAlgorithm>
@@ -32,6 +34,7 @@ struct ProviderKey: Sendable {
         case .string(let text) where (1...256).contains(text.utf8.count): id = text
         default: return nil
         }
+        issuer = jwk["issuer"]?.string
         func number(_ name: String) -> [UInt8]? { jwk[name]?.string.flatMap { Base64URL.decode($0) } }
         /// An uncompressed point (SEC 1 §2.3.3) of coordinates of that size.
         func point(_ size: Int) -> [UInt8]? {
@@ -79,6 +82,12 @@ struct ProviderKey: Sendable {
             algorithms = [algorithm]
         default: return nil
         }
+    }
+
+    /// Whether the key signs tokens of the issuer that these claims name; `{tenantid}` stands for any directory.
+    func isOf(_ claims: JSONObject) -> Bool {
+        guard let issuer else { return true }
+        return claims["iss"] == .string(issuer.replacing("{tenantid}", with: claims["tid"]?.string ?? ""))
     }
 
     /// Whether the signature over the bytes is this key's, by exactly this algorithm.

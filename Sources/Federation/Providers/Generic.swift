@@ -26,7 +26,8 @@ extension ProviderDefinition {
     /// What is built in: a definition, and nothing else, makes a plain provider.
     static let builtIn: [ProviderID: ProviderDefinition] = Dictionary(
         uniqueKeysWithValues: [
-            apple, discord, feedly, gitLab, github, google, line, linkedIn, slack, x, yahoo, yahooJapan,
+            apple, discord, feedly, gitLab, github, google, line, linkedIn, microsoft, slack, x, yahoo,
+            yahooJapan,
         ].map { ($0.id, $0) }
     )
 
@@ -66,6 +67,7 @@ extension ProviderDefinition {
             clientAuthentication: .automatic,
             extraAuthorizationParameters: [:],
             customParameters: .anyExceptReserved,
+            variableParameters: [:],
             redirect: .exact,
             redirectURIs: [],
             token: TokenEndpoint(),

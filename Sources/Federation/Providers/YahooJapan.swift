@@ -27,6 +27,8 @@ extension ProviderDefinition {
         definition.token.encodesBasic = false
         definition.idToken = IDTokenRules(algorithms: [.rs256])
         definition.idToken.maximumAge = 600
+        // A refresh token comes unasked.
+        definition.refresh.scopes = []
         definition.claims.screenName = ["nickname"]
         return definition
     }()

@@ -12,7 +12,8 @@ extension FederationService {
         _ options: AuthorizationOptions
     ) async throws(FederationError) -> AuthorizationRequest {
         let draft = try AuthorizationDraft(options)
-        let provider = try await resolve(configuration)
+        let variables = try draft.variables(of: definition(of: configuration))
+        let provider = try await resolve(configuration, choosing: variables)
         let definition = provider.definition
         try draft.check(against: definition)
         let endpoint = try provider.required(\.authorization, "authorization")
@@ -34,6 +35,7 @@ extension FederationService {
             pkceVerifier: provider.sendsChallenge ? random.handle() : nil,
             scopes: provider.scopes(asked: options.scopes),
             responseType: try draft.responseType(of: definition),
+            variables: variables.isEmpty ? nil : variables,
             maxAge: draft.maxAge,
             requiresIssuerParameter: provider.discovery?.sendsIssuerParameter ?? false
         )

@@ -9,9 +9,12 @@ extension FederationService {
     ///
     /// - Throws: ``FederationError/providerDisabled``, ``FederationError/misconfigured(_:)``,
     ///   ``FederationError/issuerUnreachable``.
-    func resolve(_ configuration: ProviderConfiguration) async throws(FederationError) -> ResolvedProvider {
+    func resolve(
+        _ configuration: ProviderConfiguration,
+        choosing variables: [String: String] = [:]
+    ) async throws(FederationError) -> ResolvedProvider {
         guard configuration.enabled else { throw .providerDisabled }
-        let definition = try definition(of: configuration)
+        let definition = try definition(of: configuration, choosing: variables)
         guard definition.discovery != .never, let issuer = definition.issuers.first else {
             return ResolvedProvider(definition: definition, discovery: nil)
         }
@@ -27,9 +30,12 @@ extension FederationService {
         }
     }
 
-    func definition(of configuration: ProviderConfiguration) throws(FederationError) -> ProviderDefinition {
+    func definition(
+        of configuration: ProviderConfiguration,
+        choosing variables: [String: String] = [:]
+    ) throws(FederationError) -> ProviderDefinition {
         do throws(InvalidDefinition) {
-            return try definitions.definition(for: configuration)
+            return try definitions.definition(for: configuration, choosing: variables)
         } catch {
             throw .misconfigured(error)
         }

@@ -8,6 +8,13 @@ struct VerifiedIDToken: Sendable {
     let claims: JSONObject
 }
 
+extension ProviderDefinition {
+    /// The subject under which a verified token's person is kept: `sub`, unless the definition names another claim.
+    func subject(in claims: JSONObject) -> String? {
+        self.claims.subject.lazy.compactMap { JSONValue.object(claims)[path: $0]?.string }.first
+    }
+}
+
 extension FederationService {
     /// Verifies an ID token against the provider's keys and what is expected of it.
     func verifyIDToken(
@@ -17,8 +24,16 @@ extension FederationService {
     ) async throws(FederationError) -> VerifiedIDToken {
         guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), provider.algorithms.contains(algorithm)
         else { throw .signatureInvalid(.algorithm) }
+        var expectation = expectation
+        guard let issuers = provider.definition.issuers(for: token.claims) else {
+            let got = token.claims["iss"]?.string ?? ""
+            throw .issuerMismatch(got: SafeText.short(got), want: provider.issuer)
+        }
+        expectation.issuers = issuers
         try expectation.checkIssuer(token.claims)
-        let candidates = try await keys(of: provider, for: token, algorithm)
+        let candidates = try await keys(of: provider, for: token, algorithm).filter { key in
+            !provider.definition.quirks.contains(.microsoftTenant) || key.isOf(token.claims)
+        }
         guard !candidates.isEmpty else { throw .signatureInvalid(.unknownKey) }
         guard candidates.contains(where: { $0.verifies(token.signature, over: token.signedBytes, by: algorithm) })
         else { throw .signatureInvalid(.signature) }

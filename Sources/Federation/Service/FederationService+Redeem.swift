@@ -14,7 +14,7 @@ extension FederationService {
     ) async throws(FederationError) -> FederatedCredential {
         guard configuration.provider == flow.provider else { throw .issuerParameterMismatch }
         try checkOrigin(of: callback, flow)
-        let provider = try await resolve(configuration)
+        let provider = try await resolve(configuration, choosing: flow.variables ?? [:])
         let code = try code(in: callback, flow, provider)
         let front = try await frontChannel(of: callback, code: code, flow, provider, configuration)
         let answer = try await exchange(

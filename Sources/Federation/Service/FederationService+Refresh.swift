@@ -70,7 +70,9 @@ extension FederationService {
         guard let token = try? CompactJWT(text),
             let verified = try? await verifyIDToken(token, of: provider, expectation)
         else { return nil }
-        guard verified.subject.utf8.elementsEqual(subject.utf8) else { throw .subjectMismatch }
+        guard provider.definition.subject(in: verified.claims)?.utf8.elementsEqual(subject.utf8) == true else {
+            throw .subjectMismatch
+        }
         return text
     }
 }

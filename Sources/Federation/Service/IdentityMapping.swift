@@ -19,18 +19,21 @@ struct IdentityMapping {
         return .object(source)
     }
 
-    /// - Parameter subject: the verified ID token's; nil to read it from the profile.
+    /// - Parameter subject: the verified ID token's, where another of its claims may take its place; nil to read it from
+    ///   the profile.
     func identity(subject: String?) throws(FederationError) -> FederatedIdentity {
         let source = source
         let map = definition.claims
-        let found = subject ?? map.subject.lazy.compactMap { source[path: $0]?.scalarText }.first
+        let found =
+            subject == nil
+            ? map.subject.lazy.compactMap { source[path: $0]?.scalarText }.first : definition.subject(in: claims)
         guard let found, (1...255).contains(found.utf8.count), !found.utf8.contains(0) else {
             throw .invalidAnswer(.missingSubject)
         }
         var identity = FederatedIdentity(
             provider: definition.id,
             subject: found,
-            issuer: definition.issuers.first ?? ""
+            issuer: definition.canonicalIssuer(for: claims)
         )
         readEmail(into: &identity)
         identity.profile = Profile(
@@ -53,6 +56,9 @@ struct IdentityMapping {
                 (0...2).contains($0) ? Int($0) : nil
             }
         }
+        if definition.quirks.contains(.microsoftTenant), !MicrosoftAccount.isSame(profile.document, as: claims) {
+            throw .subjectMismatch
+        }
         if definition.quirks.contains(.discordAvatar) {
             identity.profile.photoURL = DiscordAvatar.url(profile.document)
         }
@@ -68,12 +74,17 @@ struct IdentityMapping {
             return
         }
         let map = definition.claims
+        let isMicrosoft = definition.quirks.contains(.microsoftTenant)
         let documents = [claims, profile.document, profile.named].map { JSONValue.object($0) }
         func email(_ document: JSONValue) -> EmailAddress? {
-            map.email.lazy.compactMap { document[path: $0]?.string.flatMap(EmailAddress.init) }.first
+            map.email.lazy.compactMap { document[path: $0]?.string }
+                .filter { !isMicrosoft || MicrosoftAccount.isAddress($0) }.compactMap(EmailAddress.init).first
         }
         identity.email = documents.lazy.compactMap(email).first
         guard let found = identity.email else { return }
+        if isMicrosoft, MicrosoftAccount.isPersonal(claims), email(documents[0])?.canonical == found.canonical {
+            identity.emailVerifiedClaim = true
+        }
         for document in documents where email(document)?.canonical == found.canonical {
             if map.emailVerified.contains(where: { isTrue(document[path: $0]) }) { identity.emailVerifiedClaim = true }
             if map.emailAuthority.contains(where: { isStated(document[path: $0]) }) {

@@ -46,7 +46,7 @@ import Testing
              "discoveryURL":"{base}/d","endpointHosts":["x.example"],"variables":{"base":"https://p.example"},
              "scopes":{"default":["openid"],"separator":" ","answerSeparator":",","whenSupported":[]},
              "responseTypes":["code","token code id_token"],"responseMode":"form_post","pkce":"required","sendNonce":true,"clientAuth":"post",
-             "extraAuthorizationParameters":{"bail":"1"},"allowedCustomParameters":"anyExceptReserved","redirect":"exact",
+             "extraAuthorizationParameters":{"bail":"1"},"allowedCustomParameters":"anyExceptReserved","variableParameters":{"base":["https://q.example"]},"redirect":"exact",
              "redirectURIs":["yj-xxxxx:/"],"token":{"accept":"application/json","body":"json","errorInOK":["error"],
              "okMember":"ok","encodesBasic":false,"extraParameters":{"id_token_key_type":"JWK"}},"idToken":{"algorithms":["ES256"],
              "keyFormat":"pem_map","nonce":"either","maximumAge":600,"lenientBooleans":true},"profile":[{"url":"{base}/me","name":"me",
@@ -93,7 +93,7 @@ import Testing
             ("github.com", #"{"sendNonce":"yes"}"#, "definition.sendNonce must be true or false"),
             (
                 "github.com", #"{"quirks":["apple_secret"]}"#,
-                "definition.quirks may hold: apple_user, discord_avatar, github_emails, google_legacy_profile_names"
+                "definition.quirks may hold: apple_user, discord_avatar, github_emails, microsoft_tenant, google_legacy_profile_names"
             ),
             (
                 "github.com", #"{"emailTrust":"sometimes"}"#,

@@ -101,6 +101,16 @@ struct ProviderDetailTests {
             emailVerified: false
         ),
         Detail(
+            kind: .microsoft,
+            scope: "openid profile email User.Read",
+            usesPKCE: true,
+            sendsNonce: true,
+            usesBasic: false,
+            scheme: "Bearer",
+            screenName: "ada-login",
+            emailVerified: false
+        ),
+        Detail(
             kind: .yahooJapan,
             scope: "openid profile email",
             usesPKCE: true,

@@ -26,6 +26,7 @@ struct ProviderScene: Sendable {
         case x = "oauth.x"
         case discord = "oauth.discord"
         case yahooJapan = "oidc.yahoojp"
+        case microsoft = "microsoft.com"
 
         var provider: ProviderID { ProviderID(rawValue) }
         var testDescription: String { rawValue }
@@ -45,6 +46,7 @@ struct ProviderScene: Sendable {
             case .x: .x
             case .discord: .discord
             case .yahooJapan: .yahooJapan
+            case .microsoft: .microsoft
             }
         }
 

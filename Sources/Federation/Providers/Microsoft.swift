@@ -1,0 +1,119 @@
+import Linking
+import StrictJSON
+
+extension ProviderDefinition {
+    /// Microsoft accounts of work, school and home.
+    ///
+    /// `variables.tenant` says whose: `common`, `organizations`, `consumers`, or a directory's GUID. It is part of the
+    /// endpoints; the directory that a person is of, the token's `tid`, is part of the issuer, and both stand beside the
+    /// subject, which is `oid`: the same in every app of a directory, and the id of the person at Microsoft Graph.
+    static let microsoft: ProviderDefinition = {
+        var definition = ProviderDefinition(id: "microsoft.com", displayName: "Microsoft", protocolKind: .oidc)
+        definition.variables = [
+            "base": "https://login.microsoftonline.com", "graph": "https://graph.microsoft.com", "tenant": "common",
+        ]
+        definition.variableParameters = ["tenant": []]
+        definition.issuers = ["{base}/{tid}/v2.0"]
+        definition.endpoints = Endpoints(
+            authorization: "{base}/{tenant}/oauth2/v2.0/authorize",
+            token: "{base}/{tenant}/oauth2/v2.0/token",
+            keys: "{base}/{tenant}/discovery/v2.0/keys"
+        )
+        definition.scopes = Scopes(["openid", "profile", "email", "User.Read"])
+        definition.responseTypes = [.code, ResponseType([.idToken])]
+        definition.pkce = .required
+        definition.clientAuthentication = .post
+        definition.idToken = IDTokenRules(algorithms: [.rs256])
+        definition.idToken.lenientBooleans = true
+        definition.refresh.resendScope = true
+        definition.refresh.scopes = ["offline_access"]
+        definition.profile = [ProfileCall(url: "{graph}/v1.0/me", optional: true)]
+        definition.claims.subject = ["oid"]
+        definition.claims.email = ["email", "mail", "userPrincipalName"]
+        definition.claims.emailVerified = ["xms_edov"]
+        definition.claims.emailAuthority = ["xms_edov"]
+        definition.claims.displayName = ["name", "displayName"]
+        definition.claims.firstName = ["given_name", "givenName"]
+        definition.claims.lastName = ["family_name", "surname"]
+        definition.claims.screenName = ["preferred_username", "userPrincipalName"]
+        definition.claims.language = ["preferredLanguage"]
+        definition.rawUserInfo = .merged
+        definition.quirks = [.microsoftTenant]
+        return definition
+    }()
+
+    /// What `iss` may be in a token with these claims: `{tid}` is the directory that the token names. Nil where people of
+    /// that directory may not sign in.
+    func issuers(for claims: JSONObject) -> [String]? {
+        guard issuers.contains(where: { $0.contains("{tid}") }) else { return issuers }
+        guard let directory = claims["tid"]?.string,
+            MicrosoftTenant(directory).map({ $0.isDirectory && $0.isWithin(variables["tenant"]) }) ?? false
+        else { return nil }
+        return issuers.map { $0.replacing("{tid}", with: directory) }
+    }
+
+    /// What is stored beside the subject of a verified token: the directory's own issuer where there are many.
+    func canonicalIssuer(for claims: JSONObject) -> String {
+        if quirks.contains(.microsoftTenant), let issuer = claims["iss"]?.string { return issuer }
+        return issuers.first ?? ""
+    }
+}
+
+/// One of Microsoft's directories, or several by one name.
+struct MicrosoftTenant {
+    private static let home = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+    private let name: String
+
+    /// A lower-case GUID, `common`, `organizations` or `consumers`; nil for all else.
+    init?(_ text: String) {
+        guard ["common", "organizations", "consumers"].contains(text) || Self.isGUID(text) else { return nil }
+        name = text
+    }
+
+    var isDirectory: Bool { Self.isGUID(name) }
+
+    /// A directory by a domain name of its own, which does not say what its `tid` is.
+    static func isDomain(_ text: String) -> Bool {
+        text.contains(".") && text.utf8.count <= 253
+            && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 46 }
+    }
+
+    /// Where personal accounts are.
+    var isHome: Bool { name == Self.home }
+
+    func isWithin(_ tenant: String?) -> Bool {
+        switch tenant {
+        case "common": true
+        case "organizations": !isHome
+        case "consumers": isHome
+        default: name == tenant
+        }
+    }
+
+    private static func isGUID(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return parts.map(\.count) == [8, 4, 4, 4, 12]
+            && parts.joined().allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+}
+
+/// What Microsoft says about a person.
+enum MicrosoftAccount {
+    /// Whether the profile of Microsoft Graph is about the token's person: `id` is `oid`, or, for a personal account, its
+    /// last 16 digits.
+    static func isSame(_ profile: JSONObject, as claims: JSONObject) -> Bool {
+        guard let id = profile["id"]?.string?.lowercased() else { return profile.members.isEmpty }
+        let oid = claims["oid"]?.string?.lowercased() ?? ""
+        return id == oid || (id.utf8.count == 16 && oid.replacing("-", with: "").hasSuffix(id))
+    }
+
+    /// Personal accounts have addresses that Microsoft itself verified; elsewhere the directory's admin writes what they
+    /// like, and only `xms_edov` says more.
+    static func isPersonal(_ claims: JSONObject) -> Bool {
+        claims["tid"]?.string.flatMap(MicrosoftTenant.init)?.isHome ?? false
+    }
+
+    /// The name under which a directory keeps a guest is no address: `ada_example.com#EXT#@acme.onmicrosoft.com`.
+    static func isAddress(_ text: String) -> Bool { !text.uppercased().contains("#EXT#") }
+}
