@@ -42,8 +42,8 @@ extension ProviderDefinition {
         return definition
     }()
 
-    /// What `iss` may be in a token with these claims: `{tid}` is the directory that the token names. Nil where people of
-    /// that directory may not sign in.
+    /// What `iss` may be in a token with these claims, whose `tid` names the directory; nil where people of that directory
+    /// may not sign in.
     func issuers(for claims: JSONObject) -> [String]? {
         guard issuers.contains(where: { $0.contains("{tid}") }) else { return issuers }
         guard let directory = claims["tid"]?.string,
