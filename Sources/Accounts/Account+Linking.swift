@@ -1,4 +1,4 @@
-import Linking
+package import Linking
 
 // What the statements of `Storage` do to an account, done to the value: the answer needs no second read.
 
@@ -60,12 +60,13 @@ extension LinkedCredential {
 }
 
 extension AccountsError {
-    init(_ refusal: SignInDecision.Refusal) {
+    package init(_ refusal: SignInDecision.Refusal) {
         self =
             switch refusal {
             case .accountDisabled: .userDisabled
             case .accountNotFound: .accountNotFound
             case .signUpClosed: .signUpClosed
+            case .emailExists: .emailExists
             }
     }
 }

@@ -20,6 +20,7 @@ package struct AccountsService: Sendable {
     package let signOut: SignOut
     package let listSessions: ListSessions
     package let providerToken: ProviderToken
+    package let explainSignIn: ExplainSignIn
     package let admin: AdminAccounts
 
     package init(_ parts: Parts) {
@@ -34,6 +35,7 @@ package struct AccountsService: Sendable {
         signOut = SignOut(parts: parts)
         listSessions = ListSessions(parts: parts)
         providerToken = ProviderToken(parts: parts)
+        explainSignIn = ExplainSignIn(parts: parts)
         admin = AdminAccounts(parts: parts)
     }
 }

@@ -112,6 +112,20 @@ package struct AdminAccounts: Sendable {
         return try await parts.sessions.list(of: account, in: scope).map { SessionSummary($0, current: false) }
     }
 
+    /// What an account lost to other identities, the last first.
+    package func listDetachedCredentials(
+        localID: String?,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> [DetachedCredential] {
+        let scope = Scope(project: project.id, tenant: tenant)
+        let account = try Self.required(localID)
+        guard try await parts.accounts.find(account, session: nil, in: scope) != nil else {
+            throw AccountsError.userNotFound
+        }
+        return try await parts.accounts.detached(from: account, in: scope)
+    }
+
     /// Ends one session of an account, or all.
     package func signOut(
         localID: String?,

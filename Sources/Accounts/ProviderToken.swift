@@ -135,10 +135,11 @@ package struct ProviderToken: Sendable {
         return try await parts.providerTokens.store(tokens, of: key, generation: generation, now: parts.now())
     }
 
-    /// Longer than the provider may take to answer (`OutboundLimits.total`) and the answer to be stored.
-    static let leaseSeconds = 20.0
+    /// Longer than the provider may take for its discovery document, its answer and its keys (each
+    /// `OutboundLimits.total`), and for the answer to be stored.
+    static let leaseSeconds = 40.0
 
-    /// Between two looks at a row that somebody else renews: longer ones with time, a lease and some more in all.
+    /// Between two looks at a row that somebody else renews: longer ones with time, as long in all as a request may take.
     private static let pauses = (0..<56).map { Duration.milliseconds(min(20 << min($0, 5), 500)) }
 }
 

@@ -171,32 +171,11 @@ extension SignInWithIdP {
         throw .federation(.issuerMismatch(got: identity.issuer, want: issuer))
     }
 
-    private func configuration(of credential: FederatedCredential, _ caller: Caller) -> ProviderConfiguration? {
-        parts.configuration.snapshot.provider(
-            credential.identity.provider,
-            project: caller.project.id,
-            tenant: caller.tenant
-        )
-    }
-
-    func policy(for credential: FederatedCredential, _ caller: Caller) -> LinkingPolicy {
-        let settings = caller.project.settings
-        return LinkingPolicy(
-            oneAccountPerEmail: !settings.allowDuplicateEmails,
-            emailTrust: parts.federation.emailTrust(
-                for: credential,
-                configuration: configuration(of: credential, caller),
-                strict: settings.strictEmailTrust
-            ),
-            signUpAllowed: !settings.disabledUserSignup
-        )
-    }
-
     func makeWrite(_ proof: Proof, _ session: SessionEffect, _ caller: Caller) -> SignInWrite {
         SignInWrite(
             scope: caller.scope,
             credential: proof.credential,
-            keptTokens: parts.federation.tokenKeeping(configuration(of: proof.credential, caller))
+            keptTokens: parts.federation.tokenKeeping(parts.configuration(of: proof.credential, caller))
                 .kept(of: proof.credential.tokens),
             session: session,
             now: parts.now(),

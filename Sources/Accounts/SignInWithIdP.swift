@@ -48,8 +48,8 @@ package struct SignInWithIdP: Sendable {
                 emailOwner: found.emailOwner?.candidate,
                 purpose: proof.purpose == .reauthenticate
                     ? .reauthenticate : request.autoCreate ? .signIn : .signInToExisting,
-                policy: policy(for: proof.credential, caller)
-            )
+                policy: parts.policy(for: proof.credential, caller)
+            ).decision
             let attempt: Attempt
             switch decision {
             case .refuse(let refusal):
@@ -155,7 +155,7 @@ package struct SignInWithIdP: Sendable {
                 account: user.account.candidate,
                 owner: found.owner?.id,
                 emailOwner: found.emailOwner?.id,
-                policy: policy(for: proof.credential, caller)
+                policy: parts.policy(for: proof.credential, caller)
             )
             let session = prepareSession(user.session.id, proof.credential, caller)
             let write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)

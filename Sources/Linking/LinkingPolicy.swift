@@ -6,12 +6,31 @@ package struct LinkingPolicy: Sendable, Hashable {
     package var emailTrust: EmailTrust
     /// Whether people may open accounts themselves: `client.permissions.disabledUserSignup` is false.
     package var signUpAllowed: Bool
+    package var linking: LinkingMode
 
-    package init(oneAccountPerEmail: Bool = true, emailTrust: EmailTrust = .never, signUpAllowed: Bool = true) {
+    package init(
+        oneAccountPerEmail: Bool = true,
+        emailTrust: EmailTrust = .never,
+        signUpAllowed: Bool = true,
+        linking: LinkingMode = .auto
+    ) {
         self.oneAccountPerEmail = oneAccountPerEmail
         self.emailTrust = emailTrust
         self.signUpAllowed = signUpAllowed
+        self.linking = linking
     }
+}
+
+/// What becomes of a sign-in with a new identity whose address belongs to an account: `identity.linking` of a project.
+///
+/// Linking to the account that one is signed in to is allowed in each of them.
+package enum LinkingMode: String, Sendable, Hashable, Codable, CaseIterable {
+    /// It is refused; people link while they are signed in, or not at all.
+    case never
+    /// People confirm by signing in with what the account has, whatever the provider proves.
+    case confirm
+    /// An address that the provider proves links or takes over; any other is to be confirmed.
+    case auto
 }
 
 /// An account as a decision sees it.

@@ -1,6 +1,6 @@
 /// What a verified identity may do when nobody is signed in.
 ///
-/// A pure function of the identity, the accounts that it could mean and the project's policy; the row ids (S1…S11,
+/// A pure function of the identity, the accounts that it could mean and the project's policy; the row ids (S1…S13,
 /// D1, D2) are those of the decision table in `docs/linking.md`.
 package enum SignInDecision: Sendable, Hashable {
     /// The identity belongs to this account (S1, D1).
@@ -12,8 +12,8 @@ package enum SignInDecision: Sendable, Hashable {
     case link(AccountID, replaced: String?)
     /// The provider proves an address that this account never did: whoever opened it loses every way in (S7).
     case takeOver(AccountID)
-    /// The address belongs to this account and the provider proves nothing (S9). `providers` are the account's identity
-    /// providers, sorted, without `password` and `phone`.
+    /// The address belongs to this account and the provider proves nothing (S9), or the person is to confirm in any case
+    /// (S12). `providers` are the account's identity providers, sorted, without `password` and `phone`.
     case conflict(AccountID, providers: [ProviderID])
     case refuse(Refusal)
 
@@ -24,6 +24,8 @@ package enum SignInDecision: Sendable, Hashable {
         case accountNotFound
         /// S11.
         case signUpClosed
+        /// S13.
+        case emailExists
     }
 
     package enum Purpose: Sendable, Hashable {
@@ -43,21 +45,28 @@ package enum SignInDecision: Sendable, Hashable {
         emailOwner: CandidateAccount?,
         purpose: Purpose,
         policy: LinkingPolicy
-    ) -> SignInDecision {
-        if let owner { return owner.disabled ? .refuse(.accountDisabled) : .signIn(owner.id) }
+    ) -> (row: SignInRow, decision: SignInDecision) {
+        if let owner {
+            if owner.disabled { return (.s2, .refuse(.accountDisabled)) }
+            return (policy.oneAccountPerEmail ? .s1 : .d1, .signIn(owner.id))
+        }
+        let proven = policy.emailTrust.proves(identity)
         guard policy.oneAccountPerEmail, let email = identity.email, let emailOwner else {
-            guard purpose == .signIn else { return .refuse(.accountNotFound) }
-            guard policy.signUpAllowed else { return .refuse(.signUpClosed) }
-            let email = policy.oneAccountPerEmail ? identity.email : nil
-            return .signUp(email: email, emailVerified: email != nil && policy.emailTrust.proves(identity))
+            guard purpose == .signIn else { return (.s10, .refuse(.accountNotFound)) }
+            guard policy.signUpAllowed else { return (.s11, .refuse(.signUpClosed)) }
+            guard policy.oneAccountPerEmail else { return (.d2, .signUp(email: nil, emailVerified: false)) }
+            return (identity.email == nil ? .s3 : .s4, .signUp(email: identity.email, emailVerified: proven))
         }
-        guard policy.emailTrust.proves(identity), emailOwner.email?.canonical == email.canonical else {
-            let providers = emailOwner.linked.keys.sorted { $0.rawValue < $1.rawValue }
-            return .conflict(emailOwner.id, providers: providers)
+        if policy.linking == .never { return (.s13, .refuse(.emailExists)) }
+        let providers = emailOwner.linked.keys.sorted { $0.rawValue < $1.rawValue }
+        guard proven, emailOwner.email?.canonical == email.canonical else {
+            return (.s9, .conflict(emailOwner.id, providers: providers))
         }
-        guard purpose != .reauthenticate else { return .refuse(.accountNotFound) }
-        guard !emailOwner.disabled else { return .refuse(.accountDisabled) }
-        guard emailOwner.emailVerified else { return .takeOver(emailOwner.id) }
-        return .link(emailOwner.id, replaced: emailOwner.linked[identity.provider])
+        if policy.linking == .confirm { return (.s12, .conflict(emailOwner.id, providers: providers)) }
+        guard purpose != .reauthenticate else { return (.s10, .refuse(.accountNotFound)) }
+        guard !emailOwner.disabled else { return (.s8, .refuse(.accountDisabled)) }
+        guard emailOwner.emailVerified else { return (.s7, .takeOver(emailOwner.id)) }
+        let replaced = emailOwner.linked[identity.provider]
+        return (replaced == nil ? .s5 : .s6, .link(emailOwner.id, replaced: replaced))
     }
 }

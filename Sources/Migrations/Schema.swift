@@ -1,5 +1,7 @@
 /// The schema as the list of its steps.
 package enum Schema {
     /// In the order of their names; a step that was released never changes.
-    package static let all: [Migration] = [.createSchema, .rotateRefreshTokens, .renewProviderTokens]
+    package static let all: [Migration] = [
+        .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials,
+    ]
 }

@@ -1,3 +1,5 @@
+package import Linking
+
 /// What a project decides: the members of `projects/{p}/config` that exist so far.
 ///
 /// Stored as JSON in one row; a member that the row lacks has its default, so that a new release reads old rows.
@@ -18,6 +20,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var keepLastSignInMethod = true
     /// `strict` takes the narrower defaults of ``EmailTrustDefaults``.
     package var strictEmailTrust = false
+    /// What becomes of a new identity whose address belongs to an account.
+    package var linking = LinkingMode.auto
     /// Signs ID tokens with ES256 instead of RS256.
     package var signWithES256 = false
     /// Gives a new refresh token for each one that is used, and takes the use of an old one for theft.
@@ -41,6 +45,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         recentSignInSeconds = try value(.recentSignInSeconds, \.recentSignInSeconds)
         keepLastSignInMethod = try value(.keepLastSignInMethod, \.keepLastSignInMethod)
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
+        linking = try value(.linking, \.linking)
         signWithES256 = try value(.signWithES256, \.signWithES256)
         rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
     }

@@ -178,6 +178,9 @@ extension AccountStore {
             WITH activity AS (
                 DELETE FROM account_activity
                 WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            ), detached AS (
+                DELETE FROM detached_credentials
+                WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
             )
             DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
             """

@@ -69,6 +69,7 @@ extension AccountStore {
             """
         var parts: [SQL] = []
         if replaced != nil {
+            parts.append(recordDetached(from: account, provider: identity.provider, reason: .emailRecycled, write))
             parts.append(releaseSubjects(of: account.id, write.scope, provider: identity.provider))
             parts.append(claimSubject(write))
             parts.append(try replaceLinked(write, account: account.id))
@@ -79,7 +80,7 @@ extension AccountStore {
     }
 
     /// Gives an account that never proved its address to the person who did: every way in that was there before goes,
-    /// with every session (S7; docs/threats.md, T-A1).
+    /// with every session, and is recorded (S7; docs/threats.md, T-A1).
     ///
     /// A statement sees no session that was committed after it began, not even after it waited: the account is locked
     /// by a statement of its own first.
@@ -103,6 +104,7 @@ extension AccountStore {
             """
         let scope = write.scope
         var parts: [SQL] = [
+            recordDetached(from: account, provider: nil, reason: .takeOver, write),
             releaseSubjects(of: account.id, scope, provider: nil),
             """
             DELETE FROM account_phones WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)

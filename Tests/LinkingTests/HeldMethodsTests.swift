@@ -124,6 +124,6 @@ struct HeldMethodsTests {
             emailOwner: held.account,
             purpose: .signIn,
             policy: Samples.policy(trust: trust)
-        )
+        ).decision
     }
 }

@@ -47,7 +47,12 @@ enum Samples {
         )
     }
 
-    static func policy(onePerEmail: Bool = true, trust: EmailTrust = .claim, signUp: Bool = true) -> LinkingPolicy {
-        LinkingPolicy(oneAccountPerEmail: onePerEmail, emailTrust: trust, signUpAllowed: signUp)
+    static func policy(
+        onePerEmail: Bool = true,
+        trust: EmailTrust = .claim,
+        signUp: Bool = true,
+        linking: LinkingMode = .auto
+    ) -> LinkingPolicy {
+        LinkingPolicy(oneAccountPerEmail: onePerEmail, emailTrust: trust, signUpAllowed: signUp, linking: linking)
     }
 }

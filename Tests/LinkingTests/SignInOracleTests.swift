@@ -13,6 +13,7 @@ struct SignInOracleTests {
         var purpose: SignInDecision.Purpose
         var onePerEmail: Bool
         var signUpAllowed: Bool
+        var linking: LinkingMode
     }
 
     /// The table, first match wins; a second hand wrote it without looking at the first.
@@ -31,6 +32,8 @@ struct SignInOracleTests {
         let rows: [(applies: Bool, outcome: SignInDecision)] = [
             (c.owner.map { !$0.disabled } ?? false, .signIn(AccountID("L"))),  // S1, D1
             (c.owner?.disabled == true, .refuse(.accountDisabled)),  // S2
+            (m != nil && c.linking == .never, .refuse(.emailExists)),  // S13
+            (m != nil && c.linking == .confirm, .conflict(AccountID("M"), providers: held)),  // S9, S12
             (m != nil && !proven, .conflict(AccountID("M"), providers: held)),  // S9
             (m != nil && c.purpose == .reauthenticate, .refuse(.accountNotFound)),  // S5…S8 in reauthentication
             (m?.disabled == true, .refuse(.accountDisabled)),  // S8
@@ -73,7 +76,7 @@ struct SignInOracleTests {
             for emailOwner in emailOwners {
                 for trust in trusts {
                     for purpose in [SignInDecision.Purpose.signIn, .signInToExisting, .reauthenticate] {
-                        for bits in 0..<16 {
+                        for bits in 0..<48 {
                             all.append(
                                 Combination(
                                     hasEmail: bits & 1 != 0,
@@ -83,7 +86,8 @@ struct SignInOracleTests {
                                     emailOwner: emailOwner,
                                     purpose: purpose,
                                     onePerEmail: bits & 4 != 0,
-                                    signUpAllowed: bits & 8 != 0
+                                    signUpAllowed: bits & 8 != 0,
+                                    linking: LinkingMode.allCases[bits >> 4]
                                 )
                             )
                         }
@@ -96,7 +100,7 @@ struct SignInOracleTests {
 
     @Test("decides what the table says")
     func agreesWithTheTable() {
-        #expect(Self.combinations.count == 23_760)
+        #expect(Self.combinations.count == 71_280)
         var outcomes: Set<SignInDecision> = []
         for combination in Self.combinations {
             let decided = SignInDecision.decide(
@@ -107,9 +111,10 @@ struct SignInOracleTests {
                 policy: Samples.policy(
                     onePerEmail: combination.onePerEmail,
                     trust: combination.trust,
-                    signUp: combination.signUpAllowed
+                    signUp: combination.signUpAllowed,
+                    linking: combination.linking
                 )
-            )
+            ).decision
             outcomes.insert(decided)
             #expect(decided == Self.table(combination), "\(combination)")
         }
@@ -126,7 +131,7 @@ struct SignInOracleTests {
             emailOwner: stranger,
             purpose: .signIn,
             policy: Samples.policy()
-        )
+        ).decision
         #expect(decided == .conflict(stranger.id, providers: []))
     }
 }

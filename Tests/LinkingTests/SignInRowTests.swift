@@ -2,7 +2,7 @@ import Linking
 import Testing
 
 /// One row of the decision table for a sign-in.
-struct SignInRow: Sendable, CustomTestStringConvertible {
+struct SignInCase: Sendable, CustomTestStringConvertible {
     var name: String
     var identity = Samples.identity()
     var owner: CandidateAccount?
@@ -13,7 +13,7 @@ struct SignInRow: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    var decided: SignInDecision {
+    var decided: (row: SignInRow, decision: SignInDecision) {
         SignInDecision.decide(
             for: identity,
             owner: owner,
@@ -30,50 +30,59 @@ struct SignInRowTests {
     private static let m = AccountID("M")
     private static let untrusted = Samples.policy(trust: .never)
 
-    @Test("every row", arguments: owned + newcomers + known + confirmed + refused + duplicates)
-    func decides(row: SignInRow) {
-        #expect(row.decided == row.outcome)
+    @Test("every row", arguments: owned + newcomers + known + confirmed + refused + modes + duplicates)
+    func decides(row: SignInCase) {
+        #expect(row.decided.decision == row.outcome)
+        #expect(row.name.prefix { $0 != ":" && $0 != " " } == row.decided.row.rawValue)
     }
 
-    static let owned: [SignInRow] = [
-        SignInRow(name: "S1: the identity is linked", owner: Samples.owner(), outcome: .signIn(l)),
-        SignInRow(
+    @Test("no row without a case, and none without a reason")
+    func coversEveryRow() {
+        let cases =
+            Self.owned + Self.newcomers + Self.known + Self.confirmed + Self.refused + Self.modes + Self.duplicates
+        #expect(Set(cases.map(\.decided.row)) == Set(SignInRow.allCases))
+        #expect(SignInRow.allCases.allSatisfy { !$0.reason.isEmpty })
+    }
+
+    static let owned: [SignInCase] = [
+        SignInCase(name: "S1: the identity is linked", owner: Samples.owner(), outcome: .signIn(l)),
+        SignInCase(
             name: "S1: the identity is linked, its address is another account's and not proven",
             identity: Samples.identity(verified: false),
             owner: Samples.owner(),
             emailOwner: Samples.emailOwner(verified: true),
             outcome: .signIn(l)
         ),
-        SignInRow(
+        SignInCase(
             name: "S1: the identity is linked, its address is another account's and proven",
             owner: Samples.owner(),
             emailOwner: Samples.emailOwner(verified: false),
             outcome: .signIn(l)
         ),
-        SignInRow(
+        SignInCase(
             name: "S1: the identity is linked and asserts no address",
             identity: Samples.identity(email: nil),
             owner: Samples.owner(),
             outcome: .signIn(l)
         ),
-        SignInRow(
+        SignInCase(
             name: "S1: reauthentication",
             owner: Samples.owner(),
             purpose: .reauthenticate,
             outcome: .signIn(l)
         ),
-        SignInRow(
+        SignInCase(
             name: "S1: sign-up is closed",
             owner: Samples.owner(),
             policy: Samples.policy(signUp: false),
             outcome: .signIn(l)
         ),
-        SignInRow(
+        SignInCase(
             name: "S2: the owner is disabled",
             owner: Samples.owner(disabled: true),
             outcome: .refuse(.accountDisabled)
         ),
-        SignInRow(
+        SignInCase(
             name: "S2: the owner is disabled, whoever has the address",
             owner: Samples.owner(disabled: true),
             emailOwner: Samples.emailOwner(verified: true),
@@ -81,124 +90,124 @@ struct SignInRowTests {
         ),
     ]
 
-    static let newcomers: [SignInRow] = [
-        SignInRow(
+    static let newcomers: [SignInCase] = [
+        SignInCase(
             name: "S3: a new identity without an address",
             identity: Samples.identity(email: nil),
             outcome: .signUp(email: nil, emailVerified: false)
         ),
-        SignInRow(
+        SignInCase(
             name: "S3: without an address nothing is proven, even by a provider that is always believed",
             identity: Samples.identity(email: nil),
             policy: Samples.policy(trust: .always),
             outcome: .signUp(email: nil, emailVerified: false)
         ),
-        SignInRow(
+        SignInCase(
             name: "S4: a new address, proven",
             outcome: .signUp(email: Samples.email, emailVerified: true)
         ),
-        SignInRow(
+        SignInCase(
             name: "S4: a new address, not proven",
             identity: Samples.identity(verified: false),
             outcome: .signUp(email: Samples.email, emailVerified: false)
         ),
-        SignInRow(
+        SignInCase(
             name: "S4: a claim of a provider that is not believed proves nothing",
             policy: untrusted,
             outcome: .signUp(email: Samples.email, emailVerified: false)
         ),
     ]
 
-    static let known: [SignInRow] = [
-        SignInRow(
+    static let known: [SignInCase] = [
+        SignInCase(
             name: "S5: both sides verified",
             emailOwner: Samples.emailOwner(verified: true),
             outcome: .link(m, replaced: nil)
         ),
-        SignInRow(
+        SignInCase(
             name: "S5: for an existing account only",
             emailOwner: Samples.emailOwner(verified: true),
             purpose: .signInToExisting,
             outcome: .link(m, replaced: nil)
         ),
-        SignInRow(
+        SignInCase(
             name: "S5: sign-up is closed, but nobody signs up",
             emailOwner: Samples.emailOwner(verified: true),
             policy: Samples.policy(signUp: false),
             outcome: .link(m, replaced: nil)
         ),
-        SignInRow(
-            name: "S5 in reauthentication: refused, never linked",
+        SignInCase(
+            name: "S10: in reauthentication nothing is linked",
             emailOwner: Samples.emailOwner(verified: true),
             purpose: .reauthenticate,
             outcome: .refuse(.accountNotFound)
         ),
-        SignInRow(
+        SignInCase(
             name: "S6: the account has another subject of the same provider",
             emailOwner: Samples.emailOwner(verified: true, linked: [Samples.provider: "R′"]),
             outcome: .link(m, replaced: "R′")
         ),
-        SignInRow(
+        SignInCase(
             name: "S7: the account never proved its address",
             emailOwner: Samples.emailOwner(verified: false),
             outcome: .takeOver(m)
         ),
-        SignInRow(
+        SignInCase(
             name: "S7: it also has another subject of the same provider",
             emailOwner: Samples.emailOwner(verified: false, linked: [Samples.provider: "R′"]),
             outcome: .takeOver(m)
         ),
-        SignInRow(
-            name: "S7 in reauthentication: refused, never taken over",
+        SignInCase(
+            name: "S10: in reauthentication nothing is taken over",
             emailOwner: Samples.emailOwner(verified: false),
             purpose: .reauthenticate,
             outcome: .refuse(.accountNotFound)
         ),
-        SignInRow(
+        SignInCase(
             name: "S8: verified and disabled",
             emailOwner: Samples.emailOwner(verified: true, disabled: true),
             outcome: .refuse(.accountDisabled)
         ),
-        SignInRow(
+        SignInCase(
             name: "S8: unverified and disabled",
             emailOwner: Samples.emailOwner(verified: false, disabled: true),
             outcome: .refuse(.accountDisabled)
         ),
     ]
 
-    static let confirmed: [SignInRow] = [
-        SignInRow(
+    static let confirmed: [SignInCase] = [
+        SignInCase(
             name: "S9: the provider does not say that it verified the address",
             identity: Samples.identity(verified: false),
             emailOwner: Samples.emailOwner(verified: true),
             outcome: .conflict(m, providers: [])
         ),
-        SignInRow(
+        SignInCase(
             name: "S9: the provider says so and is not believed",
             emailOwner: Samples.emailOwner(verified: true),
             policy: untrusted,
             outcome: .conflict(m, providers: [])
         ),
-        SignInRow(
+        SignInCase(
             name: "S9: an unverified account is not the provider's either",
             emailOwner: Samples.emailOwner(verified: false),
             policy: untrusted,
             outcome: .conflict(m, providers: [])
         ),
-        SignInRow(
+        SignInCase(
             name: "S9: also when the account is disabled",
             emailOwner: Samples.emailOwner(verified: true, disabled: true),
             policy: untrusted,
             outcome: .conflict(m, providers: [])
         ),
-        SignInRow(
+        SignInCase(
             name: "S9: also in reauthentication and for an existing account",
             emailOwner: Samples.emailOwner(verified: true),
             purpose: .reauthenticate,
             policy: untrusted,
             outcome: .conflict(m, providers: [])
         ),
-        SignInRow(
+        SignInCase(
             name: "S9: identity providers are named in order, own methods never",
             emailOwner: Samples.emailOwner(
                 verified: true,
@@ -210,35 +219,35 @@ struct SignInRowTests {
         ),
     ]
 
-    static let refused: [SignInRow] = [
-        SignInRow(
+    static let refused: [SignInCase] = [
+        SignInCase(
             name: "S10: nobody has it, for an existing account only",
             purpose: .signInToExisting,
             outcome: .refuse(.accountNotFound)
         ),
-        SignInRow(
+        SignInCase(
             name: "S10: nobody has it, in reauthentication",
             purpose: .reauthenticate,
             outcome: .refuse(.accountNotFound)
         ),
-        SignInRow(
+        SignInCase(
             name: "S10: without an address",
             identity: Samples.identity(email: nil),
             purpose: .signInToExisting,
             outcome: .refuse(.accountNotFound)
         ),
-        SignInRow(
+        SignInCase(
             name: "S10 before S11",
             purpose: .signInToExisting,
             policy: Samples.policy(signUp: false),
             outcome: .refuse(.accountNotFound)
         ),
-        SignInRow(
+        SignInCase(
             name: "S11: sign-up is closed",
             policy: Samples.policy(signUp: false),
             outcome: .refuse(.signUpClosed)
         ),
-        SignInRow(
+        SignInCase(
             name: "S11: without an address",
             identity: Samples.identity(email: nil),
             policy: Samples.policy(signUp: false),
@@ -246,26 +255,90 @@ struct SignInRowTests {
         ),
     ]
 
-    static let duplicates: [SignInRow] = [
-        SignInRow(
+    static let modes: [SignInCase] = [
+        SignInCase(
+            name: "S1: whatever the project links",
+            owner: Samples.owner(),
+            policy: Samples.policy(linking: .never),
+            outcome: .signIn(l)
+        ),
+        SignInCase(
+            name: "S4: whatever the project links",
+            policy: Samples.policy(linking: .never),
+            outcome: .signUp(email: Samples.email, emailVerified: true)
+        ),
+        SignInCase(
+            name: "S12: a proven, verified address is confirmed all the same",
+            emailOwner: Samples.emailOwner(verified: true, linked: [.google: "1"]),
+            policy: Samples.policy(linking: .confirm),
+            outcome: .conflict(m, providers: [.google])
+        ),
+        SignInCase(
+            name: "S12: another subject of the same provider takes nothing",
+            emailOwner: Samples.emailOwner(verified: true, linked: [Samples.provider: "R′"]),
+            policy: Samples.policy(linking: .confirm),
+            outcome: .conflict(m, providers: [Samples.provider])
+        ),
+        SignInCase(
+            name: "S12: nor is an unverified account taken over",
+            emailOwner: Samples.emailOwner(verified: false),
+            policy: Samples.policy(linking: .confirm),
+            outcome: .conflict(m, providers: [])
+        ),
+        SignInCase(
+            name: "S12: also when the account is disabled",
+            emailOwner: Samples.emailOwner(verified: true, disabled: true),
+            policy: Samples.policy(linking: .confirm),
+            outcome: .conflict(m, providers: [])
+        ),
+        SignInCase(
+            name: "S9: not proven, whether links are confirmed or not",
+            emailOwner: Samples.emailOwner(verified: true),
+            policy: Samples.policy(trust: .never, linking: .confirm),
+            outcome: .conflict(m, providers: [])
+        ),
+        SignInCase(
+            name: "S13: proven",
+            emailOwner: Samples.emailOwner(verified: true),
+            policy: Samples.policy(linking: .never),
+            outcome: .refuse(.emailExists)
+        ),
+        SignInCase(
+            name: "S13: not proven, and for an existing account only",
+            identity: Samples.identity(verified: false),
+            emailOwner: Samples.emailOwner(verified: false, disabled: true),
+            purpose: .signInToExisting,
+            policy: Samples.policy(linking: .never),
+            outcome: .refuse(.emailExists)
+        ),
+        SignInCase(
+            name: "D2: several accounts per email, whatever the project links",
+            emailOwner: Samples.emailOwner(verified: true),
+            policy: Samples.policy(onePerEmail: false, linking: .never),
+            outcome: .signUp(email: nil, emailVerified: false)
+        ),
+    ]
+
+    static let duplicates: [SignInCase] = [
+        SignInCase(
             name: "D1: several accounts per email, the identity is linked",
             owner: Samples.owner(),
             emailOwner: Samples.emailOwner(verified: true),
             policy: Samples.policy(onePerEmail: false),
             outcome: .signIn(l)
         ),
-        SignInRow(
+        SignInCase(
             name: "D2: several accounts per email, a new identity",
             policy: Samples.policy(onePerEmail: false),
             outcome: .signUp(email: nil, emailVerified: false)
         ),
-        SignInRow(
+        SignInCase(
             name: "D2: whoever has the address",
             emailOwner: Samples.emailOwner(verified: true),
             policy: Samples.policy(onePerEmail: false),
             outcome: .signUp(email: nil, emailVerified: false)
         ),
-        SignInRow(
+        SignInCase(
             name: "D2: never a conflict",
             emailOwner: Samples.emailOwner(verified: true),
             policy: Samples.policy(onePerEmail: false, trust: .never),

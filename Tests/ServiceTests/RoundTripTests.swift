@@ -70,7 +70,7 @@ struct RoundTripTests {
         try await run { service in
             let tenant = try await tenant(of: service)
             tenant.everyLogin(user("flow", of: tenant))
-            for (isNew, budget) in [(true, 5), (false, 3)] {
+            for (isNew, budget) in [(true, 3), (false, 2)] {
                 let flow = try await service.startFlow(through: "oidc.acme")
                 let callback = "http://localhost/callback"
                 let visit = try await ScriptedBrowser().open(flow.authURI, until: [callback])

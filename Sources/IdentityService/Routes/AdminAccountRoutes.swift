@@ -10,6 +10,7 @@ import Storage
 struct AdminAccountRoutes {
     let accounts: AdminAccounts
     let providerTokens: ProviderToken
+    let explanations: ExplainSignIn
 
     var routes: [Route] {
         let base = "/v1/projects/{project}/accounts"
@@ -22,6 +23,8 @@ struct AdminAccountRoutes {
             Route(.post, base + ":signOut", .admin(.manageAccounts, signOut)),
             Route(.post, base + ":listSessions", .admin(.readAccounts, listSessions)),
             Route(.post, base + ":providerToken", .admin(.manageAccounts, providerToken)),
+            Route(.post, base + ":listDetachedCredentials", .admin(.readAccounts, listDetachedCredentials)),
+            Route(.post, base + ":explainSignIn", .admin(.readAccounts, explainSignIn)),
         ]
     }
 
@@ -140,6 +143,25 @@ struct AdminAccountRoutes {
         let localID = try call.json().string("localId")
         let sessions = try await accounts.listSessions(localID: localID, call.project, call.tenant)
         return .json { $0.sessions(sessions) }
+    }
+
+    private func listDetachedCredentials(_ call: AdminCall) async throws -> Response {
+        let localID = try call.json().string("localId")
+        let detached = try await accounts.listDetachedCredentials(localID: localID, call.project, call.tenant)
+        return .json { $0.detachedCredentials(detached) }
+    }
+
+    private func explainSignIn(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        var request = ExplainSignIn.Request()
+        request.provider = try body.string("providerId")
+        request.subject = try body.string("rawId")
+        request.email = try body.string("email")
+        request.emailVerified = try body.bool("emailVerified") ?? false
+        request.emailAuthority = try body.bool("emailAuthority") ?? false
+        request.autoCreate = try body.bool("autoCreate") ?? true
+        let explanation = try await explanations(request, call.project, call.tenant)
+        return .json { $0.explanation(explanation) }
     }
 
     private func providerToken(_ call: AdminCall) async throws -> Response {

@@ -1,3 +1,4 @@
+import Linking
 import Projects
 
 /// One member of `projects/{p}/config`: where it stands, and how a request sets it.
@@ -26,6 +27,12 @@ struct SettingsMember: Sendable {
         seconds("identity.recentSignInSeconds", \.recentSignInSeconds, in: 0...31_536_000),
         flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
+        SettingsMember(path: "identity.linking") { object, name, settings in
+            let mode = try object.choice(name, of: LinkingMode.allCases.map(\.rawValue)).flatMap(
+                LinkingMode.init(rawValue:)
+            )
+            settings.linking = mode ?? ProjectSettings().linking
+        },
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
         flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
     ]

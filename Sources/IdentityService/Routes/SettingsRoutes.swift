@@ -1,4 +1,5 @@
 import HTTPTypes
+import Linking
 import Projects
 import Storage
 
@@ -56,6 +57,7 @@ extension JSONWriter {
             json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
             json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")
+            json.member("linking", settings.linking.rawValue)
             json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
             json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
         }

@@ -13,7 +13,11 @@ extension RouteTable {
         allowsLoopbackProviders: Bool,
         additional: [Route]
     ) -> [Route] {
-        let admin = AdminAccountRoutes(accounts: accounts.admin, providerTokens: accounts.providerToken)
+        let admin = AdminAccountRoutes(
+            accounts: accounts.admin,
+            providerTokens: accounts.providerToken,
+            explanations: accounts.explainSignIn
+        )
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
             + TokenRoutes(accounts: accounts).routes

@@ -1,4 +1,5 @@
 import Foundation
+import Linking
 import Projects
 import Testing
 
@@ -67,6 +68,7 @@ import Testing
         settings.keepLastSignInMethod.toggle()
         settings.strictEmailTrust.toggle()
         settings.signWithES256.toggle()
+        settings.linking = .never
         return settings
     }()
 }

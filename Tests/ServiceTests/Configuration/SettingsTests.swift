@@ -54,6 +54,7 @@ struct SettingsTests {
         "refuses values that make no sense, and changes nothing",
         arguments: [
             ["identity": ["recentSignInSeconds": -1]], ["identity": ["emailTrust": "lenient"]],
+            ["identity": ["linking": "sometimes"]],
             ["authorizedDomains": ["https://app.example"]], ["authorizedDomains": [""]], ["signIn": ["email": true]],
             ["signIn": ["allowDuplicateEmails": "yes"]],
         ] as [JSON]

@@ -446,19 +446,26 @@ struct ProviderTokenTests {
 
     // MARK: The end
 
-    @Test("R-50: unlinking and deletion take the tokens along, also those that come later", arguments: [false, true])
+    @Test(
+        "R-50: the linked providers are listed; unlinking one and deletion take the tokens along, also those to come",
+        arguments: [false, true]
+    )
     func unlinks(_ deletes: Bool) async throws {
-        try await ProviderScene.run(.oidc, options()) { scene in
+        var options = options()
+        options.service.settings.keepLastSignInMethod = false
+        options.service.settings.recentSignInSeconds = 0
+        try await ProviderScene.run(.oidc, options) { scene in
             let user = try await scene.signIn()
+            #expect(try await scene.service.lookUp(user.idToken)["users"]?[0]?.providers == ["oidc.acme"])
             #expect(try await scene.keptColumns() == 2)
             scene.service.clock.advance(by: 3_590)
             let gate = TestGate()
             scene.tenant.addFault(.held(gate), at: .token)
             async let late = scene.providerToken(user.idToken)
             await gate.reached()
-            let ended = try await scene.service.admin(
+            let ended = try await scene.service.call(
                 deletes ? "accounts:delete" : "accounts:update",
-                ["localId": JSON(user.localID), "deleteProvider": deletes ? nil : ["oidc.acme"]]
+                ["idToken": JSON(user.idToken), "deleteProvider": deletes ? nil : ["oidc.acme"]]
             )
             #expect(ended.status == 200, "\(ended)")
             #expect(try await scene.rows() == 0)

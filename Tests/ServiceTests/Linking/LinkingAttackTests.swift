@@ -148,6 +148,40 @@ struct LinkingAttackTests {
         }
     }
 
+    @Test("T-A9: nothing of a conflict can be edited, and who confirms it acts for nobody else")
+    func bindsTheAddress() async throws {
+        try await LinkingWorld.run { world in
+            let victim = try await world.account(["email": "victim@example.com", "emailVerified": true])
+            let before = try await world.service.account(victim)
+            let attacker = try await world.account(["email": "ada@example.com", "password": "correct horse"])
+            let conflict = try await world.acme(world.person(verified: false))
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            let edited: JSON = [
+                "email": "victim@example.com", "emailVerified": true, "localId": .string(victim),
+                "postBody": "email=victim%40example.com&providerId=oidc.acme",
+            ]
+            let linked = try await world.resume(conflict.pendingToken, idToken: user.idToken, edited)
+            linked.expectSignedIn(as: attacker)
+            #expect(linked["email"] == "ada@example.com")
+            let account = try await world.service.account(attacker)
+            #expect(account?["email"] == "ada@example.com" && account?["emailVerified"] == false)
+            #expect(account?["providerUserInfo"]?[0]?["email"] == "ada@example.com")
+            #expect(try await world.service.account(victim) == before)
+
+            // An address that changed hands between the conflict and its confirmation.
+            let second = try await world.acme(world.person("S", email: "victim@example.com", verified: false))
+            second.expectConflict(with: victim, providers: [])
+            let stranger = try await world.service.signUp("eve@example.com")
+            try await world.resume(second.pendingToken, idToken: stranger.idToken).expectLinkRefused("EMAIL_EXISTS")
+            #expect(try await world.service.account(victim) == before)
+            try await world.update(victim, ["email": "moved@example.com"])
+            let successor = try await world.service.signUp("victim@example.com")
+            try await world.resume(second.pendingToken, idToken: stranger.idToken).expectLinkRefused("EMAIL_EXISTS")
+            #expect(try await world.service.account(successor.localID)?.providers == ["password"])
+            #expect(try await world.service.account(victim)?.providers == [])
+        }
+    }
+
     @Test("T-A10: a provider that is switched off while somebody signs in lets nobody in")
     func refusesASwitchedOffProvider() async throws {
         try await TestService.runPair(LinkingWorld.options()) { first, second in

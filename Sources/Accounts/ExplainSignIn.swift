@@ -1,0 +1,79 @@
+import Federation
+package import Linking
+package import Projects
+import Storage
+
+/// Says what a sign-in with an identity would come to, and why; writes nothing.
+package struct ExplainSignIn: Sendable {
+    let parts: Parts
+
+    package struct Request: Sendable {
+        package var provider: String?
+        package var subject: String?
+        package var email: String?
+        /// As the provider would say it.
+        package var emailVerified = false
+        /// The provider would say that it is the authority for the address (Google's `hd`).
+        package var emailAuthority = false
+        package var autoCreate = true
+
+        package init() {}
+    }
+
+    package struct Explanation: Sendable {
+        package var row: SignInRow
+        package var decision: SignInDecision
+        /// Whether the provider's word proves the address (V of the table).
+        package var provesEmail: Bool
+        package var emailTrust: EmailTrust
+        /// Has the identity linked (L).
+        package var owner: Account?
+        /// Has the address as its own (M).
+        package var emailOwner: Account?
+    }
+
+    package func callAsFunction(
+        _ request: Request,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> Explanation {
+        guard let provider = request.provider, !provider.isEmpty, let subject = request.subject, !subject.isEmpty else {
+            throw AccountsError.missingIdentifierForLink
+        }
+        guard subject.utf8.count <= 255, !subject.utf8.contains(0) else { throw AccountsError.missingIdentifierForLink }
+        let id = ProviderID(provider)
+        guard id.isFederated else { throw AccountsError.invalidProviderID }
+        let caller = Caller(project: project, tenant: tenant)
+        var identity = FederatedIdentity(provider: id, subject: subject, issuer: "")
+        identity.email = try AdminAccounts.email(request.email)
+        identity.emailVerifiedClaim = identity.email != nil && request.emailVerified
+        identity.emailAuthorityClaim = identity.email != nil && request.emailAuthority
+        let credential = FederatedCredential(
+            identity: identity,
+            tokens: ProviderTokens(),
+            rawUserInfo: "{}",
+            federatedID: subject
+        )
+        guard let configuration = parts.configuration(of: credential, caller) else {
+            throw AccountsError.providerNotFound
+        }
+        guard configuration.enabled else { throw AccountsError.providerDisabled }
+        let policy = parts.policy(for: credential, caller)
+        let found = try await parts.accounts.candidates(for: identity, in: caller.scope)
+        let (row, decision) = SignInDecision.decide(
+            for: identity,
+            owner: found.owner?.candidate,
+            emailOwner: found.emailOwner?.candidate,
+            purpose: request.autoCreate ? .signIn : .signInToExisting,
+            policy: policy
+        )
+        return Explanation(
+            row: row,
+            decision: decision,
+            provesEmail: policy.emailTrust.proves(identity),
+            emailTrust: policy.emailTrust,
+            owner: found.owner,
+            emailOwner: found.emailOwner
+        )
+    }
+}

@@ -1,0 +1,62 @@
+import Federation
+package import Linking
+import Postgres
+package import Projects
+
+extension AccountStore {
+    /// The part of a sign-in's statement that records what the account loses: the credentials of `provider`, or all of
+    /// them with its password and phone when that is nil.
+    func recordDetached(
+        from account: Account,
+        provider: ProviderID?,
+        reason: DetachedCredential.Reason,
+        _ write: SignInWrite
+    ) -> SQL {
+        let takesAll = provider == nil
+        let scope = write.scope
+        let identity = write.credential.identity
+        let password: String? = takesAll && account.hasPassword ? account.email?.canonical ?? "" : nil
+        let phone: String? = takesAll ? account.phoneNumber : nil
+        return """
+            INSERT INTO detached_credentials (project, account, version, provider, tenant, subject, email, display_name,
+                linked_at, reason, by_provider, by_subject, detached_at)
+            SELECT \(scope.project.rawValue), t.account, \(account.version), lost.provider, \(scope.tenant.rawValue),
+                lost.subject, lost.email, lost.display_name, lost.linked_at, \(reason.rawValue),
+                \(identity.provider.rawValue), \(identity.subject), \(write.now)
+            FROM target t, (
+                SELECT provider, subject, email, display_name, linked_at FROM linked_credentials
+                WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+                    AND (\(provider?.rawValue)::text IS NULL OR provider = \(provider?.rawValue))
+                UNION ALL
+                SELECT 'password', \(password)::text, \(password)::text, NULL, NULL WHERE \(password)::text IS NOT NULL
+                UNION ALL
+                SELECT 'phone', \(phone)::text, NULL, NULL, NULL WHERE \(phone)::text IS NOT NULL
+            ) lost
+            """
+    }
+
+    /// What an account lost, the last first.
+    package func detached(from account: AccountID, in scope: Scope) async throws -> [DetachedCredential] {
+        try await database.query(
+            """
+            SELECT provider, subject, email, display_name, linked_at, reason, by_provider, by_subject, detached_at
+            FROM detached_credentials
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.rawValue)
+            ORDER BY version DESC, provider
+            """
+        ) { row in
+            DetachedCredential(
+                provider: ProviderID(try row.next(String.self)),
+                subject: try row.next(),
+                email: try row.next(),
+                displayName: try row.next(),
+                linkedAt: try row.next(),
+                reason: DetachedCredential.Reason(rawValue: try row.next()) ?? .takeOver,
+                byProvider: ProviderID(try row.next(String.self)),
+                bySubject: try row.next(),
+                detachedAt: try row.next()
+            )
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Development
+import Linking
+import Projects
+import TestKit
+import Testing
+
+@Suite("What a project decides holds for every kind of provider", .database, .testProvider)
+struct ProviderPolicyTests {
+    typealias Kind = ProviderScene.Kind
+
+    /// A verified account that has Ada's address.
+    private func owner(_ scene: ProviderScene) async throws -> String {
+        let made = try await scene.service.admin(
+            "accounts",
+            ["email": JSON(scene.ada.email), "emailVerified": true, "password": "correct horse"]
+        )
+        return try #require(made.localID, "\(made)")
+    }
+
+    @Test("several accounts per email: an address links nothing, and is no account's own", arguments: Kind.allCases)
+    func duplicates(_ kind: Kind) async throws {
+        var options = ProviderScene.Options()
+        options.service.settings.allowDuplicateEmails = true
+        try await ProviderScene.run(kind, options) { scene in
+            let owner = try await owner(scene)
+            let reply = try await scene.signIn()
+            reply.expectSignedIn(new: true)
+            #expect(reply.localID != owner)
+            #expect(reply["email"]?.string == scene.ada.email && reply.claims["email"] == nil)
+            try await scene.signIn().expectSignedIn(as: reply.localID)
+            let account = try #require(try await scene.service.account(reply.localID))
+            #expect(account["email"] == nil && account.providers == [kind.rawValue])
+            #expect(try await scene.service.account(owner)?.providers == ["password"])
+        }
+    }
+
+    @Test("`definition.emailTrust` decides whose address counts, also against `strict`", arguments: Kind.allCases)
+    func emailTrust(_ kind: Kind) async throws {
+        for trusts in [true, false] {
+            var options = ProviderScene.Options()
+            options.service.settings.strictEmailTrust = true
+            options.definition = ["emailTrust": trusts ? "always" : "never"]
+            try await ProviderScene.run(kind, options) { scene in
+                let owner = try await owner(scene)
+                let reply = try await scene.signIn()
+                if trusts {
+                    reply.expectSignedIn(as: owner)
+                    #expect(
+                        try await scene.service.account(owner)?.providers.sorted()
+                            == [kind.rawValue, "password"].sorted()
+                    )
+                } else {
+                    #expect(reply["needConfirmation"] == true, "\(reply)")
+                    #expect(try await scene.service.account(owner)?.providers == ["password"])
+                }
+            }
+        }
+    }
+
+    @Test(
+        "`emailTrust: strict` believes nobody about an address that is not the provider's own",
+        arguments: Kind.allCases
+    )
+    func strict(_ kind: Kind) async throws {
+        var options = ProviderScene.Options()
+        options.service.settings.strictEmailTrust = true
+        try await ProviderScene.run(kind, options) { scene in
+            let owner = try await owner(scene)
+            let reply = try await scene.signIn()
+            // Apple proves what it hands out.
+            let believed = kind.rawValue == "apple.com"
+            #expect(reply["needConfirmation"] == (believed ? nil : true), "\(reply)")
+            #expect(try await scene.service.account(owner)?.providers.count == (believed ? 2 : 1))
+        }
+    }
+}
