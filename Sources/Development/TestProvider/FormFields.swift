@@ -33,9 +33,9 @@ package struct FormFields: Sendable {
         Dictionary(grouping: pairs, by: \.name).filter { $0.value.count > 1 }.keys.sorted()
     }
 
-    /// Space separated words of a parameter, such as `scope`.
-    package func words(_ name: String) -> [String] {
-        (self[name] ?? "").split(separator: " ").map(String.init)
+    /// Separated words of a parameter, such as `scope`.
+    package func words(_ name: String, separator: Character = " ") -> [String] {
+        (self[name] ?? "").split(separator: separator).map(String.init)
     }
 
     /// The pairs in wire form; everything but RFC 3986's unreserved characters is percent-encoded.

@@ -25,13 +25,26 @@ package struct ProviderPersonality: Sendable {
     package var answersForms = false
     /// Reports errors of the token endpoint with status 200.
     package var reportsErrorsAsOK = false
-    package var grantedScopeSeparator = " "
+    /// Between the scopes of an authorization request.
+    package var askedScopeSeparator: Character = " "
+    /// Nil for an answer that does not say what was granted.
+    package var grantedScopeSeparator: String? = " "
     /// Grants what was granted before when a request names no scope.
     package var remembersScopes = false
     /// Takes a request without `redirect_uri` to mean the registered one.
     package var allowsOmittedRedirect = false
     /// Refuses API calls without `User-Agent`.
     package var requiresUserAgent = false
+    /// Takes a token request as a GET too.
+    package var allowsTokenByGET = false
+    /// Takes an access token that is still good for one that lives 60 days.
+    package var lengthensTokens = false
+    /// Wants API calls to carry Facebook's `appsecret_proof`.
+    package var requiresAppSecretProof = false
+    /// The profile has only what the parameter `fields` asks for.
+    package var answersAskedFields = false
+    /// Stands at the end of a callback's URL.
+    package var callbackFragment = ""
     /// Schemes that the profile endpoints take, lower case.
     package var accessTokenSchemes: Set<String> = ["bearer"]
     /// What may be asked for, each as a set of words (OAuth 2.0 Multiple Response Types §3); more than a code comes back in
@@ -90,7 +103,7 @@ package struct ProviderPersonality: Sendable {
         case refused
     }
 
-    package enum TokenCheck: Sendable, Hashable { case discord, github, google, line }
+    package enum TokenCheck: Sendable, Hashable { case discord, facebook, github, google, line }
 
     package enum RefreshTokens: Sendable, Hashable {
         case never

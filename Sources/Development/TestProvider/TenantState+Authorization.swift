@@ -75,7 +75,7 @@ extension TenantState {
         if let error = refusalToAsk(login, fields, hasConsented: granted != nil) {
             return callback(back, [("error", error)], login.callback)
         }
-        var scopes = login.grantedScopes ?? fields.words("scope")
+        var scopes = login.grantedScopes ?? fields.words("scope", separator: personality.askedScopeSeparator)
         if scopes.isEmpty, personality.remembersScopes { scopes = (granted ?? []).sorted() }
         consents[consent] = (granted ?? []).union(scopes)
         let code = random.handle()

@@ -30,7 +30,9 @@ extension TenantState {
         let mark = text.isEmpty ? "" : back.mode == "fragment" ? "#" : back.uri.contains("?") ? "&" : "?"
         return ProviderAnswer(
             303,
-            headers: [("Location", back.uri + mark + text), ("Cache-Control", "no-store")],
+            headers: [
+                ("Location", back.uri + mark + text + personality.callbackFragment), ("Cache-Control", "no-store"),
+            ],
             .empty
         )
     }

@@ -5,7 +5,14 @@ extension TenantState {
         case .refused(let answer): answer
         case .granted where !personality.approvesUserInfo:
             ProviderAnswer(403, .json(["Error": ["Message": "Your Request was Forbidden"]]))
-        case .granted(let grant): ProviderAnswer(.json(personality.profile(grant.user, Set(grant.scopes))))
+        case .granted(let grant):
+            ProviderAnswer(
+                .json(
+                    personality.answersAskedFields
+                        ? askedFields(personality.profile(grant.user, Set(grant.scopes)), request)
+                        : personality.profile(grant.user, Set(grant.scopes))
+                )
+            )
         }
     }
 
@@ -60,6 +67,11 @@ extension TenantState {
             return .refused(unauthorized)
         }
         guard let grant = living(String(words[1])) else { return .refused(unauthorized) }
+        if personality.requiresAppSecretProof,
+            let refusal = checkAppSecretProof(request, token: String(words[1]), client: grant.client)
+        {
+            return .refused(refusal)
+        }
         return .granted(grant)
     }
 

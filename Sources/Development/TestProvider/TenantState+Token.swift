@@ -4,17 +4,20 @@ import Secrets
 extension TenantState {
     /// The token endpoint (RFC 6749 §4.1.3 and §6).
     mutating func token(_ request: RecordedRequest) throws -> ProviderAnswer {
-        guard request.method == "POST" else {
+        let isPost = request.method == "POST"
+        guard isPost || personality.allowsTokenByGET && request.method == "GET" else {
             violate(.method, .token, request.method)
             return ProviderAnswer(405, .text("POST only"))
         }
         let type = request.header("content-type")?.lowercased() ?? ""
-        guard type.split(separator: ";").first == "application/x-www-form-urlencoded" else {
+        guard !isPost || type.split(separator: ";").first == "application/x-www-form-urlencoded" else {
             violate(.contentType, .token, type)
             return failure(.invalidRequest, request)
         }
         let fields = request.fields
-        guard !fields.usesPlusForSpace, !fields.isMalformed, fields.repeatedNames.isEmpty, request.query.isEmpty else {
+        guard !fields.usesPlusForSpace, !fields.isMalformed, fields.repeatedNames.isEmpty,
+            request.query.isEmpty || !isPost
+        else {
             violate(.encoding, .token, "plus signs, broken escapes, repeated parameters, or a query")
             return failure(.invalidRequest, request)
         }
@@ -28,6 +31,7 @@ extension TenantState {
         // GitHub's documentation has no grant_type at the exchange.
         case nil where !personality.isOpenID && fields["code"] != nil: return try exchange(fields, client, request)
         case "refresh_token": return try refresh(fields, client, request)
+        case "fb_exchange_token" where personality.lengthensTokens: return lengthen(fields, client, request)
         default:
             violate(.grantType, .token, fields["grant_type"] ?? "none")
             return failure(.unsupportedGrantType, request)

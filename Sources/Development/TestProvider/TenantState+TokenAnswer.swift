@@ -7,7 +7,9 @@ extension TenantState {
             "access_token": .string(access), "token_type": personality.answersForms ? "bearer" : "Bearer",
         ]
         if let lifetime = personality.accessTokenLifetime { answer.set("expires_in", .integer(lifetime)) }
-        answer.set("scope", .string(scopes.joined(separator: personality.grantedScopeSeparator)))
+        if let separator = personality.grantedScopeSeparator {
+            answer.set("scope", .string(scopes.joined(separator: separator)))
+        }
         for member in personality.tokenMembers(user) { answer.set(member.name, member.value) }
         return answer
     }

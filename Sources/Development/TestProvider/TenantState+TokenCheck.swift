@@ -5,6 +5,7 @@ extension TenantState {
     mutating func checkToken(_ request: RecordedRequest) -> ProviderAnswer {
         switch personality.tokenCheck {
         case .discord: discordAuthorization(request)
+        case .facebook: facebookDebugToken(request)
         case .github: githubToken(request)
         case .google: googleTokenInfo(request)
         case .line: lineVerify(request)

@@ -53,6 +53,7 @@ extension ProviderDefinition {
             try reader.read("okMember", into: &token.okMember)
             try reader.read("extraParameters", into: &token.extraParameters)
             try reader.read("encodesBasic", into: &token.encodesBasic)
+            try reader.read("check", into: &token.check)
         }
         try reader.read("idToken") { (reader) throws(InvalidDefinition) in
             var algorithms = idToken.algorithms ?? []
@@ -62,6 +63,7 @@ extension ProviderDefinition {
             try reader.read("nonce", into: &idToken.clientNonce)
             try reader.read("maximumAge", into: &idToken.maximumAge)
             try reader.read("lenientBooleans", into: &idToken.lenientBooleans)
+            try reader.read("requiresNonce", into: &idToken.requiresNonce)
         }
         try reader.read("refresh") { (reader) throws(InvalidDefinition) in
             try reader.read("supported", into: &refresh.supported)
@@ -69,6 +71,7 @@ extension ProviderDefinition {
             try reader.read("resendScope", into: &refresh.resendScope)
             try reader.read("scopes", into: &refresh.scopes)
             try reader.read("parameters", into: &refresh.parameters)
+            try reader.read("exchange", into: &refresh.exchange)
         }
         try reader.read("keepTokens", into: &keepTokens)
         try applyProfile(&reader)
@@ -123,6 +126,7 @@ extension ProviderDefinition {
             try reader.read("name", into: &call.name)
             try reader.read("scheme", into: &call.scheme)
             try reader.read("headers", into: &call.headers)
+            try reader.read("proof", into: &call.proof)
             try reader.read("optional", into: &call.optional)
             try reader.finish()
             profile.append(call)

@@ -62,6 +62,8 @@ extension ProviderDefinition {
         package var extraParameters: [String: String] = [:]
         /// Client id and secret are form-encoded before they become Basic credentials (RFC 6749 §2.3.1).
         package var encodesBasic = true
+        /// How an access token that was issued for a code is checked besides; nil: where it came from is proof enough.
+        package var check: AccessTokenCheck?
 
         package init() {}
     }
@@ -93,6 +95,8 @@ extension ProviderDefinition {
         package var maximumAge: Int?
         /// `"true"`, `"1"` and `1` count as true in flags.
         package var lenientBooleans = false
+        /// A client-supplied token without a nonce is refused.
+        package var requiresNonce = false
 
         package init() {}
         package init(algorithms: Set<SignatureAlgorithm>) { self.algorithms = algorithms }
@@ -109,6 +113,13 @@ extension ProviderDefinition {
         package var scopes: [String] = []
         /// Sent with the authorization request when tokens are kept.
         package var parameters: [String: String] = [:]
+        /// What stands in for refresh tokens, which the provider has not; nil for nothing.
+        package var exchange: TokenExchange?
+
+        package enum TokenExchange: String, Sendable, Hashable, Codable, CaseIterable {
+            /// Facebook's: an access token that is still good for one that lives longer.
+            case facebook = "fb_exchange_token"
+        }
 
         package init() {}
     }
@@ -122,8 +133,15 @@ extension ProviderDefinition {
         /// The word before the token in `Authorization`.
         package var scheme = "Bearer"
         package var headers: [String: String] = [:]
+        /// What shows besides the token that it is we who call; nil for nothing.
+        package var proof: Proof?
         /// A failure other than another person's subject is overlooked.
         package var optional = false
+
+        package enum Proof: String, Sendable, Hashable, Codable, CaseIterable {
+            /// Facebook's HMAC of the token under the client secret.
+            case appSecret = "appsecret_proof"
+        }
 
         package init(url: String? = nil, name: String? = nil, scheme: String = "Bearer", optional: Bool = false) {
             self.url = url
@@ -179,6 +197,7 @@ extension ProviderDefinition {
     /// The ways in which providers say for whom an access token was made; each has its code in one file of `Providers/`.
     package enum AccessTokenCheck: String, Sendable, Hashable, Codable, CaseIterable {
         case discordAuthorization = "discord_authorization"
+        case facebookDebugToken = "facebook_debug_token"
         case githubToken = "github_token"
         case googleTokenInfo = "google_tokeninfo"
         case lineVerify = "line_verify"

@@ -1,11 +1,12 @@
 import Linking
 import Projects
 
-/// A provider ready for use: its definition, and what discovery adds.
+/// A provider ready for use: its definition, what discovery adds, and who we are there.
 struct ResolvedProvider: Sendable {
     let definition: ProviderDefinition
     /// Nil when the definition does without, or when the fallback endpoints step in.
     let discovery: DiscoveryDocument?
+    let client: ProviderConfiguration
 
     var issuer: String { definition.issuers.first ?? "" }
 

@@ -9,11 +9,11 @@ extension FederationService {
         with configuration: ProviderConfiguration
     ) async throws(FederationError) -> FederatedCredential {
         let definition = try definition(of: configuration)
-        guard definition.accessTokenCheck != nil, TokenAnswer.isToken(accessToken) else {
-            throw .accessTokenNotAccepted(definition.id)
-        }
+        guard let check = definition.directSignIn.accessToken, definition.tokenCheckURL != nil,
+            TokenAnswer.isToken(accessToken)
+        else { throw .accessTokenNotAccepted(definition.id) }
         let provider = try await resolve(configuration)
-        let facts = try await inspect(accessToken, of: provider, client: configuration)
+        let facts = try await inspect(accessToken, by: check, of: provider)
         var mapping = IdentityMapping(definition: definition)
         mapping.scopes = facts.scopes ?? []
         mapping.profile = try await profile(of: provider, accessToken: accessToken, subject: nil)
@@ -32,18 +32,18 @@ extension FederationService {
     }
 
     /// Asks the provider for whom a token was made, and refuses one that is not ours or has ended.
-    private func inspect(
+    func inspect(
         _ accessToken: String,
-        of provider: ResolvedProvider,
-        client: ProviderConfiguration
+        by check: ProviderDefinition.AccessTokenCheck,
+        of provider: ResolvedProvider
     ) async throws(FederationError) -> AccessTokenFacts {
-        guard let (check, endpoint) = provider.definition.accessTokenCheck else {
-            throw .accessTokenNotAccepted(provider.definition.id)
+        guard let endpoint = provider.definition.tokenCheckURL else {
+            throw .misconfigured(InvalidDefinition(member: "definition.endpoints.tokenCheck", problem: "is missing"))
         }
         let inspector = check.inspector
-        let answer = try await callAPI(inspector.request(accessToken, at: endpoint, client: client))
+        let answer = try await callAPI(inspector.request(accessToken, at: endpoint, client: provider.client))
         let facts = try inspector.facts(answer, now: seconds)
-        let ours = [client.clientID] + client.audiences
+        let ours = [provider.client.clientID] + provider.client.audiences
         guard !facts.clients.isEmpty, facts.clients.allSatisfy({ SafeText.isOne($0, of: ours) }) else {
             throw .accessTokenOfAnotherClient
         }
@@ -53,14 +53,8 @@ extension FederationService {
 }
 
 extension ProviderDefinition {
-    /// How an access token alone is checked, and where; nil when it is refused.
-    var accessTokenCheck: (check: AccessTokenCheck, endpoint: String)? {
-        // No discovery document names the endpoint, so that a fallback always steps in.
-        guard let check = directSignIn.accessToken,
-            let endpoint = endpoints.tokenCheck ?? fallbackEndpoints.tokenCheck
-        else { return nil }
-        return (check, endpoint)
-    }
+    /// Where an access token is checked: no discovery document names it, so that a fallback steps in always.
+    fileprivate var tokenCheckURL: String? { endpoints.tokenCheck ?? fallbackEndpoints.tokenCheck }
 }
 
 extension AccessTokenFacts {

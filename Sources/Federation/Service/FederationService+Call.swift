@@ -2,10 +2,10 @@ import Outbound
 import StrictJSON
 
 extension FederationService {
-    /// Calls a provider's API with an access token, once, and reads the JSON of its answer.
-    func callAPI(_ request: OutboundRequest) async throws(FederationError) -> JSONValue {
-        var request = request
-        request.maximumResponseSize = 128 * 1024
+    /// Sends a request once, whatever happens.
+    ///
+    /// - Throws: ``FederationError/unavailable(_:)`` without an answer, and for one that says nothing about the request.
+    func send(_ request: OutboundRequest) async throws(FederationError) -> OutboundResponse {
         let response: OutboundResponse
         do throws(OutboundError) {
             response = try await http.send(request)
@@ -13,6 +13,14 @@ extension FederationService {
             throw .unavailable(.init(error))
         }
         if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
+        return response
+    }
+
+    /// Calls a provider's API with an access token and reads the JSON of its answer.
+    func callAPI(_ request: OutboundRequest) async throws(FederationError) -> JSONValue {
+        var request = request
+        request.maximumResponseSize = 128 * 1024
+        let response = try await send(request)
         guard response.status == 200 else { throw .accessTokenRejected }
         guard response.mayBeJSON, let answer = try? JSONValue(response.body, allowsNUL: true) else {
             throw .invalidAnswer(.notUnderstood)

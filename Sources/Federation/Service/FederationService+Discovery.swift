@@ -16,17 +16,17 @@ extension FederationService {
         guard configuration.enabled else { throw .providerDisabled }
         let definition = try definition(of: configuration, choosing: variables)
         guard definition.discovery != .never, let issuer = definition.issuers.first else {
-            return ResolvedProvider(definition: definition, discovery: nil)
+            return ResolvedProvider(definition: definition, discovery: nil, client: configuration)
         }
         do throws(FederationError) {
             let discovery = try await discover(definition, issuer: issuer)
-            return ResolvedProvider(definition: definition, discovery: discovery)
+            return ResolvedProvider(definition: definition, discovery: discovery, client: configuration)
         } catch .issuerUnreachable where definition.discovery == .cached && definition.fallbackEndpoints.keys != nil {
             Logger.current.warning(
                 "Discovery is unreachable, built-in endpoints are used",
                 metadata: ["provider.id": "\(configuration.provider)"]
             )
-            return ResolvedProvider(definition: definition, discovery: nil)
+            return ResolvedProvider(definition: definition, discovery: nil, client: configuration)
         }
     }
 

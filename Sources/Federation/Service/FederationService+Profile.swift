@@ -1,6 +1,7 @@
 import StrictJSON
 import HTTPTypes
 import Outbound
+import Projects
 
 /// What the profile calls brought.
 struct ProviderProfile: Sendable {
@@ -26,7 +27,7 @@ extension FederationService {
             guard let url = call.url ?? provider.endpoint(\.userInfo) else { continue }
             let answer: JSONValue
             do throws(FederationError) {
-                answer = try await fetch(call, url: url, accessToken: accessToken)
+                answer = try await fetch(call, url: url, of: provider, accessToken: accessToken)
             } catch {
                 if call.optional { continue }
                 throw error
@@ -52,6 +53,7 @@ extension FederationService {
     private func fetch(
         _ call: ProviderDefinition.ProfileCall,
         url: String,
+        of provider: ResolvedProvider,
         accessToken: String
     ) async throws(FederationError) -> JSONValue {
         var headers: HTTPFields = [.accept: "application/json"]
@@ -60,9 +62,12 @@ extension FederationService {
         }
         headers[.authorization] = call.scheme + " " + accessToken
         // What sign-in can do without must not use up the patience of the person who waits.
-        return try await callAPI(
-            OutboundRequest(url: url, headers: headers, timeLimit: call.optional ? .seconds(5) : nil)
-        )
+        var request = OutboundRequest(url: url, headers: headers, timeLimit: call.optional ? .seconds(5) : nil)
+        switch call.proof {
+        case nil: break
+        case .appSecret: FacebookProof.add(to: &request, token: accessToken, secret: provider.client.clientSecret)
+        }
+        return try await callAPI(request)
     }
 }
 

@@ -23,8 +23,12 @@ extension FederationService {
             definition: provider.definition,
             secret: configuration.clientSecret
         )
+        var facts: AccessTokenFacts?
+        if let check = provider.definition.token.check {
+            facts = try await inspect(answer.accessToken, by: check, of: provider)
+        }
         var mapping = IdentityMapping(definition: provider.definition)
-        mapping.scopes = answer.scopes ?? flow.scopes
+        mapping.scopes = answer.scopes ?? facts?.scopes ?? flow.scopes
         mapping.user = callback["user"]
         var subject: String?
         if provider.definition.protocolKind == .oidc {
@@ -44,16 +48,24 @@ extension FederationService {
         mapping.profile = try await profile(of: provider, accessToken: answer.accessToken, subject: subject)
         try await requireSameOwner(of: front, as: mapping.profile, subject: subject, at: provider)
         let identity = try mapping.identity(subject: subject)
+        try facts?.requireSubject(identity.subject)
+        var tokens = ProviderTokens(
+            idToken: subject == nil ? nil : answer.idToken,
+            accessToken: answer.accessToken,
+            refreshToken: answer.refreshToken,
+            expiresIn: answer.expiresIn,
+            issuedAt: seconds,
+            scopes: mapping.scopes
+        )
+        // Later it may be too late: only a token that is still good is exchanged.
+        if provider.definition.keepTokens, provider.definition.refresh.exchange != nil,
+            let longer = try? await refresh(tokens, of: identity.subject, at: provider)
+        {
+            tokens = longer
+        }
         return FederatedCredential(
             identity: identity,
-            tokens: ProviderTokens(
-                idToken: subject == nil ? nil : answer.idToken,
-                accessToken: answer.accessToken,
-                refreshToken: answer.refreshToken,
-                expiresIn: answer.expiresIn,
-                issuedAt: seconds,
-                scopes: mapping.scopes
-            ),
+            tokens: tokens,
             rawUserInfo: mapping.rawUserInfo,
             federatedID: provider.definition.federatedID(for: identity.subject),
             signInAttributes: mapping.signInAttributes

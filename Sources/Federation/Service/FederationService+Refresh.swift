@@ -2,7 +2,7 @@ package import Projects
 import Secrets
 
 extension FederationService {
-    /// Renews an access token (RFC 6749 §6), with one request at most.
+    /// Renews an access token (RFC 6749 §6, or as the definition says), with one request at most.
     ///
     /// The provider's answer may be the only copy of the next refresh token: whoever calls stores it at once.
     /// - Parameters:
@@ -14,14 +14,18 @@ extension FederationService {
         of subject: String,
         with configuration: ProviderConfiguration
     ) async throws(FederationError) -> ProviderTokens {
-        let provider = try await resolve(configuration)
-        let definition = provider.definition
-        guard definition.refresh.supported, let refreshToken = tokens.refreshToken else {
+        try await refresh(tokens, of: subject, at: try await resolve(configuration))
+    }
+
+    func refresh(
+        _ tokens: ProviderTokens,
+        of subject: String,
+        at provider: ResolvedProvider
+    ) async throws(FederationError) -> ProviderTokens {
+        let (definition, configuration) = (provider.definition, provider.client)
+        guard var form = definition.refresh.form(for: tokens) else {
             throw .consentRequired(error: "no_refresh_token")
         }
-        var form: [(name: String, value: String)] = [
-            ("grant_type", "refresh_token"), ("refresh_token", refreshToken),
-        ]
         if definition.refresh.resendScope, !tokens.scopes.isEmpty {
             form.append(("scope", tokens.scopes.joined(separator: definition.scopes.separator)))
         }
@@ -41,7 +45,7 @@ extension FederationService {
         return ProviderTokens(
             idToken: try await idToken(in: answer, of: subject, provider, configuration),
             accessToken: answer.accessToken,
-            refreshToken: answer.refreshToken ?? (definition.refresh.keepOldIfMissing ? refreshToken : nil),
+            refreshToken: answer.refreshToken ?? (definition.refresh.keepOldIfMissing ? tokens.refreshToken : nil),
             tokenSecret: tokens.tokenSecret,
             expiresIn: answer.expiresIn,
             issuedAt: seconds,
@@ -77,6 +81,15 @@ extension FederationService {
     }
 }
 
+extension ProviderDefinition.RefreshRules {
+    /// Nil when there is nothing to renew with.
+    fileprivate func form(for tokens: ProviderTokens) -> [(name: String, value: String)]? {
+        let grant = exchange?.rawValue ?? "refresh_token"
+        guard supported, let token = exchange == nil ? tokens.refreshToken : tokens.accessToken else { return nil }
+        return [("grant_type", grant), (grant, token)]
+    }
+}
+
 extension FederationError {
     /// What an error of the token endpoint means when a token was to be renewed.
     fileprivate var atRefresh: FederationError {
@@ -84,7 +97,10 @@ extension FederationError {
         case .codeRejected(let error): return .consentRequired(error: error)
         case .providerError(let error, let description):
             let isDead =
-                ["invalid_token", "bad_refresh_token", "invalid_refresh_token", "expired_token", "token_expired"]
+                [
+                    "invalid_token", "bad_refresh_token", "invalid_refresh_token", "expired_token", "token_expired",
+                    FacebookFault.deadToken,
+                ]
                 .contains(error)
             let tells =
                 error != "invalid_request"

@@ -35,7 +35,8 @@ extension FederationService {
             accessToken: credential.accessToken?.reveal(),
             code: nil,
             maximumAge: provider.definition.idToken.maximumAge,
-            maximumAuthenticationAge: nil
+            maximumAuthenticationAge: nil,
+            requiresNonce: provider.definition.idToken.requiresNonce
         )
         let verified = try await verifyIDToken(token, of: provider, expectation)
         var mapping = IdentityMapping(definition: provider.definition, claims: verified.claims)

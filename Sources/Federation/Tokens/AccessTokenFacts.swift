@@ -29,6 +29,7 @@ extension ProviderDefinition.AccessTokenCheck {
     var inspector: any AccessTokenInspector.Type {
         switch self {
         case .discordAuthorization: DiscordAuthorization.self
+        case .facebookDebugToken: FacebookDebugToken.self
         case .githubToken: GitHubTokenCheck.self
         case .googleTokenInfo: GoogleTokenInfo.self
         case .lineVerify: LINEVerify.self

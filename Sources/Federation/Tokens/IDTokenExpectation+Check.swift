@@ -75,9 +75,9 @@ extension IDTokenExpectation {
         case .sent(let sent?):
             guard let got = claim?.string, ConstantTime.equal(got, sent) else { throw .nonceMismatch }
         case .client(let raw, let form):
-            guard let claim else { return }
+            guard claim != nil || requiresNonce else { return }
             guard let raw else { throw .nonceMissingInRequest }
-            guard let got = claim.string else { throw .nonceMismatch }
+            guard let got = claim?.string else { throw .nonceMismatch }
             let exact = ConstantTime.equal(got, raw)
             let hashed = ConstantTime.equal(got, SecureHash.sha256Hex(raw))
             let matches =

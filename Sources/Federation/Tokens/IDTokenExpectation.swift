@@ -27,6 +27,8 @@ struct IDTokenExpectation: Sendable {
     var maximumAge: Int?
     /// Seconds since `auth_time`.
     var maximumAuthenticationAge: Int?
+    /// A client's token must carry a nonce.
+    var requiresNonce = false
 
     /// Seconds by which the provider's clock may differ.
     static let skew: Int64 = 60

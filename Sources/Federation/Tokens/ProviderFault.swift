@@ -34,10 +34,11 @@ struct ProviderFault: Sendable {
     /// What the fault means when a code is exchanged.
     var federationError: FederationError {
         switch code {
-        case "invalid_grant", "bad_verification_code", "invalid_code", "code_already_used", "code_expired", "100":
+        case "invalid_grant", "bad_verification_code", "invalid_code", "code_already_used", "code_expired",
+            FacebookFault.badCode:
             .codeRejected(error: code)
         case "invalid_client", "incorrect_client_credentials", "unauthorized_client", "invalid_client_id",
-            "bad_client_secret", "http_401":
+            "bad_client_secret", "http_401", FacebookFault.unknownClient, FacebookFault.wrongSecret:
             .clientRejected(error: code)
         case "invalid_scope": .scopeRefused(error: code, description: description)
         case "server_error", "temporarily_unavailable", "slow_down": .unavailable(.serverError)

@@ -111,7 +111,7 @@ struct AccessTokenTests {
 
     @Test(
         "T-C12: the profile must belong to the person whom the check names",
-        arguments: [Kind.google, .github, .discord]
+        arguments: [Kind.google, .github, .discord, .facebook]
     )
     func anotherPerson(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in
@@ -140,13 +140,14 @@ struct AccessTokenTests {
             FaultCase("nothing", .body([]), Messages.invalidAnswer),
             FaultCase(
                 "no client",
-                .members(remove: ["aud", "app", "client_id", "application"]),
+                .members(remove: ["aud", "app", "client_id", "application", "data"]),
                 Messages.invalidAnswer
             ),
             FaultCase(
                 "a list of clients",
                 .members(set: [
                     "aud": ["client"], "app": ["client"], "client_id": ["client"], "application": ["client"],
+                    "data": ["client"],
                 ]),
                 Messages.invalidAnswer
             ),

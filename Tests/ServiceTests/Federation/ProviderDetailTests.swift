@@ -120,6 +120,15 @@ struct ProviderDetailTests {
             screenName: "ada-login",
             emailVerified: false
         ),
+        Detail(
+            kind: .facebook,
+            scope: "public_profile,email",
+            usesPKCE: false,
+            sendsNonce: false,
+            usesBasic: false,
+            scheme: "Bearer",
+            emailVerified: false
+        ),
     ]
 
     @Test(

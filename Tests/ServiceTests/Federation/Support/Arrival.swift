@@ -10,9 +10,9 @@ struct Arrival: Sendable {
     var authURI: String
     var reply: Reply
 
-    /// The parameters of the callback: of its fragment when it has one.
-    var fields: FormFields { FormFields(SplitURL(callback).flatMap { $0.fragment ?? $0.query } ?? "") }
-    var isFragment: Bool { callback.contains("#") }
+    /// The parameters of the callback: of its fragment when it has no query.
+    var fields: FormFields { FormFields(SplitURL(callback).flatMap { $0.query ?? $0.fragment } ?? "") }
+    var isFragment: Bool { SplitURL(callback)?.query == nil && callback.contains("#") }
     /// The parameters of the authorization request.
     var request: FormFields { FormFields(SplitURL(authURI)?.query ?? "") }
     var address: String { String(callback.prefix { $0 != "?" && $0 != "#" }) }

@@ -27,6 +27,7 @@ struct ProviderScene: Sendable {
         case discord = "oauth.discord"
         case yahooJapan = "oidc.yahoojp"
         case microsoft = "microsoft.com"
+        case facebook = "facebook.com"
 
         var provider: ProviderID { ProviderID(rawValue) }
         var testDescription: String { rawValue }
@@ -47,6 +48,7 @@ struct ProviderScene: Sendable {
             case .discord: .discord
             case .yahooJapan: .yahooJapan
             case .microsoft: .microsoft
+            case .facebook: .facebook
             }
         }
 

@@ -1,0 +1,103 @@
+import Crypto
+import HTTPTypes
+import Linking
+import Outbound
+import Projects
+import Secrets
+import StrictJSON
+
+extension ProviderDefinition {
+    /// Facebook Login, and the ID tokens of Limited Login.
+    ///
+    /// An access token is opaque: also one that a code was exchanged for must be our app's and the profile's. The version
+    /// of the Graph API is the variable `version`.
+    static let facebook: ProviderDefinition = {
+        var definition = ProviderDefinition(id: "facebook.com", displayName: "Facebook", protocolKind: .oauth2)
+        definition.variables = [
+            "base": "https://www.facebook.com", "graph": "https://graph.facebook.com",
+            "limited": "https://limited.facebook.com", "version": "v23.0",
+        ]
+        definition.issuers = ["{base}"]
+        definition.endpoints = Endpoints(
+            authorization: "{base}/{version}/dialog/oauth",
+            token: "{graph}/{version}/oauth/access_token",
+            keys: "{limited}/.well-known/oauth/openid/jwks/",
+            tokenCheck: "{graph}/{version}/debug_token"
+        )
+        definition.scopes = Scopes(["public_profile", "email"])
+        definition.scopes.separator = ","
+        definition.pkce = .none
+        definition.clientAuthentication = .post
+        definition.token.check = .facebookDebugToken
+        definition.refresh.exchange = .facebook
+        definition.idToken = IDTokenRules(algorithms: [.rs256])
+        definition.idToken.requiresNonce = true
+        let fields = "fields=id,name,first_name,last_name,email,picture"
+        var profile = ProfileCall(url: "{graph}/{version}/me?" + fields)
+        profile.proof = .appSecret
+        definition.profile = [profile]
+        definition.rawUserInfo = .merged
+        definition.claims = .none
+        definition.claims.subject = ["id", "sub"]
+        definition.claims.email = ["email"]
+        definition.claims.displayName = ["name"]
+        definition.claims.firstName = ["first_name", "given_name"]
+        definition.claims.lastName = ["last_name", "family_name"]
+        definition.claims.photoURL = ["picture.data.url", "picture"]
+        definition.directSignIn = DirectSignIn(idToken: true, accessToken: .facebookDebugToken)
+        return definition
+    }()
+}
+
+/// Facebook's `appsecret_proof`: without it a stolen access token is of no use to others.
+enum FacebookProof {
+    /// HMAC-SHA256 of the token under the app secret, 64 lower-case hexadecimal digits.
+    static func hex(of token: String, secret: Secret?) -> String {
+        let key = SymmetricKey(data: Array((secret?.reveal() ?? "").utf8))
+        return [UInt8](HMAC<SHA256>.authenticationCode(for: Array(token.utf8), using: key)).lowercaseHex
+    }
+
+    static func add(to request: inout OutboundRequest, token: String, secret: Secret?) {
+        request.url = request.url.adding([("appsecret_proof", hex(of: token, secret: secret))])
+    }
+}
+
+/// Facebook's `debug_token`, asked with the app's own access token.
+enum FacebookDebugToken: AccessTokenInspector {
+    static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
+        let app = client.clientID + "|" + (client.clientSecret?.reveal() ?? "")
+        return OutboundRequest(
+            url: endpoint.adding([
+                ("input_token", token), ("access_token", app),
+                ("appsecret_proof", FacebookProof.hex(of: app, secret: client.clientSecret)),
+            ]),
+            headers: [.accept: "application/json"]
+        )
+    }
+
+    static func facts(_ answer: JSONValue, now: Int64) throws(FederationError) -> AccessTokenFacts {
+        guard let isValid = answer[path: "data.is_valid"] else { throw .invalidAnswer(.notUnderstood) }
+        guard isValid == .bool(true) else { throw .accessTokenRejected }
+        guard let app = answer[path: "data.app_id"]?.scalarText,
+            let end = answer[path: "data.expires_at"]?.wholeNumber
+        else { throw .invalidAnswer(.notUnderstood) }
+        guard let user = answer[path: "data.user_id"]?.scalarText, !user.isEmpty else {
+            throw .invalidAnswer(.missingSubject)
+        }
+        return AccessTokenFacts(
+            clients: [app],
+            subject: user,
+            scopes: answer[path: "data.scopes"]?.array?.compactMap(\.string),
+            // 0 for never.
+            expiresAt: end == 0 ? nil : end
+        )
+    }
+}
+
+/// The numbers by which Facebook's token endpoint says what is wrong.
+enum FacebookFault {
+    static let wrongSecret = "1"
+    static let badCode = "100"
+    static let unknownClient = "101"
+    static let deadToken = "190"
+}
