@@ -48,7 +48,9 @@ extension SignInWithIdP {
                     provider: provider
                 ),
                 caller
-            )
+            ),
+            pending.credential.tokens.tokenSecret == nil
+                || pending.credential.tokens.tokenSecret.map(Secret.init) == credential.tokenSecret
         {
             return try resume(pending, caller)
         }

@@ -13,4 +13,6 @@ package enum ProviderEndpoint: String, Sendable, Hashable, CaseIterable {
     case revocation
     /// Where the provider says for whom an access token was made.
     case tokenCheck
+    /// OAuth 1.0a: where a sign-in begins.
+    case requestToken
 }

@@ -7,6 +7,8 @@ package struct ProviderPersonality: Sendable {
     ///
     /// `*` stands for one segment: GitHub has client ids in paths.
     package var paths: [ProviderEndpoint: String]
+    /// Speaks OAuth 1.0a: request tokens, signatures, forms.
+    package var isOAuth1 = false
     /// Issues ID tokens, and wants `openid`.
     package var isOpenID = false
     /// An OpenID provider that is to be sent a nonce.

@@ -41,7 +41,7 @@ extension TenantState {
     }
 
     /// A choice on the page first, then what the test arranged; nil when a person has to choose.
-    private mutating func login(for fields: FormFields) -> ScriptedLogin? {
+    mutating func login(for fields: FormFields) -> ScriptedLogin? {
         switch fields["choice"] {
         case "cancel": return ScriptedLogin(TestUser(""), .deny)
         case "user": return users[fields["subject"] ?? ""].map { ScriptedLogin($0) }

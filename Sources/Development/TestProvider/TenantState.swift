@@ -28,6 +28,7 @@ struct TenantState {
     var violations: [Violation] = []
 
     var codes: [String: CodeGrant] = [:]
+    var oauth1 = OAuth1State()
     var accessTokens: [String: TokenGrant] = [:]
     var refreshTokens: [String: TokenGrant] = [:]
     /// Used before, where one is good once.
@@ -120,7 +121,8 @@ struct TenantState {
 
     /// What an endpoint answers to a request, when no fault takes its place.
     mutating func answer(_ request: RecordedRequest) throws -> ProviderAnswer {
-        switch request.endpoint {
+        if personality.isOAuth1 { return answerOAuth1(request) }
+        return switch request.endpoint {
         case .discovery: ProviderAnswer(.json(discoveryDocument()))
         case .keys:
             ProviderAnswer(
@@ -134,6 +136,7 @@ struct TenantState {
         case .emails: emails(request)
         case .revocation: revoke(request)
         case .tokenCheck: checkToken(request)
+        case .requestToken: ProviderAnswer(404, .empty)
         }
     }
 }

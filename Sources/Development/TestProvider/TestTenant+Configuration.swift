@@ -48,7 +48,9 @@ extension TestTenant {
         } else if provider == .github {
             definition.set("variables", ["base": .string(base), "api": .string(base + "/api")])
             definition.set("issuers", [.string(issuer)])
-        } else if ["facebook.com", "oauth.discord", "oauth.feedly", "oauth.x"].contains(provider.rawValue) {
+        } else if ["facebook.com", "twitter.com", "oauth.discord", "oauth.feedly", "oauth.x"].contains(
+            provider.rawValue
+        ) {
             let names = ["base", "api", "graph", "limited"]
             definition.set("variables", .object(names.map { .init($0, .string(base)) }))
         } else {

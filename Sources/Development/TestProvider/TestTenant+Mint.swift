@@ -42,6 +42,14 @@ extension TestTenant {
         withState { $0.mintAccessToken(user: user, client: client, scopes: scopes) }
     }
 
+    /// An access token of OAuth 1.0a, with its secret.
+    package func mintOAuth1Token(
+        for user: TestUser,
+        client: String = "client"
+    ) -> (token: String, secret: String) {
+        withState { $0.mintOAuth1Token(user: user, client: client) }
+    }
+
     /// A code that is bound to these parameters, as if the browser had just come back with it.
     package func mintCode(
         for user: TestUser,

@@ -29,6 +29,9 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
         case codeBinding
         case accessToken
         case userAgent
+        /// OAuth 1.0a: the signature, or how it was made.
+        case signature
+        case timestamp
     }
 
     package var description: String { "\(endpoint.rawValue): \(rule.rawValue): \(detail)" }

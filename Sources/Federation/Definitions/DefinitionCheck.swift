@@ -19,6 +19,7 @@ struct DefinitionCheck {
             )
         }
         if method == .appleSecret || method == .privateKeyJWT { try checkKey(configuration) }
+        try checkSignatures(configuration)
         try checkEndpoints()
         try checkIssuers()
         try checkResponseTypes()
@@ -50,6 +51,18 @@ struct DefinitionCheck {
         }
         for name in ["teamId", "keyId"] where (definition.variables[name] ?? "").isEmpty {
             throw invalid("variables.\(name)", "is missing: the private key signs nothing without it")
+        }
+    }
+
+    private func checkSignatures(_ configuration: ProviderConfiguration) throws(InvalidDefinition) {
+        let proofs = definition.profile.map(\.proof)
+        let allSigned = !proofs.isEmpty && proofs.allSatisfy { $0 == .oauth1 }
+        guard definition.directSignIn.accessToken != .signedCalls || allSigned else {
+            throw invalid("directSignIn.accessToken", "needs profile calls that are signed")
+        }
+        guard definition.protocolKind == .oauth1 || proofs.contains(where: { $0 != nil }) else { return }
+        guard configuration.clientSecret?.isEmpty == false else {
+            throw InvalidDefinition(member: "clientSecret", problem: "is needed to sign requests")
         }
     }
 
@@ -97,7 +110,7 @@ struct DefinitionCheck {
             ("endpoints.authorization", endpoints.authorization), ("endpoints.token", endpoints.token),
             ("endpoints.userInfo", endpoints.userInfo), ("endpoints.keys", endpoints.keys),
             ("endpoints.revocation", endpoints.revocation), ("endpoints.tokenCheck", endpoints.tokenCheck),
-            ("discoveryURL", definition.discoveryURL),
+            ("endpoints.requestToken", endpoints.requestToken), ("discoveryURL", definition.discoveryURL),
         ]
         for (name, url) in named {
             if let url, !isCallable(url) {
@@ -110,7 +123,10 @@ struct DefinitionCheck {
         if definition.protocolKind == .oidc, endpoints.keys == nil, definition.jwks == nil {
             throw invalid("endpoints.keys", "is missing")
         }
-        if definition.protocolKind == .oauth2 {
+        if definition.protocolKind == .oauth1, endpoints.requestToken == nil {
+            throw invalid("endpoints.requestToken", "is missing")
+        }
+        if definition.protocolKind != .oidc {
             guard definition.profile.contains(where: { !$0.optional && ($0.url ?? endpoints.userInfo) != nil }) else {
                 throw invalid("profile", "needs a call that tells who the person is")
             }

@@ -54,7 +54,7 @@ extension ProviderDefinition {
             definition.variables[name] = value
         }
         try definition.fillVariables()
-        if definition.protocolKind == .oauth2, definition.issuers.isEmpty,
+        if definition.protocolKind != .oidc, definition.issuers.isEmpty,
             let origin = definition.endpoints.authorization.flatMap({ URLParts($0)?.origin })
         {
             definition.issuers = [origin]
@@ -78,7 +78,7 @@ extension ProviderDefinition {
             ("endpoints.authorization", \.endpoints.authorization), ("endpoints.token", \.endpoints.token),
             ("endpoints.userInfo", \.endpoints.userInfo), ("endpoints.keys", \.endpoints.keys),
             ("endpoints.revocation", \.endpoints.revocation), ("endpoints.tokenCheck", \.endpoints.tokenCheck),
-            ("discoveryURL", \.discoveryURL),
+            ("endpoints.requestToken", \.endpoints.requestToken), ("discoveryURL", \.discoveryURL),
         ]
         for (name, path) in paths {
             if let text = self[keyPath: path] { self[keyPath: path] = try fill(text, name) }

@@ -16,6 +16,7 @@ extension ProviderDefinition {
             try reader.read("keys", into: &endpoints.keys)
             try reader.read("revocation", into: &endpoints.revocation)
             try reader.read("tokenCheck", into: &endpoints.tokenCheck)
+            try reader.read("requestToken", into: &endpoints.requestToken)
         }
         try reader.read("issuers", into: &issuers)
         try reader.read("discovery", into: &discovery)

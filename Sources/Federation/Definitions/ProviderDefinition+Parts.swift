@@ -3,6 +3,8 @@ extension ProviderDefinition {
     package struct Endpoints: Sendable, Hashable, Codable {
         package var authorization: String?
         package var token: String?
+        /// OAuth 1.0a alone.
+        package var requestToken: String?
         package var userInfo: String?
         package var keys: String?
         package var revocation: String?
@@ -15,7 +17,8 @@ extension ProviderDefinition {
             userInfo: String? = nil,
             keys: String? = nil,
             revocation: String? = nil,
-            tokenCheck: String? = nil
+            tokenCheck: String? = nil,
+            requestToken: String? = nil
         ) {
             self.authorization = authorization
             self.token = token
@@ -23,6 +26,7 @@ extension ProviderDefinition {
             self.keys = keys
             self.revocation = revocation
             self.tokenCheck = tokenCheck
+            self.requestToken = requestToken
         }
     }
 
@@ -141,6 +145,8 @@ extension ProviderDefinition {
         package enum Proof: String, Sendable, Hashable, Codable, CaseIterable {
             /// Facebook's HMAC of the token under the client secret.
             case appSecret = "appsecret_proof"
+            /// OAuth 1.0a: the token is in the signed header.
+            case oauth1 = "oauth1_signature"
         }
 
         package init(url: String? = nil, name: String? = nil, scheme: String = "Bearer", optional: Bool = false) {
@@ -201,5 +207,7 @@ extension ProviderDefinition {
         case githubToken = "github_token"
         case googleTokenInfo = "google_tokeninfo"
         case lineVerify = "line_verify"
+        /// OAuth 1.0a: nobody is asked, because every profile call is signed with the client's secret.
+        case signedCalls = "signed_calls"
     }
 }

@@ -63,7 +63,7 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     /// What data cannot say.
     package var quirks: Set<Quirk>
 
-    package enum ProtocolKind: String, Sendable, Hashable, Codable, CaseIterable { case oidc, oauth2 }
+    package enum ProtocolKind: String, Sendable, Hashable, Codable, CaseIterable { case oidc, oauth2, oauth1 }
 
     package enum Discovery: String, Sendable, Hashable, Codable, CaseIterable {
         case never

@@ -27,7 +27,9 @@ struct AuthorizationDraft {
         }
         guard RedirectURI.isAcceptable(options.redirectURI) else { throw .invalidRedirectURI }
         let query = URLParts(options.redirectURI)?.query ?? ""
-        let answers: Set<String> = ["code", "state", "error", "id_token", "access_token", "iss"]
+        let answers: Set<String> = [
+            "code", "state", "error", "id_token", "access_token", "iss", "oauth_token", "oauth_verifier", "denied",
+        ]
         guard !FormText.pairs(query).contains(where: { answers.contains(FormText.decode($0.name, plusIsSpace: true)) })
         else { throw .invalidRedirectURI }
         self.options = options
@@ -87,6 +89,10 @@ struct AuthorizationDraft {
         flow: AuthorizationFlow,
         state: String
     ) -> String {
+        // RFC 5849 §2.2: the provider was told the rest when it issued the request token.
+        if let token = flow.requestToken {
+            return endpoint.adding([(name: "oauth_token", value: token.token)] + extraParameters(definition))
+        }
         var parameters: [(name: String, value: String)] = [
             ("response_type", (flow.responseType ?? .code).text), ("client_id", flow.clientID),
         ]
@@ -107,12 +113,16 @@ struct AuthorizationDraft {
         if let hint = options.loginHint, options.customParameters["login_hint"] == nil {
             parameters.append(("login_hint", hint))
         }
+        return endpoint.adding(parameters + extraParameters(definition))
+    }
+
+    /// The definition's own and those of the app, which win; an empty one takes the definition's away.
+    private func extraParameters(_ definition: ProviderDefinition) -> [(name: String, value: String)] {
         let offline = definition.keepTokens ? definition.refresh.parameters : [:]
         let fixed = definition.extraAuthorizationParameters.merging(offline) { own, _ in own }
-        let extra = fixed.merging(options.customParameters) { $1 }.filter {
-            (!$0.value.isEmpty || fixed[$0.key] == nil) && definition.variableParameters[$0.key] == nil
-        }
-        parameters += extra.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-        return endpoint.adding(parameters)
+        return fixed.merging(options.customParameters) { $1 }
+            .filter { (!$0.value.isEmpty || fixed[$0.key] == nil) && definition.variableParameters[$0.key] == nil }
+            .sorted { $0.key < $1.key }
+            .map { (name: $0.key, value: $0.value) }
     }
 }

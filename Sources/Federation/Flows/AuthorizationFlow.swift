@@ -30,6 +30,8 @@ package struct AuthorizationFlow: Sendable, Hashable, Codable, CustomStringConve
     package var variables: [String: String]?
     /// Seconds; see ``AuthorizationOptions/maxAge``.
     package var maxAge: Int?
+    /// OAuth 1.0a: what the callback must name, and what its verifier is exchanged with.
+    package var requestToken: OAuth1Token?
     /// The provider announced RFC 9207: a callback without `iss` is refused.
     package var requiresIssuerParameter: Bool
 

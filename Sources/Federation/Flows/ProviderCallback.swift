@@ -48,7 +48,9 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
     /// The handle of the flow; a callback that has one is never a direct credential.
     package var state: Secret? { self["state"].map(Secret.init) }
     /// Whether the callback answers an authorization request, with a code, an error, or nothing but the state.
-    package var isFlowAnswer: Bool { ["state", "code", "error", "denied"].contains { self[$0] != nil } }
+    package var isFlowAnswer: Bool {
+        ["state", "code", "error", "denied", "oauth_verifier"].contains { self[$0] != nil }
+    }
 
     /// The tokens that the client hands in by itself; nil when there is none.
     package var credential: DirectCredential? {

@@ -8,6 +8,6 @@ enum ReservedParameters {
     /// In any case of letters.
     static func contains(_ name: String) -> Bool {
         let name = name.lowercased()
-        return names.contains(name) || name.hasPrefix("client_assertion")
+        return names.contains(name) || name.hasPrefix("client_assertion") || name.hasPrefix("oauth_")
     }
 }

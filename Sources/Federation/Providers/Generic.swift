@@ -26,8 +26,8 @@ extension ProviderDefinition {
     /// What is built in: a definition, and nothing else, makes a plain provider.
     static let builtIn: [ProviderID: ProviderDefinition] = Dictionary(
         uniqueKeysWithValues: [
-            apple, discord, facebook, feedly, gitLab, github, google, line, linkedIn, microsoft, slack, x, yahoo,
-            yahooJapan,
+            apple, discord, facebook, feedly, gitLab, github, google, line, linkedIn, microsoft, slack, twitter, x,
+            yahoo, yahooJapan,
         ].map { ($0.id, $0) }
     )
 

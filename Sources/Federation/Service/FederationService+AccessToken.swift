@@ -6,12 +6,18 @@ extension FederationService {
     /// anything is sent (T-C3, R-38).
     func verify(
         accessToken: String,
+        tokenSecret: String?,
         with configuration: ProviderConfiguration
     ) async throws(FederationError) -> FederatedCredential {
         let definition = try definition(of: configuration)
-        guard let check = definition.directSignIn.accessToken, definition.tokenCheckURL != nil,
-            TokenAnswer.isToken(accessToken)
-        else { throw .accessTokenNotAccepted(definition.id) }
+        let refusal = FederationError.accessTokenNotAccepted(definition.id)
+        guard let check = definition.directSignIn.accessToken, TokenAnswer.isToken(accessToken) else { throw refusal }
+        guard check.inspector != nil else {
+            guard let tokenSecret, TokenAnswer.isToken(tokenSecret) else { throw refusal }
+            let token = OAuth1Token(token: accessToken, secret: tokenSecret)
+            return try await credential(of: token, at: try await resolve(configuration), subject: nil)
+        }
+        guard definition.tokenCheckURL != nil else { throw refusal }
         let provider = try await resolve(configuration)
         let facts = try await inspect(accessToken, by: check, of: provider)
         var mapping = IdentityMapping(definition: definition)
@@ -37,10 +43,9 @@ extension FederationService {
         by check: ProviderDefinition.AccessTokenCheck,
         of provider: ResolvedProvider
     ) async throws(FederationError) -> AccessTokenFacts {
-        guard let endpoint = provider.definition.tokenCheckURL else {
+        guard let inspector = check.inspector, let endpoint = provider.definition.tokenCheckURL else {
             throw .misconfigured(InvalidDefinition(member: "definition.endpoints.tokenCheck", problem: "is missing"))
         }
-        let inspector = check.inspector
         let answer = try await callAPI(inspector.request(accessToken, at: endpoint, client: provider.client))
         let facts = try inspector.facts(answer, now: seconds)
         let ours = [provider.client.clientID] + provider.client.audiences

@@ -22,7 +22,7 @@ extension FederationService {
             throw .misconfigured(InvalidDefinition(member: "clientSecret", problem: "is needed to exchange codes"))
         }
         let state = random.handle()
-        let flow = AuthorizationFlow(
+        var flow = AuthorizationFlow(
             provider: configuration.provider,
             stateHash: SecureHash.sha256(state),
             clientID: configuration.clientID,
@@ -39,6 +39,12 @@ extension FederationService {
             maxAge: draft.maxAge,
             requiresIssuerParameter: provider.discovery?.sendsIssuerParameter ?? false
         )
+        if definition.protocolKind == .oauth1 {
+            flow.requestToken = try await requestToken(
+                of: provider,
+                callback: options.redirectURI.adding([("state", state)])
+            )
+        }
         let url = draft.url(endpoint, definition: definition, flow: flow, state: state)
         return AuthorizationRequest(url: url, state: Secret(state), flow: flow)
     }

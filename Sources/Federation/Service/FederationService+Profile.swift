@@ -18,6 +18,7 @@ extension FederationService {
     func profile(
         of provider: ResolvedProvider,
         accessToken: String,
+        tokenSecret: String? = nil,
         subject: String?
     ) async throws(FederationError) -> ProviderProfile {
         var profile = ProviderProfile()
@@ -27,7 +28,7 @@ extension FederationService {
             guard let url = call.url ?? provider.endpoint(\.userInfo) else { continue }
             let answer: JSONValue
             do throws(FederationError) {
-                answer = try await fetch(call, url: url, of: provider, accessToken: accessToken)
+                answer = try await fetch(call, url: url, of: provider, accessToken, tokenSecret)
             } catch {
                 if call.optional { continue }
                 throw error
@@ -54,7 +55,8 @@ extension FederationService {
         _ call: ProviderDefinition.ProfileCall,
         url: String,
         of provider: ResolvedProvider,
-        accessToken: String
+        _ accessToken: String,
+        _ tokenSecret: String?
     ) async throws(FederationError) -> JSONValue {
         var headers: HTTPFields = [.accept: "application/json"]
         for (name, value) in call.headers {
@@ -65,6 +67,9 @@ extension FederationService {
         var request = OutboundRequest(url: url, headers: headers, timeLimit: call.optional ? .seconds(5) : nil)
         switch call.proof {
         case nil: break
+        case .oauth1:
+            let token = OAuth1Token(token: accessToken, secret: tokenSecret ?? "")
+            signer(provider.client, token).sign(&request)
         case .appSecret: FacebookProof.add(to: &request, token: accessToken, secret: provider.client.clientSecret)
         }
         return try await callAPI(request)

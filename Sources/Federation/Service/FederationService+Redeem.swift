@@ -15,6 +15,10 @@ extension FederationService {
         guard configuration.provider == flow.provider else { throw .issuerParameterMismatch }
         try checkOrigin(of: callback, flow)
         let provider = try await resolve(configuration, choosing: flow.variables ?? [:])
+        guard provider.issuer.utf8.elementsEqual(flow.issuer.utf8) else { throw .issuerParameterMismatch }
+        if provider.definition.protocolKind == .oauth1 {
+            return try await redeemVerifier(in: callback, flow: flow, provider: provider)
+        }
         let code = try code(in: callback, flow, provider)
         let front = try await frontChannel(of: callback, code: code, flow, provider, configuration)
         let answer = try await exchange(
@@ -84,7 +88,6 @@ extension FederationService {
         _ flow: AuthorizationFlow,
         _ provider: ResolvedProvider
     ) throws(FederationError) -> String {
-        guard provider.issuer.utf8.elementsEqual(flow.issuer.utf8) else { throw .issuerParameterMismatch }
         let issuer = callback["iss"]
         if let issuer, !SafeText.isOne(issuer, of: provider.definition.issuers) { throw .issuerParameterMismatch }
         if let error = callback["error"] {

@@ -21,7 +21,11 @@ extension FederationService {
         guard let configuration else { throw .providerNotFound }
         guard let idToken = credential.idToken?.reveal() else {
             guard let accessToken = credential.accessToken?.reveal() else { throw .missingCredential }
-            return try await verify(accessToken: accessToken, with: configuration)
+            return try await verify(
+                accessToken: accessToken,
+                tokenSecret: credential.tokenSecret?.reveal(),
+                with: configuration
+            )
         }
         let token = try CompactJWT(idToken)
         let provider = try await resolve(configuration)

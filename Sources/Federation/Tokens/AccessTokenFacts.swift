@@ -26,8 +26,10 @@ protocol AccessTokenInspector {
 }
 
 extension ProviderDefinition.AccessTokenCheck {
-    var inspector: any AccessTokenInspector.Type {
+    /// Nil where the profile calls show it.
+    var inspector: (any AccessTokenInspector.Type)? {
         switch self {
+        case .signedCalls: nil
         case .discordAuthorization: DiscordAuthorization.self
         case .facebookDebugToken: FacebookDebugToken.self
         case .githubToken: GitHubTokenCheck.self

@@ -72,7 +72,7 @@ struct TokenAnswer: Sendable {
     }
 
     /// A form as an object of strings; nil for what is no form, or names something twice.
-    private static func form(_ body: [UInt8]) -> JSONObject? {
+    static func form(_ body: [UInt8]) -> JSONObject? {
         guard body.allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "<") }) else { return nil }
         var object = JSONObject()
         for pair in FormText.pairs(String(decoding: body, as: UTF8.self)) {

@@ -49,10 +49,10 @@ import Testing
              "extraAuthorizationParameters":{"bail":"1"},"allowedCustomParameters":"anyExceptReserved","variableParameters":{"base":["https://q.example"]},"redirect":"exact",
              "redirectURIs":["yj-xxxxx:/"],"token":{"accept":"application/json","body":"json","errorInOK":["error"],
              "okMember":"ok","encodesBasic":false,"extraParameters":{"id_token_key_type":"JWK"}},"idToken":{"algorithms":["ES256"],
-             "keyFormat":"pem_map","nonce":"either","maximumAge":600,"lenientBooleans":true},"profile":[{"url":"{base}/me","name":"me",
-             "scheme":"OAuth","headers":{"X-A":"b"},"optional":true}],"claims":{"subject":"sub","displayName":["a","b"]},
+             "keyFormat":"pem_map","nonce":"either","maximumAge":600,"lenientBooleans":true,"requiresNonce":true},"profile":[{"url":"{base}/me","name":"me",
+             "scheme":"OAuth","proof":"appsecret_proof","headers":{"X-A":"b"},"optional":true}],"claims":{"subject":"sub","displayName":["a","b"]},
              "rawUserInfo":"merged","emailTrust":{"domains":["P.example"],"orAuthority":true},
-             "directSignIn":{"idToken":false},"federatedIDPrefix":"p:","quirks":["github_emails"]}
+             "directSignIn":{"idToken":false,"accessToken":null},"federatedIDPrefix":"p:","quirks":["github_emails"]}
             """
         #expect(problem(configuration("oidc.acme", issuer: "https://login.acme.example", everything)) == nil)
     }
@@ -215,6 +215,19 @@ import Testing
         var empty = configuration("google.com")
         empty.clientID = ""
         #expect(problem(empty) == "clientId must be 1 to 1024 visible characters")
+    }
+
+    @Test("T-C3: tokens of other clients are told by signatures only where every profile call is signed, with a secret")
+    func signedCalls() {
+        #expect(problem(configuration("twitter.com")) == nil)
+        #expect(problem(configuration("twitter.com", secret: nil)) == "clientSecret is needed to sign requests")
+        let trusting = #""directSignIn":{"accessToken":"signed_calls"}"#
+        let refusal = "definition.directSignIn.accessToken needs profile calls that are signed"
+        #expect(problem(configuration("oauth.plain", "{\(Self.plain),\(trusting)}")) == refusal)
+        #expect(problem(configuration("github.com", "{\(trusting)}")) == refusal)
+        let unsigned = #"{"profile":[{"url":"https://p.example/me"}]}"#
+        #expect(problem(configuration("twitter.com", unsigned)) == refusal)
+        #expect(problem(configuration("google.com", "{\(trusting)}")) == refusal)
     }
 
     @Test func onlyKnownProvidersCanBeConfigured() {

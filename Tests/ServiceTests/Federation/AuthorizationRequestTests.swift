@@ -43,7 +43,7 @@ struct AuthorizationRequestTests {
         }
     }
 
-    @Test("R-62: a state is always issued, also for providers that do not ask for one", arguments: Kind.allCases)
+    @Test("R-62: a state is always issued, also for providers that do not ask for one", arguments: Kind.withCodes)
     func alwaysState(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in
             let flow = try await scene.service.startFlow(through: scene.provider)
@@ -91,7 +91,7 @@ struct AuthorizationRequestTests {
     private static let reserved = [
         "client_id", "redirect_uri", "response_type", "scope", "state", "nonce", "code_challenge",
         "code_challenge_method", "response_mode", "request", "request_uri", "client_secret", "client_assertion",
-        "client_assertion_type", "claims",
+        "client_assertion_type", "claims", "oauth_token", "oauth_callback",
     ]
 
     @Test("R-27, T-B8: names that the service sets itself are refused, in any case of letters", arguments: reserved)

@@ -44,7 +44,7 @@ struct ProviderTokenTests {
             #expect(first["providerId"]?.string == kind.rawValue)
             #expect(first["oauthIdToken"] == user["oauthIdToken"])
             // Nothing was asked for at the plain one.
-            #expect((first["scopes"]?.array ?? []).isEmpty == (kind == .oauth2))
+            #expect((first["scopes"]?.array ?? []).isEmpty == [Kind.oauth2, .twitter].contains(kind))
             #expect(scene.tenant.requests(.token).count == 1)
             guard let lifetime = kind.personality.accessTokenLifetime else {
                 #expect(first["oauthExpireIn"] == nil && first["expiresAt"] == nil)

@@ -44,7 +44,7 @@ extension ProviderScene {
             reply: flow.reply
         )
         secrets.add(arrival.fields["code"], arrival.fields["state"], arrival.fields["id_token"])
-        secrets.add(arrival.fields["access_token"])
+        secrets.add(arrival.fields["access_token"], arrival.fields["oauth_verifier"])
         return arrival
     }
 

@@ -28,6 +28,7 @@ struct ProviderScene: Sendable {
         case yahooJapan = "oidc.yahoojp"
         case microsoft = "microsoft.com"
         case facebook = "facebook.com"
+        case twitter = "twitter.com"
 
         var provider: ProviderID { ProviderID(rawValue) }
         var testDescription: String { rawValue }
@@ -49,11 +50,19 @@ struct ProviderScene: Sendable {
             case .yahooJapan: .yahooJapan
             case .microsoft: .microsoft
             case .facebook: .facebook
+            case .twitter: .twitter1
             }
         }
 
         /// A GitHub id beyond 2^53, which a double could not hold.
-        var subject: String { self == .github || self == .discord ? "9007199254740993" : "ada/1|\(rawValue)" }
+        var subject: String {
+            [Self.github, .discord, .twitter].contains(self) ? "9007199254740993" : "ada/1|\(rawValue)"
+        }
+        /// A code comes back and is exchanged; else a verifier of OAuth 1.0a.
+        var usesCodes: Bool { !personality.isOAuth1 }
+        static let withCodes = allCases.filter(\.usesCodes)
+        /// What the callback of a good sign-in brings besides the state.
+        var proofNames: [String] { usesCodes ? ["code"] : ["oauth_token", "oauth_verifier"] }
         var isOpenID: Bool { personality.isOpenID }
         var usesPKCE: Bool { personality.pkce != .refused }
         /// Whether an access token alone can be shown to be ours.

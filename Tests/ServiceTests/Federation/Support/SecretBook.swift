@@ -16,7 +16,7 @@ final class SecretBook: Sendable {
     func add(from reply: Reply) {
         let names = [
             "idToken", "refreshToken", "oauthAccessToken", "oauthIdToken", "oauthRefreshToken", "pendingToken",
-            "sessionId", "state", "nonce",
+            "oauthTokenSecret", "sessionId", "state", "nonce",
         ]
         for name in names { add(reply[name]?.string) }
     }

@@ -1,0 +1,30 @@
+import Linking
+
+extension ProviderDefinition {
+    /// Twitter, as X still calls its OAuth 1.0a: every call is signed with the client's secret and the token's.
+    ///
+    /// The number in `id` is too large for many readers, hence `id_str`. The address is nowhere called verified.
+    static let twitter: ProviderDefinition = {
+        var definition = ProviderDefinition(id: "twitter.com", displayName: "Twitter", protocolKind: .oauth1)
+        definition.variables = ["base": "https://api.x.com"]
+        definition.endpoints = Endpoints(
+            authorization: "{base}/oauth/authenticate",
+            token: "{base}/oauth/access_token",
+            requestToken: "{base}/oauth/request_token"
+        )
+        definition.pkce = .none
+        let options = "include_email=true&include_entities=false&skip_status=true"
+        var profile = ProfileCall(url: "{base}/1.1/account/verify_credentials.json?" + options)
+        profile.proof = .oauth1
+        definition.profile = [profile]
+        definition.claims = .none
+        definition.claims.subject = ["id_str"]
+        definition.claims.email = ["email"]
+        definition.claims.displayName = ["name"]
+        definition.claims.screenName = ["screen_name"]
+        definition.claims.photoURL = ["profile_image_url_https"]
+        definition.claims.language = ["lang"]
+        definition.directSignIn = DirectSignIn(accessToken: .signedCalls)
+        return definition
+    }()
+}
