@@ -101,6 +101,7 @@ let package = Package(
             dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", crypto, swiftASN1, x509],
             swiftSettings: strict
         ),
+        .target(name: "Delivery", dependencies: ["Linking"], swiftSettings: strict),
         .target(
             name: "Federation",
             dependencies: [
@@ -115,8 +116,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets", "Sessions",
-                asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets",
+                "Sessions", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
@@ -125,7 +126,8 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Federation", "Linking", "Passwords", "Projects", "Secrets", "Sessions", "Storage", logging,
+                "Delivery", "Federation", "Linking", "Passwords", "Projects", "Secrets", "Sessions", "Storage",
+                asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),

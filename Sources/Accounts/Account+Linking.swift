@@ -1,3 +1,4 @@
+import Federation
 package import Linking
 
 // What the statements of `Storage` do to an account, done to the value: the answer needs no second read.
@@ -10,6 +11,14 @@ extension Account {
         language = profile.language
         timeZone = profile.timeZone
         dateOfBirth = profile.dateOfBirth
+    }
+
+    /// With a name that the provider will not say again, if the account has none.
+    func named(by credential: FederatedCredential) -> Account {
+        guard credential.nameComesOnce else { return self }
+        var account = self
+        account.displayName = displayName ?? credential.identity.profile.displayName
+        return account
     }
 
     /// With the identity linked, in place of another one of the same provider; empty profile fields are filled.

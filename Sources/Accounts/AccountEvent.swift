@@ -18,13 +18,21 @@ enum AccountEvent: String, Sendable {
     case refreshTokenReused = "Ended a session whose old refresh token was used"
     case signedOut = "Signed out"
     case deleted = "Deleted the account"
+    case nameNotKept = "A name that the provider says once could not be kept"
+    case grantRevoked = "Ended a grant at its provider"
+    case notificationApplied = "Did what a provider's notification asks for"
+    case notificationRepeated = "A provider's notification came again"
+    case notificationUnknown = "A provider's notification is about nobody here"
+    case notificationRefused = "Refused a notification that is not the provider's"
 
     func log(_ account: AccountID?, provider: ProviderID? = nil, _ caller: Caller) {
         var metadata: Logger.Metadata = ["project.id": "\(caller.project.id)"]
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }
         switch self {
-        case .consentRequired, .foreignPendingCredential, .issuerChanged, .refreshTokenReused, .takenOver:
+        case .consentRequired, .foreignPendingCredential, .issuerChanged, .nameNotKept, .notificationApplied,
+            .notificationRefused,
+            .refreshTokenReused, .takenOver:
             Logger.current.notice("\(rawValue)", metadata: metadata)
         default: Logger.current.info("\(rawValue)", metadata: metadata)
         }

@@ -21,6 +21,9 @@ package struct AccountsService: Sendable {
     package let listSessions: ListSessions
     package let providerToken: ProviderToken
     package let explainSignIn: ExplainSignIn
+    package let revokeToken: RevokeToken
+    package let credentialState: ReadCredentialState
+    package let receiveNotification: ReceiveNotification
     package let admin: AdminAccounts
 
     package init(_ parts: Parts) {
@@ -36,6 +39,9 @@ package struct AccountsService: Sendable {
         listSessions = ListSessions(parts: parts)
         providerToken = ProviderToken(parts: parts)
         explainSignIn = ExplainSignIn(parts: parts)
+        revokeToken = RevokeToken(parts: parts)
+        credentialState = ReadCredentialState(parts: parts)
+        receiveNotification = ReceiveNotification(parts: parts)
         admin = AdminAccounts(parts: parts)
     }
 }

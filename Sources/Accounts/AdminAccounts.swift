@@ -99,6 +99,21 @@ package struct AdminAccounts: Sendable {
         }
     }
 
+    /// How an account's identity of a provider stands there.
+    package func credentialState(
+        localID: String?,
+        provider: ProviderID,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> ReadCredentialState.Result {
+        let account = try Self.required(localID)
+        let caller = Caller(project: project, tenant: tenant)
+        guard try await parts.accounts.find(account, session: nil, in: caller.scope) != nil else {
+            throw AccountsError.userNotFound
+        }
+        return try await ReadCredentialState(parts: parts)(account, provider, caller)
+    }
+
     package func listSessions(
         localID: String?,
         _ project: Project,

@@ -1,3 +1,4 @@
+import Federation
 import Foundation
 import Linking
 import Passwords
@@ -44,15 +45,27 @@ extension Parts {
         }
     }
 
-    /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as errors of ours.
+    /// The providers at which a grant can be ended.
+    private func revocableProviders(_ caller: Caller) -> Set<ProviderID> {
+        let providers = configuration.snapshot.providers(project: caller.project.id, tenant: caller.tenant)
+        return Set(providers.filter { federation.revokesGrants(of: $0) }.map(\.provider))
+    }
+
+    /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as errors of ours; grants of credentials that go
+    /// are ended at their providers afterwards.
     func change(
         _ account: AccountID,
         session: SessionID?,
         _ caller: Caller,
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
+        let revocable = revocableProviders(caller)
         do {
-            return try await accounts.change(account, session: session, in: caller.scope, now: now(), decide: decide)
+            return try await accounts.change(account, session: session, in: caller.scope, now: now()) {
+                var changes = try decide($0, $1)
+                changes.revocable = revocable
+                return changes
+            }
         } catch let conflict as ClaimConflict {
             throw AccountsError(conflict)
         } catch is UnknownAccount {

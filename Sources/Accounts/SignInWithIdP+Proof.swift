@@ -85,15 +85,40 @@ extension SignInWithIdP {
         guard let configuration = try enabledProvider(consumed.provider, caller) else {
             throw AccountsError.providerNotFound
         }
+        return Proof(
+            credential: try await redeem(callback, consumed, configuration, caller),
+            purpose: consumed.purpose,
+            context: consumed.context
+        )
+    }
+
+    /// Exchanges the code; a name that the provider says once is kept before.
+    private func redeem(
+        _ callback: ProviderCallback,
+        _ consumed: FlowStore.Consumed,
+        _ configuration: ProviderConfiguration,
+        _ caller: Caller
+    ) async throws -> FederatedCredential {
+        let (names, provider, scope, now) = (parts.stores.keptNames, consumed.provider, caller.scope, parts.now())
         do {
-            return Proof(
-                credential: try await parts.federation.redeem(callback, flow: consumed.flow, with: configuration),
-                purpose: consumed.purpose,
-                context: consumed.context
-            )
+            return try await parts.federation.redeem(callback, flow: consumed.flow, with: configuration) {
+                do {
+                    try await names.keep($1, of: $0, at: provider, in: scope, now: now)
+                } catch {
+                    AccountEvent.nameNotKept.log(nil, provider: provider, caller)
+                }
+            }
         } catch {
             throw AccountsError.federation(error)
         }
+    }
+
+    /// Gives a credential the name that came with an earlier sign-in which did not come to its end.
+    func recallName(for credential: inout FederatedCredential, _ caller: Caller) async throws {
+        guard credential.lacksNameSaidOnce else { return }
+        let (subject, provider) = (credential.identity.subject, credential.identity.provider)
+        let kept = try await parts.stores.keptNames.find(subject, at: provider, in: caller.scope, now: parts.now())
+        if let kept { credential.takeName(kept) }
     }
 
     private func findPending(

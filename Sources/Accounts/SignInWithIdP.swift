@@ -34,14 +34,16 @@ package struct SignInWithIdP: Sendable {
     // MARK: Signing in
 
     private func signIn(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> FederatedSignInResult {
-        let identity = proof.credential.identity
         let store = parts.accounts
         var proof = proof
         for _ in 0..<3 {
             let session = prepareSession(nil, proof.credential, caller)
-            let write = makeWrite(proof, .open(session.values), caller)
-            let found = try await store.candidates(for: identity, opening: write, in: caller.scope)
-            try requireSameIssuer(found, identity, caller)
+            var write = makeWrite(proof, .open(session.values), caller)
+            let found = try await store.candidates(for: proof.credential.identity, opening: write, in: caller.scope)
+            try requireSameIssuer(found, proof.credential.identity, caller)
+            if found.owner?.displayName == nil { try await recallName(for: &proof.credential, caller) }
+            write.credential = proof.credential
+            let identity = proof.credential.identity
             let decision = SignInDecision.decide(
                 for: identity,
                 owner: found.owner?.candidate,
@@ -58,8 +60,11 @@ package struct SignInWithIdP: Sendable {
                 return try await conflict(proof, request, with: found.emailOwner, providers: providers, caller)
             case .signIn:
                 guard let account = found.owner else { continue }
-                attempt = Attempt(event: .signedIn, account: account) {
-                    found.isOpened ? .applied : try await store.signIn(to: account, $0)
+                guard !found.isBlocked else { throw AccountsError.userDisabled }
+                attempt = Attempt(event: .signedIn, account: account.named(by: proof.credential)) { write in
+                    var write = write
+                    write.restoresGrant = found.isWithdrawn
+                    return found.isOpened ? .applied : try await store.signIn(to: account, write)
                 }
             case .signUp(let email, let verified):
                 let account = newAccount(for: identity, email: email, verified: verified)
@@ -138,16 +143,17 @@ package struct SignInWithIdP: Sendable {
         _ caller: Caller
     ) async throws -> FederatedSignInResult {
         let token = try await parts.verify(idToken, caller: caller)
-        let identity = proof.credential.identity
         var proof = proof
         for _ in 0..<3 {
             let found = try await parts.accounts.candidates(
-                for: identity,
+                for: proof.credential.identity,
                 caller: (token.account, token.session),
                 in: caller.scope
             )
             let user = try SignedInAccount(token: token, account: found.signedIn, session: found.session)
-            try requireSameIssuer(found, identity, caller)
+            try requireSameIssuer(found, proof.credential.identity, caller)
+            if user.account.displayName == nil { try await recallName(for: &proof.credential, caller) }
+            let identity = proof.credential.identity
             // The same request may have come twice at once, and the other one been first.
             if found.owner?.id == user.account.id { proof = try await reread(proof, caller) }
             let decision = LinkDecision.decide(

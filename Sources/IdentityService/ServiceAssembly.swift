@@ -14,6 +14,8 @@ package import struct Foundation.Date
 /// The commands and the tests build it here.
 package struct ServiceAssembly: Sendable {
     package let accounts: AccountsService
+    /// Sends what the outbox holds, while it runs.
+    package let deliveries: DeliverMessages
     package let responder: ServiceResponder
     /// Answers those who watch over the service, on an address of their own: metrics and health, nothing else.
     package let operations: ServiceResponder
@@ -30,6 +32,8 @@ package struct ServiceAssembly: Sendable {
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
         /// Stands in front of the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
+        /// Where links to this service begin; nil for links without a host.
+        package var publicURL: String?
         package var additionalRoutes: [Route] = []
         package var limits = ServiceResponder.Limits()
         /// Passes the time until another look at what another node is doing.
@@ -50,18 +54,18 @@ package struct ServiceAssembly: Sendable {
         now: @escaping @Sendable () -> Date
     ) {
         let configuration = stores.configuration
-        accounts = AccountsService(
-            Parts(
-                stores: stores,
-                federation: federation,
-                passwords: passwords,
-                tokenVerifier: IDTokenVerifier(cache: VerifiedTokenCache(capacity: 65_536)),
-                random: random,
-                now: now,
-                pause: options.pause,
-                development: options.development
-            )
+        let parts = Parts(
+            stores: stores,
+            federation: federation,
+            passwords: passwords,
+            tokenVerifier: IDTokenVerifier(cache: VerifiedTokenCache(capacity: 65_536)),
+            random: random,
+            now: now,
+            pause: options.pause,
+            development: options.development
         )
+        accounts = AccountsService(parts)
+        deliveries = DeliverMessages(parts, logger: logger)
         let health = HealthRoutes {
             [
                 ReadinessCheck(name: "database", passes: await stores.isReachable()),
@@ -69,10 +73,20 @@ package struct ServiceAssembly: Sendable {
                 ReadinessCheck(name: "signingKey", passes: configuration.signingKeys.signer(for: .rs256) != nil),
             ]
         }
+        let projectNamed: @Sendable (String) async throws -> Project? = { name in
+            if let number = Int64(name) {
+                return configuration.snapshot.project(number: ProjectNumber(rawValue: number))
+            }
+            guard let id = ProjectID(rawValue: name) else { return nil }
+            if let projectNamed = options.projectNamed { return try await projectNamed(id) }
+            return configuration.snapshot.project(id)
+        }
         let api = RouteTable.api(
             accounts: accounts,
             configuration: configuration,
             allowsLoopbackProviders: options.allowsLoopbackProviders,
+            publicURL: options.publicURL,
+            projectNamed: projectNamed,
             additional: options.additionalRoutes + health.routes
         )
         let load = ServerLoad(options.limits)
@@ -86,14 +100,7 @@ package struct ServiceAssembly: Sendable {
         )
         let gate = Gate(
             projectForKey: options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) },
-            projectNamed: { name in
-                if let number = Int64(name) {
-                    return configuration.snapshot.project(number: ProjectNumber(rawValue: number))
-                }
-                guard let id = ProjectID(rawValue: name) else { return nil }
-                if let projectNamed = options.projectNamed { return try await projectNamed(id) }
-                return configuration.snapshot.project(id)
-            },
+            projectNamed: projectNamed,
             admins: options.admins(DatabaseAdmins(configuration: configuration)),
             now: now
         )

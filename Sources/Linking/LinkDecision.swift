@@ -38,7 +38,9 @@ package enum LinkDecision: Sendable, Hashable {
         guard let email = identity.email else { return .link(.none) }
         let proven = policy.emailTrust.proves(identity)
         if policy.oneAccountPerEmail {
-            if let emailOwner, emailOwner != account.id { return .refuse(.emailExists) }
+            if let emailOwner, emailOwner != account.id {
+                return identity.emailIsRelay ? .link(.none) : .refuse(.emailExists)
+            }
             if account.email == nil { return .link(.adopt(email, verified: proven)) }
         }
         let verifies = proven && account.email?.canonical == email.canonical && !account.emailVerified

@@ -1,11 +1,12 @@
 /// What a verified identity may do when nobody is signed in.
 ///
-/// A pure function of the identity, the accounts that it could mean and the project's policy; the row ids (S1…S13,
+/// A pure function of the identity, the accounts that it could mean and the project's policy; the row ids (S1…S14,
 /// D1, D2) are those of the decision table in `docs/linking.md`.
 package enum SignInDecision: Sendable, Hashable {
     /// The identity belongs to this account (S1, D1).
     case signIn(AccountID)
-    /// Nobody has it: a new account, with the address as its own when `email` is set (S3, S4, D2).
+    /// Nobody has it: a new account, with the address as its own when `email` is set (S3, S4, D2); without it when the
+    /// address is a relay's that another account claims (S14).
     case signUp(email: EmailAddress?, emailVerified: Bool)
     /// The provider proves the verified address of this account: sign in and link (S5); `replaced` is the subject that
     /// loses its link when the address was given to somebody else at the same provider (S6).
@@ -51,10 +52,11 @@ package enum SignInDecision: Sendable, Hashable {
             return (policy.oneAccountPerEmail ? .s1 : .d1, .signIn(owner.id))
         }
         let proven = policy.emailTrust.proves(identity)
-        guard policy.oneAccountPerEmail, let email = identity.email, let emailOwner else {
+        guard policy.oneAccountPerEmail, let email = identity.email, let emailOwner, !identity.emailIsRelay else {
             guard purpose == .signIn else { return (.s10, .refuse(.accountNotFound)) }
             guard policy.signUpAllowed else { return (.s11, .refuse(.signUpClosed)) }
             guard policy.oneAccountPerEmail else { return (.d2, .signUp(email: nil, emailVerified: false)) }
+            if identity.email != nil, emailOwner != nil { return (.s14, .signUp(email: nil, emailVerified: false)) }
             return (identity.email == nil ? .s3 : .s4, .signUp(email: identity.email, emailVerified: proven))
         }
         if policy.linking == .never { return (.s13, .refuse(.emailExists)) }

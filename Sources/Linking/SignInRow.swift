@@ -13,6 +13,7 @@ package enum SignInRow: String, Sendable, Hashable, CaseIterable {
     case s11 = "S11"
     case s12 = "S12"
     case s13 = "S13"
+    case s14 = "S14"
     case d1 = "D1"
     case d2 = "D2"
 
@@ -32,6 +33,7 @@ package enum SignInRow: String, Sendable, Hashable, CaseIterable {
         case .s11: "Nobody has the identity, and sign-up is closed."
         case .s12: "The provider proves the address of an account, and the project lets people confirm every link."
         case .s13: "The address belongs to an account, and the project links nothing by address."
+        case .s14: "Nobody has the identity, and its address is a relay's, which finds no account."
         case .d1: "The identity is linked to the account."
         case .d2: "Nobody has the identity, and the project allows several accounts per email."
         }

@@ -2,6 +2,6 @@
 package enum Schema {
     /// In the order of their names; a step that was released never changes.
     package static let all: [Migration] = [
-        .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials,
+        .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials, .trackProviderGrants,
     ]
 }

@@ -26,6 +26,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var signWithES256 = false
     /// Gives a new refresh token for each one that is used, and takes the use of an old one for theft.
     package var rotateRefreshTokens = false
+    /// Deletes an account when the provider says that the person's account there, its only way in, is gone.
+    package var deleteAccountsDeletedAtProvider = false
 
     package init() {}
 
@@ -48,6 +50,10 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         linking = try value(.linking, \.linking)
         signWithES256 = try value(.signWithES256, \.signWithES256)
         rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
+        deleteAccountsDeletedAtProvider = try value(
+            .deleteAccountsDeletedAtProvider,
+            \.deleteAccountsDeletedAtProvider
+        )
     }
 
     /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.

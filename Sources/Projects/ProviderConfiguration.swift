@@ -11,6 +11,8 @@ package struct ProviderConfiguration: Sendable, Hashable {
     package var displayName: String?
     package var clientID: String
     package var clientSecret: Secret?
+    /// With which the provider signs its webhooks.
+    package var webhookSecret: Secret?
     /// Client ids besides ``clientID`` that an ID token may name in `aud`: native apps, bundle ids.
     package var audiences: [String]
     /// The issuer of `oidc.*`; nil for built-in providers.
@@ -24,6 +26,7 @@ package struct ProviderConfiguration: Sendable, Hashable {
         displayName: String? = nil,
         clientID: String,
         clientSecret: Secret? = nil,
+        webhookSecret: Secret? = nil,
         audiences: [String] = [],
         issuer: String? = nil,
         overrides: String? = nil
@@ -33,6 +36,7 @@ package struct ProviderConfiguration: Sendable, Hashable {
         self.displayName = displayName
         self.clientID = clientID
         self.clientSecret = clientSecret
+        self.webhookSecret = webhookSecret
         self.audiences = audiences
         self.issuer = issuer
         self.overrides = overrides

@@ -25,9 +25,54 @@ package struct AccountChanges: Sendable {
     package var endedSessions: EndedSessions = .none
     package var session: SessionEffect = .none
     package var deletesAccount = false
+    /// What becomes of a grant at a provider.
+    package var grant: GrantChange?
+    /// Providers at which the grants of credentials that go are ended.
+    package var revocable: Set<ProviderID> = []
+    /// The provider's event that this carries out, once.
+    package var event: EventKey?
+
+    package struct GrantChange: Sendable {
+        package enum Kind: Sendable {
+            /// The person withdrew it: its tokens go, and its sessions when `endsSessions` says so.
+            case withdrawn(at: Date, endsSessions: Bool)
+            /// Whether the relay address passes mail on.
+            case forwarding(Bool, since: Date)
+            /// Whether somebody else may be using the account at the provider: nobody signs in with it meanwhile.
+            case blocked(Bool)
+        }
+
+        package var provider: ProviderID
+        package var kind: Kind
+
+        package init(provider: ProviderID, kind: Kind) {
+            self.provider = provider
+            self.kind = kind
+        }
+    }
+
+    package struct EventKey: Sendable {
+        package var provider: ProviderID
+        package var id: String
+        /// A sign-in with the provider after this moment makes it history; nil where none does.
+        package var validUntilSignInAfter: Date?
+        package var expiresAt: Date
+
+        /// Seconds for which an event is remembered: providers stop sending it again long before.
+        package static let lifetime = 90.0 * 86_400
+
+        package init(provider: ProviderID, id: String, validUntilSignInAfter: Date?, now: Date) {
+            self.provider = provider
+            self.id = id
+            self.validUntilSignInAfter = validUntilSignInAfter
+            self.expiresAt = now.addingTimeInterval(Self.lifetime)
+        }
+    }
 
     package enum EndedSessions: Sendable {
         case none
+        /// Those that were opened by a sign-in with this provider.
+        case openedWith(ProviderID)
         case all
         /// All but the one that ``AccountChanges/session`` renews.
         case others

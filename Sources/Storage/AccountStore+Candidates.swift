@@ -18,6 +18,10 @@ package struct SignInCandidates: Sendable {
     package var session: StoredSession?
     /// Whether the owner was signed in: the session that was asked for is open.
     package var isOpened = false
+    /// Whether the owner's grant counts as withdrawn at the provider.
+    package var isWithdrawn = false
+    /// Whether the provider says that somebody else may be using the owner's account there.
+    package var isBlocked = false
 }
 
 extension AccountStore {
@@ -85,7 +89,7 @@ extension AccountStore {
                         auth_time, method, claims, attributes, user_agent, address_prefix, unconfigured, token_hash,
                         token_expires, number)
             ), owner AS MATERIALIZED (
-                SELECT n.number, c.account, c.issuer FROM asked n
+                SELECT n.number, c.account, c.issuer, c.revoked_at, c.blocked_at FROM asked n
                 JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
                     AND c.subject = n.subject
             ), holder AS MATERIALIZED (
@@ -96,6 +100,7 @@ extension AccountStore {
                 UNION SELECT number, caller FROM asked WHERE caller <> ''
             ), found AS MATERIALIZED (
                 SELECT n.number, n.session, o.account IS NOT NULL AS is_owner, h.account IS NOT NULL AS is_holder, o.issuer,
+                    o.revoked_at IS NOT NULL AS is_withdrawn, o.blocked_at IS NOT NULL AS is_blocked,
                     n.caller = a.account AS is_caller, a.*
                 FROM meant m
                 JOIN asked n ON n.number = m.number
@@ -111,6 +116,7 @@ extension AccountStore {
                     AND p.provider = n.provider
                 WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE
                     AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
+                    AND NOT f.is_withdrawn AND NOT f.is_blocked
                 ORDER BY a.project, a.account
                 FOR SHARE OF a \(sql: skip)
             ), opened AS (
@@ -130,7 +136,7 @@ extension AccountStore {
                     SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
             )
             SELECT a.number, \(sql: AccountRow.columnsWithoutActivity), a.is_owner, a.is_holder, a.is_caller, a.issuer,
-                a.is_owner AND t.number IS NOT NULL, \(sql: SessionRow.columns)
+                a.is_owner AND t.number IS NOT NULL, a.is_withdrawn, a.is_blocked, \(sql: SessionRow.columns)
             FROM found a
             LEFT JOIN target t ON t.number = a.number
             \(sql: AccountRow.joinsWithoutActivity)
@@ -162,7 +168,10 @@ struct OpeningSession: Sendable {
 
     /// Nil for a sign-in that has more to write.
     init?(_ write: SignInWrite) {
-        guard write.redeems == nil, write.keptTokens == nil, case .open(let session) = write.session else { return nil }
+        guard write.redeems == nil, write.keptTokens == nil, !write.credential.nameComesOnce,
+            !write.credential.lacksNameSaidOnce,
+            case .open(let session) = write.session
+        else { return nil }
         self.session = session
         token = write.credential.oneTimeToken
         allowsUnconfiguredProvider = write.allowsUnconfiguredProvider
@@ -179,6 +188,8 @@ private struct CandidateRow: Sendable {
     private let isCaller: Bool
     private let issuer: String?
     private let isOpened: Bool
+    private let isWithdrawn: Bool
+    private let isBlocked: Bool
     private let session: StoredSession?
 
     init(_ row: inout PostgresRow) throws {
@@ -189,6 +200,8 @@ private struct CandidateRow: Sendable {
         isCaller = try row.next()
         issuer = try row.next()
         isOpened = try row.next()
+        isWithdrawn = try row.next()
+        isBlocked = try row.next()
         session = try SessionRow.decode(&row)
     }
 
@@ -197,6 +210,8 @@ private struct CandidateRow: Sendable {
             Self.add(account, to: &found.owner)
             found.ownerIssuer = issuer
             found.isOpened = isOpened
+            found.isWithdrawn = isWithdrawn
+            found.isBlocked = isBlocked
         }
         if isEmailOwner { Self.add(account, to: &found.emailOwner) }
         if isCaller {

@@ -11,7 +11,8 @@ extension AccountStore {
     ///
     /// - Parameter decide: gets the account as it stands now and the session asked for; throwing leaves all as it was.
     /// - Returns: what was written, and the account afterwards.
-    /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` when another account holds a claim.
+    /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` when another account holds a claim;
+    ///   ``RepeatedEvent`` when the event was carried out before.
     package func change(
         _ account: AccountID,
         session: SessionID?,
@@ -24,7 +25,18 @@ extension AccountStore {
                 guard try await lock(account, scope, transaction) else { throw UnknownAccount() }
                 let found = try await read(account, session: session, scope, transaction)
                 guard let current = found.account else { throw UnknownAccount() }
-                let changes = try decide(current, found.session)
+                var changes = try decide(current, found.session)
+                if let event = changes.event {
+                    try await remember(event, scope, transaction)
+                    if let date = event.validUntilSignInAfter,
+                        try await hasSignedIn(account, with: event.provider, after: date, scope, transaction)
+                    {
+                        changes = AccountChanges()
+                    }
+                }
+                let gone = changes.deletesAccount ? Set(current.linked.map(\.provider)) : changes.unlinked
+                let ended = gone.intersection(changes.revocable)
+                try await enqueueRevocations(of: account, at: ended, scope, now: now, transaction)
                 var after: Account?
                 if changes.deletesAccount {
                     try await delete(current, scope, now: now, transaction)
@@ -36,6 +48,7 @@ extension AccountStore {
             }
         } catch let error as PostgresError {
             if let conflict = error.constraint.flatMap(ClaimConflict.init(rawValue:)) { throw conflict }
+            if error.constraint == "provider_events_pkey" { throw RepeatedEvent() }
             throw error
         }
     }
@@ -96,6 +109,7 @@ extension AccountStore {
             """
         )
         try await applyClaims(changes, from: account, to: after, scope, now: now, transaction)
+        if let grant = changes.grant { try await apply(grant, of: account.id, scope, now: now, transaction) }
         try await applySessions(changes, account.id, scope, now: now, transaction)
     }
 
@@ -150,6 +164,8 @@ extension AccountStore {
             try await transaction.execute(
                 "\(sql: target) \(sql: revokeSessions(of: account, scope, except: nil, now: now))"
             )
+        case .openedWith(let provider):
+            try await endSessions(of: account, openedWith: provider, scope, now: now, transaction)
         case .others:
             try await transaction.execute(
                 "\(sql: target) \(sql: revokeSessions(of: account, scope, except: renewed, now: now))"
@@ -218,6 +234,10 @@ extension AccountStore {
                     DELETE FROM credential_subjects WHERE project = \(scope.project.rawValue)
                         AND tenant = \(scope.tenant.rawValue) AND provider = \(credential.provider.rawValue)
                         AND subject = \(credential.subject)
+                ), name AS (
+                    DELETE FROM kept_names WHERE project = \(scope.project.rawValue)
+                        AND tenant = \(scope.tenant.rawValue) AND provider = \(credential.provider.rawValue)
+                        AND subject = \(credential.subject)
                 )
                 DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue)
                     AND account = \(account.rawValue) AND provider = \(credential.provider.rawValue)
@@ -249,6 +269,9 @@ extension AccountStore {
         )
     }
 }
+
+/// The provider's event was carried out before.
+package struct RepeatedEvent: Error, Sendable {}
 
 /// The account does not exist in the scope.
 package struct UnknownAccount: Error, Sendable {}

@@ -8,7 +8,7 @@ extension AccountStore {
     package func deleteAll(in scope: Scope) async throws {
         let tables: [SQL] = [
             "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
-            "pending_credentials", "detached_credentials",
+            "pending_credentials", "detached_credentials", "provider_events", "kept_names",
         ]
         try await database.transaction { transaction in
             for table in tables {

@@ -37,6 +37,15 @@ extension AccountStore {
                 """
             )
         }
+        if write.credential.nameComesOnce {
+            all.append(
+                """
+                DELETE FROM kept_names WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND provider = \(identity.provider.rawValue) AND subject = \(identity.subject)
+                    AND EXISTS (SELECT FROM target)
+                """
+            )
+        }
         var redeemable: SQL = "true"
         var pending: SQL = ""
         if let handle = write.redeems {
@@ -163,11 +172,14 @@ extension AccountStore {
         let sealed = try seal(write, account: account)
         return """
             INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
-                photo_url, screen_name, tokens, refresh_token, profile, linked_at, updated_at)
+                photo_url, screen_name, email_is_relay, real_user_status, tokens, refresh_token, token_client, profile,
+                linked_at, updated_at)
             SELECT \(write.scope.project.rawValue), account, \(identity.provider.rawValue),
                 \(write.scope.tenant.rawValue), \(identity.subject), \(identity.email?.canonical),
                 \(identity.profile.displayName), \(identity.profile.photoURL), \(identity.profile.screenName),
-                \(sealed.tokens.access), \(sealed.tokens.refresh), \(sealed.profile), \(write.now), \(write.now)
+                \(identity.relayFlag), \(identity.realUserStatus.map { Int32($0) }), \(sealed.tokens.access),
+                \(sealed.tokens.refresh), \(write.credential.tokens.clientID), \(sealed.profile), \(write.now),
+                \(write.now)
             FROM target
             """
     }
@@ -179,8 +191,10 @@ extension AccountStore {
         return """
             UPDATE linked_credentials SET subject = \(identity.subject), email = \(identity.email?.canonical),
                 display_name = \(identity.profile.displayName), photo_url = \(identity.profile.photoURL),
-                screen_name = \(identity.profile.screenName), tokens = \(sealed.tokens.access),
-                refresh_token = \(sealed.tokens.refresh), \(sql: Self.newTokens), profile = \(sealed.profile),
+                screen_name = \(identity.profile.screenName), email_is_relay = \(identity.relayFlag),
+                email_forwarding = NULL, real_user_status = \(identity.realUserStatus.map { Int32($0) }),
+                tokens = \(sealed.tokens.access), refresh_token = \(sealed.tokens.refresh),
+                token_client = \(write.credential.tokens.clientID), \(sql: Self.newTokens), profile = \(sealed.profile),
                 linked_at = \(write.now), updated_at = \(write.now)
             WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
                 AND provider = \(identity.provider.rawValue)
@@ -193,7 +207,8 @@ extension AccountStore {
         return """
             UPDATE linked_credentials SET tokens = \(sealed.tokens.access),
                 refresh_token = coalesce(\(sealed.tokens.refresh), refresh_token), \(sql: Self.newTokens),
-                updated_at = \(write.now)
+                token_client = \(write.credential.tokens.clientID), updated_at = \(write.now),
+                display_name = coalesce(\(write.credential.nameDeliveredOnce), display_name)
             WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
                 AND provider = \(write.credential.identity.provider.rawValue)
             """
@@ -254,6 +269,15 @@ extension AccountStore {
             SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
         """
     }
+}
+
+extension FederatedIdentity {
+    /// What `email_is_relay` holds: nothing for providers that know no relays.
+    var relayFlag: Bool? { emailIsRelay ? true : nil }
+}
+
+extension FederatedCredential {
+    var nameDeliveredOnce: String? { nameComesOnce ? identity.profile.displayName : nil }
 }
 
 extension SQL {

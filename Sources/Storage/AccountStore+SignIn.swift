@@ -14,6 +14,7 @@ extension AccountStore {
     /// Signs in to the account that owns the identity (S1).
     ///
     /// The account's lock orders it with whatever ends sessions: either that sees the new one, or this is stale.
+    /// A grant that had been withdrawn stands again, and a name that comes once is taken.
     package func signIn(to account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let identity = write.credential.identity
         let target: SQL = """
@@ -23,10 +24,37 @@ extension AccountStore {
                 AND a.tenant = \(write.scope.tenant.rawValue) AND a.disabled IS NOT TRUE
                 AND a.version = \(account.version)
                 AND c.provider = \(identity.provider.rawValue) AND c.subject = \(identity.subject)
-                AND (SELECT open FROM gate)
+                AND c.blocked_at IS NULL AND (SELECT open FROM gate)
             FOR SHARE OF a
             """
-        let parts = try write.keptTokens == nil ? [] : [storeTokens(of: account.id, write)]
+        var parts = try write.keptTokens == nil ? [] : [storeTokens(of: account.id, write)]
+        if let name = write.credential.nameDeliveredOnce, write.keptTokens == nil {
+            parts.append(
+                """
+                UPDATE linked_credentials SET display_name = \(name)
+                WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
+                    AND provider = \(identity.provider.rawValue)
+                """
+            )
+        }
+        if let name = write.credential.nameDeliveredOnce, account.displayName == nil {
+            parts.append(
+                """
+                UPDATE accounts SET display_name = \(name)
+                WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
+                """
+            )
+        }
+        if write.restoresGrant {
+            parts.append(
+                """
+                UPDATE credential_subjects SET revoked_at = NULL
+                WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                    AND provider = \(identity.provider.rawValue) AND subject = \(identity.subject)
+                    AND EXISTS (SELECT FROM target)
+                """
+            )
+        }
         return try await apply(write, to: account.id, target: target, parts: parts)
     }
 

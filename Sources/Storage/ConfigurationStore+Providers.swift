@@ -8,15 +8,15 @@ extension ConfigurationStore {
     ///
     /// - Throws: ``ConfigurationError/alreadyExists``.
     package func createProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
-        let secret = try seal(configuration, scope)
+        let secrets = try seal(configuration, scope)
         do {
             _ = try await changing(
                 """
                 INSERT INTO provider_configurations (project, tenant, provider, enabled, display_name, client_id,
-                    client_secret, audiences, issuer, overrides, created_at, updated_at)
+                    client_secret, webhook_secret, audiences, issuer, overrides, created_at, updated_at)
                 VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(configuration.provider.rawValue),
-                    \(configuration.enabled), \(configuration.displayName), \(configuration.clientID), \(secret),
-                    \(configuration.audiences), \(configuration.issuer), \(configuration.overrides), \(now()), \(now()))
+                    \(configuration.enabled), \(configuration.displayName), \(configuration.clientID), \(secrets.client),
+                    \(secrets.webhook), \(configuration.audiences), \(configuration.issuer), \(configuration.overrides), \(now()), \(now()))
                 RETURNING provider
                 """
             )
@@ -29,8 +29,7 @@ extension ConfigurationStore {
     ///
     /// - Throws: ``ConfigurationError/notFound``.
     package func replaceProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
-        let secret = try seal(configuration, scope)
-        let changed = try await changing(replacement(configuration, secret: secret, scope))
+        let changed = try await changing(replacement(configuration, try seal(configuration, scope), scope))
         guard changed > 0 else { throw ConfigurationError.notFound }
     }
 
@@ -69,7 +68,7 @@ extension ConfigurationStore {
                 throw ConfigurationError.notFound
             }
             try change(&configuration)
-            let replacement = replacement(configuration, secret: try seal(configuration, scope), scope)
+            let replacement = replacement(configuration, try seal(configuration, scope), scope)
             try await transaction.execute(
                 """
                 WITH version AS (UPDATE configuration SET version = version + 1)
@@ -82,11 +81,11 @@ extension ConfigurationStore {
         return changed
     }
 
-    private func replacement(_ configuration: ProviderConfiguration, secret: [UInt8]?, _ scope: Scope) -> SQL {
+    private func replacement(_ configuration: ProviderConfiguration, _ secrets: SealedSecrets, _ scope: Scope) -> SQL {
         """
         UPDATE provider_configurations SET enabled = \(configuration.enabled),
             display_name = \(configuration.displayName), client_id = \(configuration.clientID),
-            client_secret = \(secret), audiences = \(configuration.audiences), issuer = \(configuration.issuer),
+            client_secret = \(secrets.client), webhook_secret = \(secrets.webhook), audiences = \(configuration.audiences), issuer = \(configuration.issuer),
             overrides = \(configuration.overrides), updated_at = \(now())
         WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
             AND provider = \(configuration.provider.rawValue)
@@ -103,16 +102,21 @@ extension ConfigurationStore {
     private struct Row {
         var project: String
         var tenant: TenantID
-        /// Its secret is still sealed.
+        /// Its secrets are still sealed.
         var configuration: ProviderConfiguration
-        var secret: [UInt8]?
+        var secrets: SealedSecrets
+    }
+
+    private struct SealedSecrets {
+        var client: [UInt8]?
+        var webhook: [UInt8]?
     }
 
     private func readProviders(_ condition: SQL, _ executor: some PostgresExecutor) async throws -> [Row] {
         try await executor.query(
             """
-            SELECT project, tenant, provider, enabled, display_name, client_id, client_secret, audiences, issuer,
-                overrides
+            SELECT project, tenant, provider, enabled, display_name, client_id, client_secret, webhook_secret,
+                audiences, issuer, overrides
             FROM provider_configurations \(sql: condition)
             """
         ) { row in
@@ -124,7 +128,7 @@ extension ConfigurationStore {
                 displayName: try row.next(),
                 clientID: try row.next()
             )
-            let secret: [UInt8]? = try row.next()
+            let secrets = SealedSecrets(client: try row.next(), webhook: try row.next())
             configuration.audiences = try row.next()
             configuration.issuer = try row.next()
             configuration.overrides = try row.next()
@@ -132,7 +136,7 @@ extension ConfigurationStore {
                 project: project,
                 tenant: TenantID(rawValue: tenant),
                 configuration: configuration,
-                secret: secret
+                secrets: secrets
             )
         }
     }
@@ -140,22 +144,28 @@ extension ConfigurationStore {
     private func open(_ row: Row) throws -> (ProjectID, TenantID, ProviderConfiguration) {
         guard let project = ProjectID(rawValue: row.project) else { throw ConfigurationError.unreadable("its project") }
         var configuration = row.configuration
-        if let secret = row.secret {
-            configuration.clientSecret = try keyRing.openSecret(
-                secret,
-                for: Self.secretPlace(configuration.provider, Scope(project: project, tenant: row.tenant))
-            )
+        let scope = Scope(project: project, tenant: row.tenant)
+        configuration.clientSecret = try row.secrets.client.map {
+            try keyRing.openSecret($0, for: Self.place("client_secret", configuration.provider, scope))
+        }
+        configuration.webhookSecret = try row.secrets.webhook.map {
+            try keyRing.openSecret($0, for: Self.place("webhook_secret", configuration.provider, scope))
         }
         return (project, row.tenant, configuration)
     }
 
-    private func seal(_ configuration: ProviderConfiguration, _ scope: Scope) throws -> [UInt8]? {
-        try configuration.clientSecret.map { secret in
-            try keyRing.seal(secret, for: Self.secretPlace(configuration.provider, scope))
-        }
+    private func seal(_ configuration: ProviderConfiguration, _ scope: Scope) throws -> SealedSecrets {
+        SealedSecrets(
+            client: try configuration.clientSecret.map {
+                try keyRing.seal($0, for: Self.place("client_secret", configuration.provider, scope))
+            },
+            webhook: try configuration.webhookSecret.map {
+                try keyRing.seal($0, for: Self.place("webhook_secret", configuration.provider, scope))
+            }
+        )
     }
 
-    private static func secretPlace(_ provider: ProviderID, _ scope: Scope) -> String {
-        "provider_configurations/\(scope.project)/\(scope.tenant)/\(provider)/client_secret"
+    private static func place(_ column: String, _ provider: ProviderID, _ scope: Scope) -> String {
+        "provider_configurations/\(scope.project)/\(scope.tenant)/\(provider)/\(column)"
     }
 }

@@ -33,6 +33,17 @@ extension KeyRing {
         )
     }
 
+    /// The token by which a grant is ended: the refresh token, else the access token; nil when neither is kept.
+    func openRevocable(
+        _ sealed: SealedTokens,
+        for place: LinkedCredentialPlace
+    ) throws -> (token: String, isRefreshToken: Bool)? {
+        if let refresh = sealed.refresh { return (try openSecret(refresh, for: place.refreshToken).reveal(), true) }
+        guard let access = sealed.access else { return nil }
+        let tokens: ProviderTokens = try openJSON(access, for: place.tokens)
+        return tokens.accessToken.map { ($0, false) }
+    }
+
     /// Nil when there is no access token.
     func open(_ sealed: SealedTokens, for place: LinkedCredentialPlace) throws -> ProviderTokens? {
         guard let access = sealed.access else { return nil }

@@ -15,6 +15,8 @@ package struct SignInWrite: Sendable {
     package var allowsUnconfiguredProvider: Bool
     /// The hash of the pending credential's handle that this redeems.
     package var redeems: [UInt8]?
+    /// The grant counts as withdrawn, which this sign-in disproves.
+    package var restoresGrant = false
 
     package init(
         scope: Scope,

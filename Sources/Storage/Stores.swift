@@ -13,6 +13,8 @@ package struct Stores: Sendable {
     package let flows: FlowStore
     package let pendingCredentials: PendingCredentialStore
     package let providerTokens: ProviderTokenStore
+    package let outbox: OutboxStore
+    package let keptNames: KeptNameStore
 
     package init(
         database: PostgresClient,
@@ -36,6 +38,8 @@ package struct Stores: Sendable {
         flows = FlowStore(database: database, keyRing: keyRing)
         pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing)
         providerTokens = ProviderTokenStore(database: database, keyRing: keyRing)
+        outbox = OutboxStore(database: database, keyRing: keyRing)
+        keptNames = KeptNameStore(database: database, keyRing: keyRing)
     }
 
     /// Of each kind of batch, by its name.

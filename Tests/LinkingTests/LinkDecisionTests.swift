@@ -98,6 +98,13 @@ struct LinkDecisionTests {
             outcome: .link(.none)
         ),
         LinkRow(
+            name: "K6: a relay address that another account has",
+            identity: Samples.identity(relay: true),
+            account: user(),
+            emailOwner: "M",
+            outcome: .link(.none)
+        ),
+        LinkRow(
             name: "K7: without an address the account adopts the proven one",
             account: user(),
             outcome: .link(.adopt(Samples.email, verified: true))

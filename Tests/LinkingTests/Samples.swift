@@ -9,13 +9,18 @@ enum Samples {
     static func address(_ text: String) -> EmailAddress { EmailAddress(canonical: text, original: text) }
 
     /// - Parameter verified: `email_verified`, as the provider says it.
-    static func identity(email: EmailAddress? = email, verified: Bool = true) -> FederatedIdentity {
+    static func identity(
+        email: EmailAddress? = email,
+        verified: Bool = true,
+        relay: Bool = false
+    ) -> FederatedIdentity {
         FederatedIdentity(
             provider: provider,
             subject: subject,
             issuer: "https://acme.example",
             email: email,
-            emailVerifiedClaim: email != nil && verified
+            emailVerifiedClaim: email != nil && verified,
+            emailIsRelay: relay
         )
     }
 

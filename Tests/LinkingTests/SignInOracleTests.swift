@@ -7,6 +7,7 @@ struct SignInOracleTests {
     struct Combination: Sendable {
         var hasEmail: Bool
         var claimed: Bool
+        var isRelay: Bool
         var trust: EmailTrust
         var owner: CandidateAccount?
         var emailOwner: CandidateAccount?
@@ -27,7 +28,8 @@ struct SignInOracleTests {
         case .domains(let domains, _): proven = c.hasEmail && c.claimed && domains.contains("example.com")
         }
         // M means anything only with one account per email, and only for an address.
-        let m = c.onePerEmail && c.hasEmail ? c.emailOwner : nil
+        // A relay's address means nobody.
+        let m = c.onePerEmail && c.hasEmail && !c.isRelay ? c.emailOwner : nil
         let held = m?.linked.keys.sorted(by: <) ?? []
         let rows: [(applies: Bool, outcome: SignInDecision)] = [
             (c.owner.map { !$0.disabled } ?? false, .signIn(AccountID("L"))),  // S1, D1
@@ -43,6 +45,7 @@ struct SignInOracleTests {
             (c.purpose != .signIn, .refuse(.accountNotFound)),  // S10
             (!c.signUpAllowed, .refuse(.signUpClosed)),  // S11
             (!c.onePerEmail || !c.hasEmail, .signUp(email: nil, emailVerified: false)),  // D2, S3
+            (c.isRelay && c.emailOwner != nil, .signUp(email: nil, emailVerified: false)),  // S14
             (true, .signUp(email: Samples.email, emailVerified: proven)),  // S4
         ]
         return rows.first(where: \.applies)?.outcome ?? .refuse(.accountNotFound)
@@ -76,18 +79,19 @@ struct SignInOracleTests {
             for emailOwner in emailOwners {
                 for trust in trusts {
                     for purpose in [SignInDecision.Purpose.signIn, .signInToExisting, .reauthenticate] {
-                        for bits in 0..<48 {
+                        for bits in 0..<96 {
                             all.append(
                                 Combination(
                                     hasEmail: bits & 1 != 0,
                                     claimed: bits & 2 != 0,
+                                    isRelay: bits >= 48,
                                     trust: trust,
                                     owner: owner,
                                     emailOwner: emailOwner,
                                     purpose: purpose,
                                     onePerEmail: bits & 4 != 0,
                                     signUpAllowed: bits & 8 != 0,
-                                    linking: LinkingMode.allCases[bits >> 4]
+                                    linking: LinkingMode.allCases[bits % 48 >> 4]
                                 )
                             )
                         }
@@ -100,11 +104,15 @@ struct SignInOracleTests {
 
     @Test("decides what the table says")
     func agreesWithTheTable() {
-        #expect(Self.combinations.count == 71_280)
+        #expect(Self.combinations.count == 142_560)
         var outcomes: Set<SignInDecision> = []
         for combination in Self.combinations {
             let decided = SignInDecision.decide(
-                for: Samples.identity(email: combination.hasEmail ? Samples.email : nil, verified: combination.claimed),
+                for: Samples.identity(
+                    email: combination.hasEmail ? Samples.email : nil,
+                    verified: combination.claimed,
+                    relay: combination.isRelay
+                ),
                 owner: combination.owner,
                 emailOwner: combination.emailOwner,
                 purpose: combination.purpose,

@@ -30,7 +30,7 @@ struct SignInRowTests {
     private static let m = AccountID("M")
     private static let untrusted = Samples.policy(trust: .never)
 
-    @Test("every row", arguments: owned + newcomers + known + confirmed + refused + modes + duplicates)
+    @Test("every row", arguments: owned + newcomers + known + confirmed + refused + modes + relays + duplicates)
     func decides(row: SignInCase) {
         #expect(row.decided.decision == row.outcome)
         #expect(row.name.prefix { $0 != ":" && $0 != " " } == row.decided.row.rawValue)
@@ -39,7 +39,8 @@ struct SignInRowTests {
     @Test("no row without a case, and none without a reason")
     func coversEveryRow() {
         let cases =
-            Self.owned + Self.newcomers + Self.known + Self.confirmed + Self.refused + Self.modes + Self.duplicates
+            Self.owned + Self.newcomers + Self.known + Self.confirmed + Self.refused + Self.modes + Self.relays
+            + Self.duplicates
         #expect(Set(cases.map(\.decided.row)) == Set(SignInRow.allCases))
         #expect(SignInRow.allCases.allSatisfy { !$0.reason.isEmpty })
     }
@@ -316,6 +317,26 @@ struct SignInRowTests {
             emailOwner: Samples.emailOwner(verified: true),
             policy: Samples.policy(onePerEmail: false, linking: .never),
             outcome: .signUp(email: nil, emailVerified: false)
+        ),
+    ]
+
+    static let relays: [SignInCase] = [
+        SignInCase(
+            name: "S14: a relay address that an account has finds nobody",
+            identity: Samples.identity(relay: true),
+            emailOwner: Samples.emailOwner(verified: false),
+            outcome: .signUp(email: nil, emailVerified: false)
+        ),
+        SignInCase(
+            name: "S14: nor is there a conflict about it",
+            identity: Samples.identity(verified: false, relay: true),
+            emailOwner: Samples.emailOwner(verified: true),
+            outcome: .signUp(email: nil, emailVerified: false)
+        ),
+        SignInCase(
+            name: "S4: a relay address that nobody has is the new account's",
+            identity: Samples.identity(relay: true),
+            outcome: .signUp(email: Samples.email, emailVerified: true)
         ),
     ]
 

@@ -11,6 +11,8 @@ package struct ProviderPersonality: Sendable {
     package var isOAuth1 = false
     /// Issues ID tokens, and wants `openid`.
     package var isOpenID = false
+    /// An OpenID provider that refuses requests without the scope `openid`.
+    package var wantsOpenIDScope = true
     /// An OpenID provider that is to be sent a nonce.
     package var wantsNonce = true
     package var signing: TestSigningKey.Kind = .rs256
@@ -76,6 +78,10 @@ package struct ProviderPersonality: Sendable {
     package var refreshesIDToken = true
     /// `error_code` in errors that go back to the app; nil for none.
     package var errorCode: Int64?
+    /// Refuses a request for one of these without `response_mode=form_post`.
+    package var formPostScopes: Set<String> = []
+    /// Further parameters of the callback after a person's first consent, and after one that follows a revocation.
+    package var firstCallbackFields: @Sendable (TestUser, Set<String>) -> [(String, String)] = { _, _ in [] }
     /// Further members of the token endpoint's answer.
     package var tokenMembers: @Sendable (TestUser) -> [TestJSON.Member] = { _ in [] }
     /// Parameters that a token request must have besides those of RFC 6749.

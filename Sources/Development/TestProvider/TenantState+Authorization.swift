@@ -95,7 +95,8 @@ extension TenantState {
         )
         codes[code] = grant
         let tokens = try frontChannel(grant, code, fields.words("response_type"), login.frontIDToken)
-        return callback(back, [("code", code)] + tokens, login.callback)
+        let once = granted == nil ? personality.firstCallbackFields(login.user, Set(scopes)) : []
+        return callback(back, [("code", code)] + tokens + once, login.callback)
     }
 
     private func issuesRefreshToken(_ fields: FormFields, scopes: [String], isFirst: Bool) -> Bool {

@@ -35,13 +35,17 @@ extension TenantState {
             return ("invalid_request", "tokens do not go into a query")
         }
         if personality.isOpenID {
-            if !fields.words("scope").contains("openid") {
+            if personality.wantsOpenIDScope, !fields.words("scope").contains("openid") {
                 violate(.scope, .authorization, fields["scope"] ?? "none")
                 return ("invalid_scope", "openid is missing")
             }
             if personality.wantsNonce, isAbsent("nonce") { violate(.nonce, .authorization, "no nonce") }
         }
         if personality.followsPrompt, let description = checkPrompt(fields) { return ("invalid_request", description) }
+        if !personality.formPostScopes.isDisjoint(with: fields.words("scope")), fields["response_mode"] != "form_post" {
+            violate(.responseType, .authorization, "response_mode \(fields["response_mode"] ?? "none")")
+            return ("invalid_request", "response_mode must be form_post when name or email scope is requested")
+        }
         return checkProofKey(fields)
     }
 

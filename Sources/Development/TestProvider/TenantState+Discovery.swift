@@ -30,7 +30,7 @@ extension TenantState {
     private var authenticationMethods: [String] {
         switch personality.clientAuthentication {
         case .basic: ["client_secret_basic"]
-        case .post: ["client_secret_post"]
+        case .post, .appleSecret: ["client_secret_post"]
         case .basicOrPost: ["client_secret_post", "client_secret_basic"]
         case .none: ["none"]
         }

@@ -44,12 +44,20 @@ extension TenantState {
             case .post: basic == nil && posted != nil && request.header("authorization") == nil
             case .basicOrPost: (basic == nil) != (posted == nil)
             case .none: basic == nil && posted == nil
+            case .appleSecret: basic == nil && posted != nil
             }
         guard isRightKind, fields["client_id"] == nil || fields["client_id"] == id else {
             violate(.clientAuthentication, request.endpoint, "not by \(client.authentication)")
             return nil
         }
         guard let secret = basic?.secret ?? posted else { return client }
+        if case .appleSecret(let key) = client.authentication {
+            guard let problem = key.problem(with: secret, client: id, audience: issuer, now: now()) else {
+                return client
+            }
+            violate(.clientAuthentication, request.endpoint, problem)
+            return nil
+        }
         guard client.secrets.contains(secret) else {
             violate(.clientAuthentication, request.endpoint, "the wrong secret")
             return nil

@@ -13,6 +13,8 @@ package struct TestClient: Sendable, Hashable {
         case basicOrPost
         /// A public client: `client_id` alone.
         case none
+        /// In the form, signed for each request with this key.
+        case appleSecret(AppleClientKey)
     }
 
     package enum RedirectRule: Sendable, Hashable {

@@ -20,8 +20,12 @@ extension TestTenant {
         overrides: [String: TestJSON] = [:]
     ) -> ProviderConfiguration {
         var definition = standardOverrides(for: provider)
+        var secret = withState { $0.clients[client]?.secrets.first }
+        if case .appleSecret(let key) = withState({ $0.clients[client]?.authentication }) {
+            secret = key.pem
+            definition.set("variables", ["base": .string(base), "teamId": .string(key.team), "keyId": .string(key.id)])
+        }
         definition.change(set: overrides, remove: [])
-        let secret = withState { $0.clients[client]?.secrets.first }
         return ProviderConfiguration(
             provider: provider,
             enabled: enabled,

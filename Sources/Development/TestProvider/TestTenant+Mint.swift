@@ -50,6 +50,17 @@ extension TestTenant {
         withState { $0.mintOAuth1Token(user: user, client: client) }
     }
 
+    package func mintRefreshToken(for user: TestUser, client: String = "client", scopes: [String] = []) -> String {
+        withState { state in
+            let token = state.random.handle()
+            state.refreshTokens[token] = TenantState.TokenGrant(client: client, user: user, scopes: scopes)
+            return token
+        }
+    }
+
+    /// Those that are good now.
+    package var refreshTokens: [String] { withState { $0.refreshTokens.keys.sorted() } }
+
     /// A code that is bound to these parameters, as if the browser had just come back with it.
     package func mintCode(
         for user: TestUser,

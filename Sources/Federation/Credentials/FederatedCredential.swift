@@ -20,6 +20,10 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
     package var federatedID: String
     /// The provider's `email_verified` is believed whatever the trust table says: fake credentials of `identity dev`.
     package var believesEmailClaim: Bool
+    /// The profile's name came with this sign-in and will not come again: also an account that exists takes it.
+    package var nameComesOnce = false
+    /// The provider says the name once, and not this time.
+    package var lacksNameSaidOnce = false
 
     package struct OneTimeToken: Sendable, Hashable, Codable {
         /// SHA-256 of the token's text, 32 bytes.
@@ -51,6 +55,13 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
         self.oneTimeToken = oneTimeToken
         self.nonce = nonce
         self.believesEmailClaim = believesEmailClaim
+    }
+
+    /// Takes a name that came with an earlier sign-in which did not come to its end.
+    package mutating func takeName(_ user: String) {
+        AppleUser.apply(user, to: &identity)
+        nameComesOnce = identity.profile.displayName != nil
+        lacksNameSaidOnce = !nameComesOnce
     }
 
     package var description: String { "<credential of \(identity.provider)>" }

@@ -14,6 +14,8 @@ package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConverti
     package var issuedAt: Int64?
     /// What was granted, which may be less or more than was asked for.
     package var scopes: [String]
+    /// The client that they were given to; nil for the configured one.
+    package var clientID: String?
 
     package init(
         idToken: String? = nil,
@@ -23,7 +25,8 @@ package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConverti
         authorizationCode: String? = nil,
         expiresIn: Int? = nil,
         issuedAt: Int64? = nil,
-        scopes: [String] = []
+        scopes: [String] = [],
+        clientID: String? = nil
     ) {
         self.idToken = idToken
         self.accessToken = accessToken
@@ -33,6 +36,7 @@ package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConverti
         self.expiresIn = expiresIn
         self.issuedAt = issuedAt
         self.scopes = scopes
+        self.clientID = clientID
     }
 
     package var description: String { "<provider tokens>" }

@@ -88,6 +88,7 @@ extension ProviderDefinition {
         if reader.has("revocation") {
             var rules = revocation ?? RevocationRules()
             try reader.read("revocation") { (reader) throws(InvalidDefinition) in
+                try reader.read("style", into: &rules.style)
                 try reader.read("duty", into: &rules.duty)
             }
             revocation = rules

@@ -179,13 +179,26 @@ extension ProviderDefinition {
         package init() {}
     }
 
-    /// How a grant is ended at the provider: RFC 7009 at ``Endpoints/revocation``.
+    /// How a grant is ended at the provider.
     package struct RevocationRules: Sendable, Hashable, Codable {
+        package enum Style: String, Sendable, Hashable, Codable, CaseIterable {
+            /// RFC 7009 at ``Endpoints/revocation``.
+            case standard
+            /// GitHub's `DELETE /applications/{client_id}/grant` at the variable `api`.
+            case githubGrant = "github_grant"
+            /// LINE's `POST /user/v1/deauthorize` at the variable `api`, with a channel access token.
+            case lineDeauthorize = "line_deauthorize"
+        }
+
+        package var style = Style.standard
         /// The provider demands it when a person unlinks or deletes the account: the token for it is kept even where
         /// provider tokens are not.
         package var duty = false
 
-        package init(duty: Bool = false) { self.duty = duty }
+        package init(_ style: Style = .standard, duty: Bool = false) {
+            self.style = style
+            self.duty = duty
+        }
     }
 
     /// What an app may hand in by itself.

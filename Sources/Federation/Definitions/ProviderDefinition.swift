@@ -58,6 +58,8 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var directSignIn: DirectSignIn
     /// Nil when tokens are given up without telling the provider.
     package var revocation: RevocationRules?
+    /// How the provider speaks of its people by itself; nil for one that does not, or that is not understood here.
+    package var notifications: Notifications?
     /// `federatedId` is this and the subject.
     package var federatedIDPrefix: String
     /// What data cannot say.
@@ -107,6 +109,19 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
         case exact
         /// It is left out of both; the provider uses the registered one.
         case omit
+    }
+
+    package enum Notifications: String, Sendable, Hashable, Codable, CaseIterable {
+        /// A signed JWT with one event (Apple's server-to-server notifications).
+        case apple
+        /// A signed JWT with events by their URIs (Google's Cross-Account Protection).
+        case googleRISC = "google_risc"
+        /// `signed_request` (Facebook's deauthorize and data-deletion callbacks).
+        case facebook
+        /// A webhook, signed with its own secret.
+        case github
+        /// A webhook, signed with the key of the variable `publicKey`.
+        case discord
     }
 
     package enum RawUserInfo: String, Sendable, Hashable, Codable, CaseIterable {

@@ -20,6 +20,8 @@ extension ProviderDefinition {
         definition.scopes = Scopes(["name", "email"])
         // Apple insists on it where a name or an address is asked for.
         definition.responseMode = .formPost
+        // The ID token in the callback says whose name comes with it before the code is exchanged.
+        definition.responseTypes = [ResponseType([.idToken]), .code]
         definition.pkce = .none
         definition.clientAuthentication = .appleSecret
         definition.idToken = IDTokenRules(algorithms: [.rs256])
@@ -27,6 +29,7 @@ extension ProviderDefinition {
         definition.claims.emailIsRelay = ["is_private_email"]
         definition.directSignIn = DirectSignIn(idToken: true)
         definition.revocation = RevocationRules(duty: true)
+        definition.notifications = .apple
         definition.quirks = [.appleUser]
         return definition
     }()
@@ -34,6 +37,13 @@ extension ProviderDefinition {
 
 /// What Apple sends beside its tokens: the name, once, unsigned.
 enum AppleUser {
+    /// Takes a name that was kept from a sign-in that did not come to its end.
+    static func apply(_ text: String, to identity: inout FederatedIdentity) {
+        guard let name = name(text) else { return }
+        identity.profile.displayName = [name.first, name.last].compactMap(\.self).joined(separator: " ")
+        (identity.profile.firstName, identity.profile.lastName) = name
+    }
+
     /// The name of `user={"name":{"firstName":…,"lastName":…},"email":…}`; its address is not believed.
     ///
     /// Nil for a text that is no such object: the name is a courtesy, not worth a failed sign-in.

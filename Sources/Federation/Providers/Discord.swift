@@ -9,7 +9,9 @@ extension ProviderDefinition {
     static let discord: ProviderDefinition = {
         var definition = genericOAuth2("oauth.discord")
         definition.displayName = "Discord"
-        definition.variables = ["base": "https://discord.com"]
+        definition.variables = ["base": "https://discord.com", "publicKey": ""]
+        definition.revocation = RevocationRules()
+        definition.notifications = .discord
         definition.endpoints = Endpoints(
             authorization: "{base}/oauth2/authorize",
             token: "{base}/api/oauth2/token",

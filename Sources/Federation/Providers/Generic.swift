@@ -80,6 +80,7 @@ extension ProviderDefinition {
             emailTrust: nil,
             directSignIn: DirectSignIn(),
             revocation: nil,
+            notifications: nil,
             federatedIDPrefix: "",
             quirks: []
         )

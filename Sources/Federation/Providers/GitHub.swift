@@ -15,6 +15,7 @@ extension ProviderDefinition {
         definition.endpoints = Endpoints(
             authorization: "{base}/login/oauth/authorize",
             token: "{base}/login/oauth/access_token",
+            revocation: "{api}/applications/{clientId}/grant",
             tokenCheck: "{api}/applications/{clientId}/token"
         )
         definition.scopes = Scopes(["read:user", "user:email"])
@@ -31,6 +32,8 @@ extension ProviderDefinition {
         definition.claims.screenName = ["login"]
         definition.claims.photoURL = ["avatar_url"]
         definition.directSignIn = DirectSignIn(accessToken: .githubToken)
+        definition.revocation = RevocationRules(.githubGrant)
+        definition.notifications = .github
         definition.quirks = [.githubEmails]
         return definition
     }()

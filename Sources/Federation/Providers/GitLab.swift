@@ -18,6 +18,7 @@ extension ProviderDefinition {
         definition.pkce = .required
         definition.clientAuthentication = .basic
         definition.emailTrust = .never
+        definition.revocation = RevocationRules()
         return definition
     }()
 }

@@ -30,6 +30,8 @@ extension ProviderDefinition {
         definition.rawUserInfo = .merged
         definition.directSignIn = DirectSignIn(idToken: true, accessToken: .googleTokenInfo)
         definition.federatedIDPrefix = "https://accounts.google.com/"
+        definition.revocation = RevocationRules()
+        definition.notifications = .googleRISC
         definition.quirks = [.googleLegacyProfileNames]
         return definition
     }()

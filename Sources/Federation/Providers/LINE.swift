@@ -29,6 +29,8 @@ extension ProviderDefinition {
         definition.rawUserInfo = .merged
         definition.directSignIn = DirectSignIn(idToken: true, accessToken: .lineVerify)
         definition.emailTrust = .never
+        definition.variables["api"] = "https://api.line.me"
+        definition.revocation = RevocationRules(.lineDeauthorize)
         return definition
     }()
 }

@@ -22,6 +22,7 @@ extension ProviderDefinition {
         definition.idToken.lenientBooleans = true
         definition.profile = [ProfileCall(optional: true)]
         definition.rawUserInfo = .merged
+        definition.revocation = RevocationRules()
         return definition
     }()
 }

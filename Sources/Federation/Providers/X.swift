@@ -22,6 +22,7 @@ extension ProviderDefinition {
         definition.claims.displayName = ["data.name"]
         definition.claims.screenName = ["data.username"]
         definition.claims.photoURL = ["data.profile_image_url"]
+        definition.revocation = RevocationRules()
         return definition
     }()
 }

@@ -21,6 +21,7 @@ extension ProviderDefinition {
         definition.idToken = IDTokenRules(algorithms: [.es256, .rs256])
         definition.profile = [ProfileCall(optional: true)]
         definition.rawUserInfo = .merged
+        definition.revocation = RevocationRules()
         return definition
     }()
 }

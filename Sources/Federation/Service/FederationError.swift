@@ -76,6 +76,17 @@ package enum FederationError: Error, Sendable, Hashable {
     /// `INVALID_IDP_RESPONSE : An access token alone is not accepted for <provider>.`
     case accessTokenNotAccepted(ProviderID)
 
+    // After the sign-in
+
+    /// The provider has no way to end a grant: `OPERATION_NOT_ALLOWED : The provider does not support revocation.`
+    case revocationNotSupported
+    /// `OPERATION_NOT_ALLOWED : The provider sends no notifications.`
+    case notificationsNotSupported
+    /// Not what the provider would send (T-C13): `INVALID_NOTIFICATION`.
+    case invalidNotification(Notification)
+    /// As ``invalidNotification(_:)``, where the provider wants 401.
+    case notificationUnauthorized
+
     // The ID token
 
     /// `INVALID_IDP_RESPONSE : Unable to parse the ID Token.`
@@ -119,6 +130,10 @@ package enum FederationError: Error, Sendable, Hashable {
         case notUnderstood, missingAccessToken, missingIDToken, tokenType, missingSubject, refused
     }
 
+    package enum Notification: String, Sendable, Hashable {
+        case malformed, issuer, audience, time
+    }
+
     package enum Signature: String, Sendable, Hashable {
         case algorithm, unknownKey, signature, header
     }
@@ -152,6 +167,10 @@ extension FederationError: CustomStringConvertible {
         case .accessTokenOfAnotherClient: "credential.accessTokenOfAnotherClient"
         case .consentRequired: "refresh.consentRequired"
         case .accessTokenNotAccepted: "credential.accessTokenNotAccepted"
+        case .revocationNotSupported: "revocation.notSupported"
+        case .notificationsNotSupported: "notification.notSupported"
+        case .invalidNotification(let reason): "notification.\(reason.rawValue)"
+        case .notificationUnauthorized: "notification.signature"
         case .unparsableIDToken: "idToken.unparsable"
         case .signatureInvalid(let reason): "idToken.\(reason.rawValue)"
         case .issuerMismatch: "idToken.issuer"

@@ -2,16 +2,20 @@ import Outbound
 import StrictJSON
 
 extension FederationService {
+    /// Sends a request to a provider, once; what the answer says is the caller's to read.
+    func call(_ request: OutboundRequest) async throws(FederationError) -> OutboundResponse {
+        do throws(OutboundError) {
+            return try await http.send(request)
+        } catch {
+            throw .unavailable(.init(error))
+        }
+    }
+
     /// Sends a request once, whatever happens.
     ///
     /// - Throws: ``FederationError/unavailable(_:)`` without an answer, and for one that says nothing about the request.
     func send(_ request: OutboundRequest) async throws(FederationError) -> OutboundResponse {
-        let response: OutboundResponse
-        do throws(OutboundError) {
-            response = try await http.send(request)
-        } catch {
-            throw .unavailable(.init(error))
-        }
+        let response = try await call(request)
         if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
         return response
     }

@@ -7,10 +7,13 @@ extension FederationService {
     ///
     /// The caller has found the flow by the callback's ``ProviderCallback/state``, has consumed it, and has compared the
     /// client's `sessionId`. The code is sent to the provider once at most.
+    /// - Parameter keepName: gets what the provider says once about the person, before the code is exchanged: what happens
+    ///   afterwards cannot lose it. Only where the callback itself proves who the person is.
     package func redeem(
         _ callback: ProviderCallback,
         flow: AuthorizationFlow,
-        with configuration: ProviderConfiguration
+        with configuration: ProviderConfiguration,
+        keepName: (_ subject: String, _ user: String) async -> Void = { _, _ in }
     ) async throws(FederationError) -> FederatedCredential {
         guard configuration.provider == flow.provider else { throw .issuerParameterMismatch }
         try checkOrigin(of: callback, flow)
@@ -21,6 +24,12 @@ extension FederationService {
         }
         let code = try code(in: callback, flow, provider)
         let front = try await frontChannel(of: callback, code: code, flow, provider, configuration)
+        if provider.definition.quirks.contains(.appleUser), let subject = front.idToken?.subject,
+            let user = callback["user"],
+            AppleUser.name(user) != nil
+        {
+            await keepName(subject, user)
+        }
         let answer = try await exchange(
             code,
             flow: flow,
@@ -67,13 +76,15 @@ extension FederationService {
         {
             tokens = longer
         }
-        return FederatedCredential(
+        var credential = FederatedCredential(
             identity: identity,
             tokens: tokens,
             rawUserInfo: mapping.rawUserInfo,
             federatedID: provider.definition.federatedID(for: identity.subject),
             signInAttributes: mapping.signInAttributes
         )
+        mapping.markName(of: &credential)
+        return credential
     }
 
     private func checkOrigin(of callback: ProviderCallback, _ flow: AuthorizationFlow) throws(FederationError) {

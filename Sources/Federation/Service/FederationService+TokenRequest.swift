@@ -49,11 +49,7 @@ extension FederationService {
             body: Array(FormText.encode(form).utf8),
             maximumResponseSize: 256 * 1024
         )
-        do throws(OutboundError) {
-            return try await http.send(request)
-        } catch {
-            throw .unavailable(.init(error))
-        }
+        return try await call(request)
     }
 
     /// The form fields by which a client with a private key proves itself.

@@ -48,11 +48,16 @@ extension FederationService {
         let identity = try mapping.identity(subject: verified.subject)
         var result = FederatedCredential(
             identity: identity,
-            tokens: ProviderTokens(idToken: idToken, accessToken: credential.accessToken?.reveal()),
+            tokens: ProviderTokens(
+                idToken: idToken,
+                accessToken: credential.accessToken?.reveal(),
+                clientID: token.claims["aud"]?.string
+            ),
             rawUserInfo: mapping.rawUserInfo,
             federatedID: provider.definition.federatedID(for: identity.subject),
             signInAttributes: mapping.signInAttributes
         )
+        mapping.markName(of: &result)
         if token.claims["nonce"] != nil {
             result.nonce = credential.nonce?.reveal()
             let expires = (token.claims["exp"]?.integerPart ?? seconds) + IDTokenExpectation.skew

@@ -48,10 +48,7 @@ struct IdentityMapping {
             dateOfBirth: text(map.dateOfBirth, source)
         )
         if definition.quirks.contains(.appleUser) {
-            if let name = AppleUser.name(user) {
-                identity.profile.displayName = [name.first, name.last].compactMap(\.self).joined(separator: " ")
-                (identity.profile.firstName, identity.profile.lastName) = name
-            }
+            if let user { AppleUser.apply(user, to: &identity) }
             identity.realUserStatus = claims["real_user_status"]?.integer.flatMap {
                 (0...2).contains($0) ? Int($0) : nil
             }
@@ -63,6 +60,12 @@ struct IdentityMapping {
             identity.profile.photoURL = DiscordAvatar.url(profile.document)
         }
         return identity
+    }
+
+    func markName(of credential: inout FederatedCredential) {
+        guard definition.quirks.contains(.appleUser) else { return }
+        credential.nameComesOnce = credential.identity.profile.displayName != nil
+        credential.lacksNameSaidOnce = !credential.nameComesOnce
     }
 
     /// An address counts with the flags that stand in the same document, or beside the same address in another: a flag

@@ -14,7 +14,8 @@ struct CompactJWT: Sendable {
     ///
     /// The header's `jku`, `jwk`, `x5u` and `x5c` are not looked at; `crit`, `zip` and unencoded payloads are refused,
     /// and so is a `typ` that names another kind of token.
-    init(_ text: String) throws(FederationError) {
+    /// - Parameter isSecurityEvent: takes the type of security event tokens (RFC 8417 §2.3), which no ID token may have.
+    init(_ text: String, isSecurityEvent: Bool = false) throws(FederationError) {
         guard text.utf8.count <= 131_072 else { throw .unparsableIDToken }
         let bytes = Array(text.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -22,7 +23,7 @@ struct CompactJWT: Sendable {
             let signature = Base64URL.decode(parts[2])
         else { throw .unparsableIDToken }
         guard header["crit"] == nil, header["zip"] == nil, header["b64"] == nil || header["b64"] == .bool(true),
-            Self.isIDTokenType(header["typ"])
+            isSecurityEvent && Self.isSecurityEventType(header["typ"]) || Self.isIDTokenType(header["typ"])
         else { throw .signatureInvalid(.header) }
         guard let algorithm = header["alg"]?.string else { throw .signatureInvalid(.algorithm) }
         switch header["kid"] {
@@ -42,6 +43,10 @@ struct CompactJWT: Sendable {
     }
 
     /// `at+jwt`, `logout+jwt` and `secevent+jwt` are no ID tokens (T-C10).
+    private static func isSecurityEventType(_ type: JSONValue?) -> Bool {
+        ["secevent+jwt", "application/secevent+jwt"].contains(type?.string?.lowercased())
+    }
+
     private static func isIDTokenType(_ type: JSONValue?) -> Bool {
         guard let type else { return true }
         guard let name = type.string?.lowercased() else { return false }

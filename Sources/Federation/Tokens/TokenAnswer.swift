@@ -18,7 +18,7 @@ struct TokenAnswer: Sendable {
     init(_ response: OutboundResponse, definition: ProviderDefinition) throws(FederationError) {
         if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
         let answer = Self.object(response, definition.token)
-        if let error = ProviderFault(answer, rules: definition.token)?.federationError { throw error }
+        if let error = Self.fault(answer, definition) { throw error }
         guard response.isSuccess else {
             throw response.status == 401 ? .clientRejected(error: "http_401") : .invalidAnswer(.refused)
         }
@@ -36,6 +36,15 @@ struct TokenAnswer: Sendable {
         let seconds = answer["expires_in"].flatMap { $0.wholeNumber ?? $0.string.flatMap { Int64($0) } }
         self.expiresIn = seconds.flatMap { (0...315_360_000).contains($0) ? Int($0) : nil }
         self.scopes = Self.scopes(answer["scope"], separator: definition.scopes.answerSeparator)
+    }
+
+    /// The error that an answer states; nil when it states none.
+    static func fault(of response: OutboundResponse, definition: ProviderDefinition) -> FederationError? {
+        fault(object(response, definition.token), definition)
+    }
+
+    private static func fault(_ answer: JSONObject?, _ definition: ProviderDefinition) -> FederationError? {
+        ProviderFault(answer, rules: definition.token)?.federationError
     }
 
     private static func token(_ value: JSONValue?) -> String? {

@@ -112,7 +112,7 @@ struct Dev: AsyncParsableCommand {
             configuration: ServiceGroupConfiguration(
                 services: [
                     database, outbound, passwords, stores.configuration,
-                    Sweeper(database: database, logger: logger, now: { Date() }), provider, server,
+                    assembly.deliveries, Sweeper(database: database, logger: logger, now: { Date() }), provider, server,
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: quiet(logger)

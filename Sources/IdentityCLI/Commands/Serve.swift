@@ -57,6 +57,7 @@ struct Serve: AsyncParsableCommand {
         let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
         var options = ServiceAssembly.Options()
         options.limits.proxies = proxies
+        options.publicURL = configuration.publicURL
         options.migrationsAreCurrent = { (try? await Migrator(database).plan().isEmpty) ?? false }
         let assembly = ServiceAssembly(
             stores: stores,
@@ -73,7 +74,7 @@ struct Serve: AsyncParsableCommand {
             onRunning: { port in logger.notice("Serving", metadata: ["http.port": "\(port)"]) }
         )
         var services: [any Service] = [
-            database, outbound, passwords, stores.configuration,
+            database, outbound, passwords, stores.configuration, assembly.deliveries,
             Sweeper(database: database, logger: logger, now: { Date() }), application,
         ]
         if let (host, port) = configuration.operations {

@@ -15,6 +15,11 @@ extension ProviderConfiguration {
         } else if mask.names("clientSecret") {
             clientSecret = nil
         }
+        if let secret = try body.string("webhookSecret"), mask.contains("webhookSecret") {
+            webhookSecret = secret.isEmpty ? nil : Secret(secret)
+        } else if mask.names("webhookSecret") {
+            webhookSecret = nil
+        }
         if mask.contains("definition") || mask.names("definition") { try apply(definition: body.object("definition")) }
         switch collection {
         case .builtIn: try applyApple(body, mask)
@@ -49,12 +54,25 @@ extension ProviderConfiguration {
         }
     }
 
+    /// Firebase's shape of what the definition calls `audiences`, `variables` and the client secret.
     private mutating func applyApple(_ body: WireObject, _ mask: FieldMask) throws {
         guard mask.contains("appleSignInConfig") || mask.names("appleSignInConfig"),
             let apple = try body.object("appleSignInConfig")
         else { return }
-        guard try !apple.has("codeFlowConfig") else { throw WireError.notBuilt }
         audiences = try apple.strings("bundleIds")
+        guard let codeFlow = try apple.object("codeFlowConfig") else { return }
+        if let key = try codeFlow.string("privateKey"), !key.isEmpty { clientSecret = Secret(key) }
+        var variables = definitionVariables
+        for name in ["teamId", "keyId"] {
+            if let value = try codeFlow.string(name) { variables[name] = .string(value) }
+        }
+        var members = overrides.flatMap { try? JSONValue($0) }?.object ?? JSONObject()
+        members["variables"] = .object(variables)
+        overrides = JSONValue.object(members).jsonText
+    }
+
+    fileprivate var definitionVariables: JSONObject {
+        overrides.flatMap { try? JSONValue($0) }?.object?["variables"]?.object ?? JSONObject()
     }
 }
 
@@ -69,10 +87,23 @@ extension JSONWriter {
             member("issuer", provider.issuer)
             object("responseType") { $0.member(provider.clientSecret == nil ? "idToken" : "code", true) }
         }
-        if provider.provider == .apple, !provider.audiences.isEmpty {
-            object("appleSignInConfig") { $0.member("bundleIds", strings: provider.audiences) }
-        }
+        if provider.provider == .apple { appleSignIn(provider) }
         definition(of: provider)
+    }
+
+    private mutating func appleSignIn(_ provider: ProviderConfiguration) {
+        let variables = provider.definitionVariables
+        let (team, key) = (variables["teamId"]?.string, variables["keyId"]?.string)
+        guard !provider.audiences.isEmpty || team != nil || key != nil else { return }
+        object("appleSignInConfig") { json in
+            if team != nil || key != nil {
+                json.object("codeFlowConfig") { json in
+                    json.member("teamId", team)
+                    json.member("keyId", key)
+                }
+            }
+            if !provider.audiences.isEmpty { json.member("bundleIds", strings: provider.audiences) }
+        }
     }
 
     private mutating func definition(of provider: ProviderConfiguration) {

@@ -35,6 +35,7 @@ struct SettingsMember: Sendable {
         },
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
         flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
+        flag("identity.deleteAccountsDeletedAtProvider", \.deleteAccountsDeletedAtProvider),
     ]
 
     private typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable

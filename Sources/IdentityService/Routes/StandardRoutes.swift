@@ -1,4 +1,5 @@
 import Accounts
+import Projects
 import Storage
 
 extension RouteTable {
@@ -11,6 +12,8 @@ extension RouteTable {
         accounts: AccountsService,
         configuration: ConfigurationStore,
         allowsLoopbackProviders: Bool,
+        publicURL: String?,
+        projectNamed: @escaping @Sendable (String) async throws -> Project?,
         additional: [Route]
     ) -> [Route] {
         let admin = AdminAccountRoutes(
@@ -21,6 +24,8 @@ extension RouteTable {
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
             + TokenRoutes(accounts: accounts).routes
+            + ProviderGrantRoutes(accounts: accounts).routes
+            + NotificationRoutes(accounts: accounts, projectNamed: projectNamed, publicURL: publicURL).routes
             + admin.routes
             + ProjectRoutes().routes
             + SettingsRoutes(configuration: configuration).routes

@@ -33,7 +33,7 @@ enum UnbuiltRoutes {
     private static let configuration: [Route] =
         [
             "accounts/mfaEnrollment:start", "accounts/mfaEnrollment:finalize", "accounts/mfaEnrollment:withdraw",
-            "accounts/mfaSignIn:start", "accounts/mfaSignIn:finalize", "accounts:revokeToken",
+            "accounts/mfaSignIn:start", "accounts/mfaSignIn:finalize",
             "accounts/passkeyEnrollment:start", "accounts/passkeyEnrollment:finalize", "accounts/passkeySignIn:start",
             "accounts/passkeySignIn:finalize", "projects/{project}/identityPlatform:initializeAuth",
             "projects/{project}/tenants", "projects/{project}/inboundSamlConfigs",

@@ -188,6 +188,10 @@ extension WireError {
         case .nonceMissingInRequest: self.init(nonce, "Nonce is missing in the request.")
         case .nonceMismatch:
             self.init(nonce, "The nonce in ID Token does not match the SHA256 hash of the raw nonce in the request.")
+        case .revocationNotSupported: self.init("OPERATION_NOT_ALLOWED", "The provider does not support revocation.")
+        case .notificationsNotSupported: self.init("OPERATION_NOT_ALLOWED", "The provider sends no notifications.")
+        case .invalidNotification: self.init("INVALID_NOTIFICATION")
+        case .notificationUnauthorized: self = .status(.unauthorized, "UNAUTHENTICATED", "INVALID_NOTIFICATION")
         case .hashMismatch: self.init(invalid, "The hash in ID Token does not match.")
         case .authenticationTooOld: self.init(invalid, "The authentication is too old.")
         }

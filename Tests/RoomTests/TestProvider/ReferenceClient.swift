@@ -66,7 +66,7 @@ struct ReferenceClient {
     var posted: [(String, String)] {
         switch authentication {
         case .basic: []
-        case .post, .basicOrPost: [("client_id", id), ("client_secret", secret ?? "")]
+        case .post, .basicOrPost, .appleSecret: [("client_id", id), ("client_secret", secret ?? "")]
         case .none: [("client_id", id)]
         }
     }

@@ -52,7 +52,7 @@ struct AuthorizationRequestTests {
             #expect(request["state"]?.utf8.count == 43)
             #expect(request["code_challenge_method"] == (kind.usesPKCE ? "S256" : nil))
             #expect((request["nonce"] != nil) == (kind.isOpenID && kind != .linkedIn))
-            #expect(request["response_type"] == "code")
+            #expect(request["response_type"] == (kind == .apple ? "code id_token" : "code"))
             #expect(request.repeatedNames.isEmpty)
         }
     }

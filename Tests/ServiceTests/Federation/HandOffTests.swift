@@ -10,7 +10,9 @@ struct HandOffTests {
 
     @Test("R-10, R-11: the app checks the state itself and posts code and state", arguments: Kind.allCases)
     func handsOver(_ kind: Kind) async throws {
-        try await ProviderScene.run(kind) { scene in
+        var options = ProviderScene.Options()
+        options.definition = kind.codeAlone
+        try await ProviderScene.run(kind, options) { scene in
             let arrival = try await scene.arrive()
             let state = try #require(arrival.fields["state"])
             // The app's own check.
@@ -99,6 +101,9 @@ struct HandOffTests {
             let secret = ProviderScene.clientSecret
             let pair = "client:" + (scene.kind.personality.takesPlainBasic ? secret : FormFields.encode(secret))
             headers.append(("Authorization", "Basic " + Data(pair.utf8).base64EncodedString()))
+        } else if case .appleSecret(let key) = scene.kind.personality.clientAuthentication {
+            let secret = try key.secret(for: "client", audience: scene.tenant.issuer, now: scene.service.clock.now())
+            form += [("client_id", "client"), ("client_secret", secret)]
         } else {
             form += [("client_id", "client"), ("client_secret", ProviderScene.clientSecret)]
         }
@@ -110,6 +115,7 @@ struct HandOffTests {
     func foreignCode(_ kind: Kind) async throws {
         var options = ProviderScene.Options()
         options.expectsViolations = true
+        options.definition = kind.codeAlone
         try await ProviderScene.run(kind, options) { scene in
             scene.tenant.addClient("another-app", secrets: ["another"], redirects: .anyLocal)
             let arrival = try await scene.arrive()

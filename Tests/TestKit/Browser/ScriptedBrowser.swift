@@ -51,7 +51,9 @@ package final class ScriptedBrowser: Sendable {
         var isCrossSite = false
         while hops.count < 20 {
             if stops.contains(where: { step.url.hasPrefix($0) }) {
-                return Visit(url: step.url, isStopped: true, status: 0, headers: [], body: [], hops: hops)
+                var visit = Visit(url: step.url, isStopped: true, status: 0, headers: [], body: [], hops: hops)
+                visit.posted = step.body.map { FormFields(String(decoding: $0, as: UTF8.self)) }
+                return visit
             }
             guard let url = SplitURL(step.url), url.isLoopback, url.scheme == "http" else {
                 throw ScriptedBrowserError.leftLoopback(step.url)

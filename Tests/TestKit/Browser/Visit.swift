@@ -10,6 +10,8 @@ package struct Visit: Sendable {
     package var status: Int
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
+    /// What a form would have posted to ``url``, where the browser stopped.
+    package var posted: FormFields?
     /// Every request that was made, in order.
     package var hops: [Hop]
 

@@ -12,11 +12,11 @@ package struct RemoteService: Sendable {
 
     /// An admin operation below `projects/{project}`.
     @discardableResult
-    package func admin(_ path: String, _ body: JSON? = nil) async throws -> Reply {
+    package func admin(_ path: String, _ body: JSON? = nil, version: String = "v1") async throws -> Reply {
         Reply(
             try await PlainHTTP.send(
                 body == nil ? "GET" : "POST",
-                baseURL + "/v1/projects/\(project)/\(path)",
+                baseURL + "/\(version)/projects/\(project)/\(path)",
                 headers: [("Authorization", "Bearer \(adminToken)"), ("Content-Type", "application/json")],
                 body: body.map { Array($0.text.utf8) }
             )

@@ -4,7 +4,7 @@ import TestKit
 
 /// A browser that is back from the provider, before the app hands its result to the service.
 struct Arrival: Sendable {
-    /// The URL that the provider sent the browser to.
+    /// The URL that the provider sent the browser to; what it posted there stands in the query, as an app may pass it on.
     var callback: String
     var sessionID: String
     var authURI: String
@@ -38,7 +38,7 @@ extension ProviderScene {
         secrets.add(from: flow.reply)
         let visit = try await ScriptedBrowser().open(flow.authURI, until: [continueURI])
         let arrival = Arrival(
-            callback: visit.url,
+            callback: visit.posted.map { visit.url + "?" + $0.text } ?? visit.url,
             sessionID: flow.sessionID,
             authURI: flow.authURI,
             reply: flow.reply

@@ -29,6 +29,7 @@ struct ProviderScene: Sendable {
         case microsoft = "microsoft.com"
         case facebook = "facebook.com"
         case twitter = "twitter.com"
+        case apple = "apple.com"
 
         var provider: ProviderID { ProviderID(rawValue) }
         var testDescription: String { rawValue }
@@ -51,6 +52,7 @@ struct ProviderScene: Sendable {
             case .microsoft: .microsoft
             case .facebook: .facebook
             case .twitter: .twitter1
+            case .apple: .apple
             }
         }
 
@@ -64,6 +66,10 @@ struct ProviderScene: Sendable {
         /// What the callback of a good sign-in brings besides the state.
         var proofNames: [String] { usesCodes ? ["code"] : ["oauth_token", "oauth_verifier"] }
         var isOpenID: Bool { personality.isOpenID }
+        /// A definition whose flows bring back a code alone.
+        var codeAlone: [String: TestJSON] { self == .apple ? ["responseTypes": ["code"]] : [:] }
+        /// Has something to call with an access token.
+        var hasProfile: Bool { personality.paths[.userinfo] != nil }
         var usesPKCE: Bool { personality.pkce != .refused }
         /// Whether an access token alone can be shown to be ours.
         var checksAccessTokens: Bool { personality.paths[.tokenCheck] != nil }
@@ -140,7 +146,8 @@ struct ProviderScene: Sendable {
             email: "\(name)@example.com",
             name: name.capitalized,
             givenName: name.capitalized,
-            familyName: "Lovelace",
+            // Apple's display name is made of both.
+            familyName: kind == .apple ? nil : "Lovelace",
             picture: "https://pictures.example.com/\(name).png",
             login: "\(name)-login"
         )

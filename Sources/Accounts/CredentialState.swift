@@ -1,0 +1,37 @@
+package import Linking
+import Storage
+
+/// `accounts:credentialState`, ours: how the account's identity of a provider stands there, in the words of Apple's
+/// `ASAuthorizationAppleIDProvider.CredentialState`.
+package struct ReadCredentialState: Sendable {
+    let parts: Parts
+
+    package enum State: String, Sendable { case authorized, revoked, notFound }
+
+    package struct Result: Sendable {
+        package var provider: ProviderID
+        package var state: State
+        package var isPrivateEmail: Bool?
+        package var emailForwarding: Bool?
+        package var realUserStatus: Int?
+    }
+
+    package func callAsFunction(idToken: String?, provider: ProviderID, _ caller: Caller) async throws -> Result {
+        let user = try await parts.authenticate(idToken, caller: caller)
+        return try await callAsFunction(user.account.id, provider, caller)
+    }
+
+    /// For an account that an admin names.
+    func callAsFunction(_ account: AccountID, _ provider: ProviderID, _ caller: Caller) async throws -> Result {
+        guard let found = try await parts.accounts.credentialState(of: account, at: provider, in: caller.scope) else {
+            return Result(provider: provider, state: .notFound)
+        }
+        return Result(
+            provider: provider,
+            state: found.revokedAt == nil ? .authorized : .revoked,
+            isPrivateEmail: found.emailIsRelay,
+            emailForwarding: found.emailForwarding,
+            realUserStatus: found.realUserStatus
+        )
+    }
+}

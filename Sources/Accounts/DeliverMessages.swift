@@ -1,0 +1,113 @@
+import AsyncAlgorithms
+import Delivery
+import Federation
+import Foundation
+import Linking
+package import Logging
+import Projects
+import Secrets
+import ServiceLifecycle
+import Storage
+
+/// Delivers what stands in the outbox, on every node side by side, each message by one of them at a time.
+package struct DeliverMessages: Service {
+    let parts: Parts
+    let logger: Logger
+    var schedule = RetrySchedule.standard
+
+    package init(_ parts: Parts, logger: Logger) {
+        self.parts = parts
+        self.logger = logger
+    }
+
+    /// Seconds in which a node that took a message has to be done with it.
+    private static let lease = 120.0
+
+    /// Looks every two seconds until told to stop.
+    package func run() async throws {
+        let ticks = AsyncTimerSequence(interval: .seconds(2), clock: .continuous).cancelOnGracefulShutdown()
+        for await _ in ticks {
+            do {
+                try await deliverDue()
+            } catch {
+                logger.warning("The outbox could not be read", metadata: ["error.type": "\(type(of: error))"])
+            }
+        }
+    }
+
+    /// Tries every message that is due.
+    ///
+    /// - Returns: how many were tried.
+    @discardableResult
+    package func deliverDue() async throws -> Int {
+        var tried = 0
+        while true {
+            let messages = try await parts.stores.outbox.take(limit: 16, lease: Self.lease, now: parts.now())
+            guard !messages.isEmpty else { return tried }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for message in messages {
+                    group.addTask {
+                        try await parts.stores.outbox.settle(message, await deliver(message), now: parts.now())
+                    }
+                }
+                try await group.waitForAll()
+            }
+            tried += messages.count
+        }
+    }
+
+    private func deliver(_ message: OutboxStore.Message) async -> OutboxStore.Outcome {
+        guard message.kind == ProviderRevocation.kind,
+            let revocation = try? JSONDecoder().decode(ProviderRevocation.self, from: Data(message.payload)),
+            let configuration = parts.configuration.snapshot.provider(
+                revocation.provider,
+                project: message.project,
+                tenant: TenantID(rawValue: revocation.tenant)
+            )
+        else {
+            log(.error, "A message cannot be delivered by this configuration", message)
+            return .abandoned
+        }
+        do {
+            try await parts.federation.revoke(
+                Secret(revocation.token),
+                isRefreshToken: revocation.isRefreshToken,
+                clientID: revocation.clientID,
+                // What was granted is ended also where nobody signs in any more.
+                with: configuration.switchedOn
+            )
+            log(.info, "Ended a grant at its provider", message)
+            return .delivered
+        } catch {
+            return failed(message, error)
+        }
+    }
+
+    /// A token that the provider does not know needs no revocation; all else may pass, or an admin may mend it.
+    private func failed(_ message: OutboxStore.Message, _ error: FederationError) -> OutboxStore.Outcome {
+        if case .codeRejected = error {
+            log(.info, "The grant had ended at its provider before", message)
+            return .delivered
+        }
+        guard let delay = schedule.delay(afterAttempts: message.attempts) else {
+            log(.error, "Gave up a message", message, error)
+            return .abandoned
+        }
+        log(.warning, "A message will be tried again", message, error)
+        return .retry(at: parts.now().addingTimeInterval(delay))
+    }
+
+    private func log(
+        _ level: Logger.Level,
+        _ text: Logger.Message,
+        _ message: OutboxStore.Message,
+        _ error: FederationError? = nil
+    ) {
+        var metadata: Logger.Metadata = [
+            "project.id": "\(message.project)", "message.id": "\(message.id)", "message.kind": "\(message.kind)",
+            "message.attempts": "\(message.attempts)",
+        ]
+        if let error { metadata["error.type"] = "\(error)" }
+        logger.log(level: level, text, metadata: metadata)
+    }
+}

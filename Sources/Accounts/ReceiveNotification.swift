@@ -1,0 +1,111 @@
+package import Federation
+package import struct Foundation.Date
+package import Linking
+import Projects
+import Storage
+
+/// Carries out what a provider says by itself about people who signed in with it.
+package struct ReceiveNotification: Sendable {
+    let parts: Parts
+
+    /// - Returns: how the provider wants to be answered.
+    /// - Throws: what is wrong with a notification that is not the provider's; one about somebody unknown, or that came
+    ///   before, is fine and does nothing.
+    package func callAsFunction(
+        _ notification: ProviderNotification,
+        from provider: ProviderID,
+        _ caller: Caller
+    ) async throws -> ReceivedNotification.Answer {
+        let snapshot = parts.configuration.snapshot
+        guard let configuration = snapshot.provider(provider, project: caller.project.id, tenant: caller.tenant) else {
+            throw AccountsError.providerNotFound
+        }
+        let received: ReceivedNotification
+        do {
+            received = try await parts.federation.receive(notification, with: configuration)
+        } catch {
+            AccountEvent.notificationRefused.log(nil, provider: provider, caller)
+            throw AccountsError.federation(error)
+        }
+        for event in received.events { try await carryOut(event, caller) }
+        return received.answer
+    }
+
+    /// When a deletion that the provider asked for was carried out.
+    package func deletionDate(code: String, from provider: ProviderID, _ caller: Caller) async throws -> Date? {
+        try await parts.accounts.deletionDate(code: code, at: provider, in: caller.scope)
+    }
+
+    private func carryOut(_ event: ProviderEvent, _ caller: Caller) async throws {
+        let provider = event.provider
+        let key = AccountChanges.EventKey(
+            provider: provider,
+            id: event.id,
+            validUntilSignInAfter: event.isOvertakenBySignIn ? event.occurredAt : nil,
+            now: parts.now()
+        )
+        let owner = try await parts.accounts.owner(of: event.subject, at: provider, in: caller.scope)
+        guard let account = owner else {
+            // Whoever asks for a deletion is told of it, also where there was nothing to delete.
+            if event.kind == .deletionRequested { try await parts.accounts.remember(key, in: caller.scope) }
+            return AccountEvent.notificationUnknown.log(nil, provider: provider, caller)
+        }
+        let deletes = caller.project.settings.deleteAccountsDeletedAtProvider
+        do {
+            let changed = try await parts.change(account, session: nil, caller) { account, _ in
+                var changes = AccountChanges()
+                // Unlinked, or another person's by now: nothing to do but to remember the event.
+                let linked = account.linked.first { $0.provider == provider }
+                if linked?.subject == event.subject { Self.apply(event, to: account, deletes: deletes, &changes) }
+                changes.event = key
+                return changes
+            }
+            let applied: AccountEvent = changed.account == nil ? .deleted : .notificationApplied
+            applied.log(account, provider: provider, caller)
+        } catch is RepeatedEvent {
+            AccountEvent.notificationRepeated.log(account, provider: provider, caller)
+        } catch AccountsError.userNotFound {
+            AccountEvent.notificationUnknown.log(nil, provider: provider, caller)
+        }
+    }
+
+    private static func apply(
+        _ event: ProviderEvent,
+        to account: Account,
+        deletes: Bool,
+        _ changes: inout AccountChanges
+    ) {
+        let provider = event.provider
+        switch event.kind {
+        case .consentRevoked:
+            changes.grant = .init(provider: provider, kind: .withdrawn(at: event.occurredAt, endsSessions: true))
+        case .sessionsRevoked:
+            changes.endedSessions = .openedWith(provider)
+        case .accountDeleted, .deletionRequested:
+            if deletes, account.methods == [provider] {
+                changes.deletesAccount = true
+            } else {
+                changes.unlinked = [provider]
+                changes.endedSessions = .openedWith(provider)
+            }
+        case .accountHijacked:
+            changes.grant = .init(provider: provider, kind: .blocked(true))
+            changes.endedSessions = .openedWith(provider)
+        case .accountRestored: changes.grant = .init(provider: provider, kind: .blocked(false))
+        case .forwardingStopped:
+            changes.grant = .init(provider: provider, kind: .forwarding(false, since: event.occurredAt))
+        case .forwardingResumed:
+            changes.grant = .init(provider: provider, kind: .forwarding(true, since: event.occurredAt))
+        }
+    }
+}
+
+extension ProviderEvent {
+    /// Who has signed in with the provider since has consented again.
+    fileprivate var isOvertakenBySignIn: Bool {
+        switch kind {
+        case .consentRevoked, .sessionsRevoked, .accountDeleted: true
+        case .deletionRequested, .accountHijacked, .accountRestored, .forwardingStopped, .forwardingResumed: false
+        }
+    }
+}

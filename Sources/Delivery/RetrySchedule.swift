@@ -1,0 +1,28 @@
+/// When a message that could not be delivered is tried again: after seconds at first, after half a day at last.
+package struct RetrySchedule: Sendable {
+    /// Seconds before the second attempt; each later one waits three times as long as the one before.
+    package var first: Double
+    /// Seconds at most between two attempts.
+    package var longest: Double
+    /// Attempts before a message is given up.
+    package var attempts: Int
+
+    /// Fifteen attempts in four days.
+    package static let standard = RetrySchedule(first: 10, longest: 43_200, attempts: 15)
+
+    package init(first: Double, longest: Double, attempts: Int) {
+        self.first = first
+        self.longest = longest
+        self.attempts = attempts
+    }
+
+    /// Seconds until the next attempt; nil when there is none.
+    ///
+    /// - Parameter made: the attempts so far, from 1.
+    package func delay(afterAttempts made: Int) -> Double? {
+        guard made < attempts else { return nil }
+        var delay = first
+        for _ in 1..<max(made, 1) where delay < longest { delay *= 3 }
+        return min(delay, longest)
+    }
+}

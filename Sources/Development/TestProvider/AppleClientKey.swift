@@ -1,0 +1,58 @@
+import Crypto
+package import struct Foundation.Date
+import Secrets
+import StrictJSON
+
+/// The key with which an app proves itself at Apple: registered by its public half, held by the app's developer.
+package struct AppleClientKey: Sendable, Hashable {
+    package let team: String
+    package let id: String
+    /// PKCS#8, as Apple's console hands it out once.
+    package let pem: String
+
+    package init(team: String = "TEAM000001", id: String = "KEY0000001") {
+        self.team = team
+        self.id = id
+        pem = P256.Signing.PrivateKey().pemRepresentation
+    }
+
+    /// A client secret as a correct client makes it.
+    package func secret(for client: String, audience: String, now: Date, lifetime: Int64 = 300) throws -> String {
+        let issuedAt = Int64(now.timeIntervalSince1970)
+        let header: TestJSON = ["alg": "ES256", "kid": .string(id)]
+        let claims: TestJSON = [
+            "iss": .string(team), "sub": .string(client), "aud": .string(audience), "iat": .integer(issuedAt),
+            "exp": .integer(issuedAt + lifetime),
+        ]
+        let input = [header, claims].map { Base64URL.encode($0.text.utf8) }.joined(separator: ".")
+        let key = try P256.Signing.PrivateKey(pemRepresentation: pem)
+        let signature = try key.signature(for: SHA256.hash(data: Array(input.utf8)))
+        return input + "." + Base64URL.encode(signature.rawRepresentation)
+    }
+
+    /// What is wrong with a client secret; nil when it is right.
+    func problem(with secret: String, client: String, audience: String, now: Date) -> String? {
+        let parts = secret.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64URL.decode(parts[2])
+        else { return "the secret is no JWT" }
+        guard header["alg"] == .string("ES256"), header["kid"] == .string(id) else { return "alg or kid" }
+        guard claims["iss"] == .string(team) else { return "iss is not the team" }
+        guard claims["sub"] == .string(client) else { return "sub is not the client" }
+        guard claims["aud"] == .string(audience) else { return "aud is not Apple" }
+        let seconds = Int64(now.timeIntervalSince1970)
+        guard let expires = claims["exp"]?.integer, expires > seconds, expires - seconds <= 15_777_000,
+            // Tests move the service's clock ahead of this one.
+            let issued = claims["iat"]?.integer, issued < expires
+        else { return "iat or exp" }
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem).publicKey,
+            let read = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            key.isValidSignature(read, for: SHA256.hash(data: Array("\(parts[0]).\(parts[1])".utf8)))
+        else { return "the signature" }
+        return nil
+    }
+
+    private static func object(_ part: Substring) -> JSONObject? {
+        Base64URL.decode(part).flatMap { (try? JSONValue($0))?.object }
+    }
+}

@@ -1,0 +1,39 @@
+package import struct Foundation.Date
+
+/// What this provider would send to the service by itself.
+extension TestTenant {
+    /// The body of Apple's server-to-server notification.
+    ///
+    /// - Parameters:
+    ///   - type: `consent-revoked`, `account-delete`, `email-disabled`, …
+    ///   - id: `jti`.
+    ///   - asObject: puts the event into `events` as an object instead of as text.
+    ///   - changes: of the JWT.
+    package func appleNotification(
+        _ type: String,
+        about user: TestUser,
+        id: String,
+        at date: Date? = nil,
+        client: String = "client",
+        asObject: Bool = false,
+        changes: IDTokenChanges = .none
+    ) throws -> String {
+        let now = Int64((withState { $0.now() }).timeIntervalSince1970)
+        let time = date.map { Int64($0.timeIntervalSince1970) } ?? now
+        let event: TestJSON = [
+            "type": .string(type), "sub": .string(user.subject), "event_time": .integer(time * 1000),
+        ]
+        var changes = changes
+        var claims: [String: TestJSON] = [
+            "jti": .string(id), "aud": .string(client), "iat": .integer(max(now, time)),
+            "exp": .integer(max(now, time) + 86_400),
+            "events": asObject ? event : .string(event.text),
+        ]
+        claims.merge(changes.set) { $1 }
+        for name in changes.remove { claims[name] = nil }
+        changes.set = claims
+        changes.remove.formUnion(["sub", "azp", "auth_time"])
+        let jwt = try mintIDToken(for: TestUser(user.subject), client: client, scopes: [], changes: changes)
+        return TestJSON.object([.init("payload", .string(jwt))]).text
+    }
+}

@@ -1,0 +1,142 @@
+import Crypto
+import Foundation
+import Linking
+import Projects
+import Secrets
+import StrictJSON
+
+// Notifications that are signed with a secret, or a key, that the app shares with the provider.
+
+extension FederationService {
+    /// Facebook's deauthorize and data-deletion callbacks: `signed_request` in a form, signed over its encoded payload with
+    /// the app secret.
+    func facebookEvents(
+        in notification: ProviderNotification,
+        _ configuration: ProviderConfiguration
+    ) throws(FederationError) -> ReceivedNotification {
+        guard let secret = configuration.clientSecret, !secret.isEmpty else { throw .notificationsNotSupported }
+        let pairs = FormText.pairs(String(decoding: notification.body, as: UTF8.self))
+        let requests = pairs.filter { $0.name == "signed_request" }
+        guard requests.count == 1 else { throw .invalidNotification(.malformed) }
+        let parts = FormText.decode(requests[0].value, plusIsSpace: true)
+            .split(separator: ".", omittingEmptySubsequences: false).map { $0.prefix { $0 != "=" } }
+        guard parts.count == 2, let signature = Base64URL.decode(parts[0]), let bytes = Base64URL.decode(parts[1]),
+            let payload = (try? JSONValue(bytes))?.object
+        else { throw .invalidNotification(.malformed) }
+        guard payload["algorithm"]?.string?.uppercased() == "HMAC-SHA256",
+            Self.isValid(signature, over: Array(parts[1].utf8), secret)
+        else { throw .signatureInvalid(.signature) }
+        let subject = try Self.identifier(payload["user_id"])
+        guard subject != "0" else { throw .invalidNotification(.malformed) }
+        guard let issuedAt = payload["issued_at"]?.integerPart, issuedAt <= seconds + IDTokenExpectation.skew else {
+            throw .invalidNotification(.time)
+        }
+        // The same request again has the same code; who has not seen the signature cannot guess it.
+        let code = SecureHash.sha256(Array(parts[0].utf8) + Array(parts[1].utf8)).prefix(16).map { $0 }.lowercaseHex
+        let event = ProviderEvent(
+            provider: configuration.provider,
+            id: code,
+            kind: notification.asksForDeletion ? .deletionRequested : .consentRevoked,
+            subject: subject,
+            occurredAt: Date(timeIntervalSince1970: Double(issuedAt))
+        )
+        return ReceivedNotification(
+            events: [event],
+            answer: notification.asksForDeletion ? .deletion(code: code) : .done
+        )
+    }
+
+    /// GitHub's webhook of an app, `github_app_authorization`, signed over the body with the webhook's secret.
+    func githubEvents(
+        in notification: ProviderNotification,
+        _ configuration: ProviderConfiguration
+    ) throws(FederationError) -> ReceivedNotification {
+        guard let secret = configuration.webhookSecret, !secret.isEmpty else { throw .notificationsNotSupported }
+        let header = notification.headers["x-hub-signature-256"] ?? ""
+        guard header.hasPrefix("sha256="), let signature = [UInt8](lowercaseHex: header.dropFirst(7)),
+            Self.isValid(signature, over: notification.body, secret)
+        else { throw .signatureInvalid(.signature) }
+        guard notification.headers["x-github-event"] == "github_app_authorization" else {
+            return ReceivedNotification(events: [], answer: .done)
+        }
+        guard let body = (try? JSONValue(notification.body, allowsNUL: true)), body.object != nil else {
+            throw .invalidNotification(.malformed)
+        }
+        guard body[path: "action"] == .string("revoked") else { return ReceivedNotification(events: [], answer: .done) }
+        // Two withdrawals of one person look alike but for the delivery.
+        let id = try Self.identifier(notification.headers["x-github-delivery"].map { .string($0) })
+        let event = ProviderEvent(
+            provider: configuration.provider,
+            id: id,
+            kind: .consentRevoked,
+            subject: try Self.identifier(body[path: "sender.id"]),
+            occurredAt: now()
+        )
+        return ReceivedNotification(events: [event], answer: .done)
+    }
+
+    /// Discord's webhook events, signed with Ed25519 over timestamp and body; the variable `publicKey` is the
+    /// application's.
+    ///
+    /// Discord sends badly signed ones on purpose and wants 401 for them.
+    func discordEvents(
+        in notification: ProviderNotification,
+        of provider: ResolvedProvider
+    ) throws(FederationError) -> ReceivedNotification {
+        guard let keyText = provider.definition.variables["publicKey"], !keyText.isEmpty else {
+            throw .notificationsNotSupported
+        }
+        guard let keyBytes = [UInt8](lowercaseHex: keyText[...]),
+            let key = try? Curve25519.Signing.PublicKey(rawRepresentation: keyBytes)
+        else {
+            throw .misconfigured(
+                InvalidDefinition(member: "definition.variables.publicKey", problem: "is no Ed25519 key in hexadecimal")
+            )
+        }
+        let timestamp = notification.headers["x-signature-timestamp"] ?? ""
+        guard let signature = [UInt8](lowercaseHex: (notification.headers["x-signature-ed25519"] ?? "")[...]),
+            let time = Int64(timestamp), key.isValidSignature(signature, for: Array(timestamp.utf8) + notification.body)
+        else { throw .notificationUnauthorized }
+        guard abs(seconds - time) <= 600 else { throw .notificationUnauthorized }
+        let nothing = ReceivedNotification(events: [], answer: .noContent)
+        guard let body = try? JSONValue(notification.body, allowsNUL: true), body.object != nil else {
+            throw .invalidNotification(.malformed)
+        }
+        guard body[path: "type"]?.integer == 1, body[path: "event.type"] == .string("APPLICATION_DEAUTHORIZED") else {
+            return nothing
+        }
+        let event = ProviderEvent(
+            provider: provider.definition.id,
+            id: SecureHash.sha256(signature).prefix(16).map { $0 }.lowercaseHex,
+            kind: .consentRevoked,
+            subject: try Self.identifier(body[path: "event.data.user.id"]),
+            occurredAt: Date(timeIntervalSince1970: Double(time))
+        )
+        return ReceivedNotification(events: [event], answer: .noContent)
+    }
+
+    private static func isValid(_ signature: [UInt8], over bytes: [UInt8], _ secret: Secret) -> Bool {
+        HMAC<SHA256>.isValidAuthenticationCode(
+            signature,
+            authenticating: bytes,
+            using: SymmetricKey(data: Array(secret.reveal().utf8))
+        )
+    }
+}
+
+extension [UInt8] {
+    /// Nil for what is no hexadecimal text.
+    init?(lowercaseHex text: Substring) {
+        let digits = text.utf8.map { byte -> UInt8? in
+            switch byte {
+            case 0x30...0x39: byte - 0x30
+            case 0x41...0x46: byte - 0x41 + 10
+            case 0x61...0x66: byte - 0x61 + 10
+            default: nil
+            }
+        }
+        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
+        let values = digits.compactMap(\.self)
+        self = stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+    }
+}

@@ -1,0 +1,87 @@
+import Accounts
+import Federation
+import Foundation
+import HTTPTypes
+import Linking
+import NIOCore
+import Projects
+
+/// What identity providers call by themselves; open to anybody, since each notification's own signature says whose it is.
+struct NotificationRoutes {
+    let accounts: AccountsService
+    let projectNamed: @Sendable (String) async throws -> Project?
+    /// `http.publicURL`: where links to this service begin.
+    let publicURL: String?
+
+    var routes: [Route] {
+        let path = "/v1/projects/{project}/notifications/{provider}"
+        return [
+            Route(.post, path, errors: .status, .open { try await receive($0, asksForDeletion: false) }),
+            Route(.post, path + "/deletion", errors: .status, .open { try await receive($0, asksForDeletion: true) }),
+            Route(.get, path + "/deletion/{code}", errors: .status, .open(deletionPage)),
+        ]
+    }
+
+    private func receive(_ call: Call, asksForDeletion: Bool) async throws -> Response {
+        var headers: [String: String] = [:]
+        for field in call.headers { headers[field.name.canonicalName] = field.value }
+        let answer = try await accounts.receiveNotification(
+            ProviderNotification(
+                headers: headers,
+                body: Array(buffer: call.body),
+                asksForDeletion: asksForDeletion
+            ),
+            from: ProviderID(call.parameter("provider")),
+            try await caller(call)
+        )
+        switch answer {
+        case .done: return .json { _ in }
+        case .accepted: return .json(.accepted) { _ in }
+        case .noContent: return Response(status: .noContent)
+        case .deletion(let code):
+            let page = "\(publicURL ?? "")\(Self.path(call))/deletion/\(code)"
+            return .json { json in
+                json.member("url", page)
+                json.member("confirmation_code", code)
+            }
+        }
+    }
+
+    /// For the person: what became of the request.
+    private func deletionPage(_ call: Call) async throws -> Response {
+        let date = try await accounts.receiveNotification.deletionDate(
+            code: call.parameter("code"),
+            from: ProviderID(call.parameter("provider")),
+            try await caller(call)
+        )
+        let text =
+            date.map {
+                "What this service had from your account was deleted on \($0.formatted(.iso8601.year().month().day()))."
+            }
+            ?? "There is no request of that code."
+        let page = """
+            <!doctype html><html lang="en"><head><meta charset="utf-8"><title>Deletion of your data</title>
+            <meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"></head>
+            <body><h1>Deletion of your data</h1><p>\(text)</p></body></html>
+            """
+        return Response(
+            status: date == nil ? .notFound : .ok,
+            headers: [
+                .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+                .contentSecurityPolicy: "default-src 'none'",
+            ],
+            body: ByteBuffer(string: page)
+        )
+    }
+
+    private func caller(_ call: Call) async throws -> Caller {
+        guard let project = try await projectNamed(call.parameter("project")) else { throw WireError.projectNotFound }
+        return Caller(project: project, tenant: TenantID(rawValue: call.parameter("tenant")))
+    }
+
+    private static func path(_ call: Call) -> String {
+        let tenant = call.parameter("tenant")
+        return "/v1/projects/\(call.parameter("project"))" + (tenant.isEmpty ? "" : "/tenants/\(tenant)")
+            + "/notifications/\(call.parameter("provider"))"
+    }
+}

@@ -1,0 +1,81 @@
+import Accounts
+import HTTPTypes
+import Linking
+import Projects
+import Secrets
+
+/// What concerns a grant at a provider after the sign-in: its state and its end.
+struct ProviderGrantRoutes {
+    let accounts: AccountsService
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v2/accounts:revokeToken", .client(revokeToken)),
+            Route(.post, "/v1/accounts:credentialState", .client(credentialState)),
+            Route(
+                .post,
+                "/v1/projects/{project}/accounts:credentialState",
+                .admin(.readAccounts, credentialStateForAdmin)
+            ),
+        ]
+    }
+
+    private func revokeToken(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let provider = try Self.provider(body)
+        guard let type = try Self.tokenType(body) else { throw WireError("INVALID_ARGUMENT", "tokenType is missing.") }
+        guard let token = try body.string("token"), !token.isEmpty else {
+            throw WireError("INVALID_ARGUMENT", "token is missing.")
+        }
+        let request = RevokeToken.Request(
+            idToken: try body.string("idToken"),
+            provider: provider,
+            type: type,
+            token: Secret(token),
+            redirectURI: try body.string("redirectUri").flatMap { $0.isEmpty ? nil : $0 }
+        )
+        try await accounts.revokeToken(request, call.caller)
+        return .json { _ in }
+    }
+
+    private static func tokenType(_ body: WireObject) throws -> RevokeToken.TokenType? {
+        let names = ["TOKEN_TYPE_UNSPECIFIED", "REFRESH_TOKEN", "ACCESS_TOKEN", "CODE"]
+        return try body.choice("tokenType", of: names).flatMap(names.firstIndex).flatMap(RevokeToken.TokenType.init)
+    }
+
+    private func credentialState(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let provider = try Self.provider(body)
+        let idToken = try body.string("idToken")
+        let result = try await accounts.credentialState(idToken: idToken, provider: provider, call.caller)
+        return .json { $0.credentialState(result) }
+    }
+
+    private func credentialStateForAdmin(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let result = try await accounts.admin.credentialState(
+            localID: try body.string("localId"),
+            provider: try Self.provider(body),
+            call.project,
+            call.tenant
+        )
+        return .json { $0.credentialState(result) }
+    }
+
+    private static func provider(_ body: WireObject) throws -> ProviderID {
+        guard let provider = try body.string("providerId"), !provider.isEmpty else {
+            throw WireError("INVALID_PROVIDER_ID")
+        }
+        return ProviderID(provider)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func credentialState(_ result: ReadCredentialState.Result) {
+        member("providerId", result.provider.rawValue)
+        member("credentialState", result.state.rawValue)
+        member("isPrivateEmail", result.isPrivateEmail)
+        member("emailForwarding", result.emailForwarding)
+        member("realUserStatus", number: result.realUserStatus.map { Int64($0) })
+    }
+}

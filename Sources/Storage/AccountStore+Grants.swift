@@ -1,0 +1,232 @@
+import Delivery
+import Federation
+package import Foundation
+package import Linking
+import Postgres
+package import Projects
+import Secrets
+
+// What becomes of a grant at a provider: withdrawn there, ended by us there.
+
+/// How a linked identity stands at its provider.
+package struct CredentialState: Sendable, Hashable {
+    /// When the provider said that the person withdrew the grant; nil while it stands.
+    package var revokedAt: Date?
+    package var emailIsRelay: Bool?
+    /// Whether the relay passes mail on; nil when the provider has not said.
+    package var emailForwarding: Bool?
+    package var realUserStatus: Int?
+}
+
+extension AccountStore {
+    /// The account that has an identity linked.
+    package func owner(of subject: String, at provider: ProviderID, in scope: Scope) async throws -> AccountID? {
+        try await database.query(
+            """
+            SELECT account FROM credential_subjects WHERE project = \(scope.project.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND provider = \(provider.rawValue) AND subject = \(subject)
+            """
+        ) { row in AccountID(try row.next()) }.first
+    }
+
+    /// How the account's identity of a provider stands; nil when it has none.
+    package func credentialState(
+        of account: AccountID,
+        at provider: ProviderID,
+        in scope: Scope
+    ) async throws -> CredentialState? {
+        try await database.query(
+            """
+            SELECT c.revoked_at, l.email_is_relay, l.email_forwarding, l.real_user_status
+            FROM linked_credentials l
+            JOIN credential_subjects c ON c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider
+                AND c.subject = l.subject
+            WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
+                AND l.tenant = \(scope.tenant.rawValue) AND l.provider = \(provider.rawValue)
+            """
+        ) { row in
+            CredentialState(
+                revokedAt: try row.next(),
+                emailIsRelay: try row.next(),
+                emailForwarding: try row.next(),
+                realUserStatus: try row.next(Int32?.self).map { Int($0) }
+            )
+        }.first
+    }
+
+    /// The client that the account's tokens of a provider were given to.
+    package func tokenClient(of account: AccountID, at provider: ProviderID, in scope: Scope) async throws -> String? {
+        let rows = try await database.query(
+            """
+            SELECT token_client FROM linked_credentials WHERE project = \(scope.project.rawValue)
+                AND account = \(account.rawValue) AND provider = \(provider.rawValue)
+            """
+        ) { row in try row.next(String?.self) }
+        return rows.first ?? nil
+    }
+
+    /// Puts what ends these grants at their providers into the outbox, before the tokens go.
+    func enqueueRevocations(
+        of account: AccountID,
+        at providers: Set<ProviderID>,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        guard !providers.isEmpty else { return }
+        let kept = try await transaction.query(
+            """
+            SELECT provider, token_client, tokens, refresh_token FROM linked_credentials
+            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                AND provider = ANY(\(providers.map(\.rawValue).sorted()))
+            """
+        ) { row in
+            (
+                ProviderID(try row.next()), try row.next(String?.self),
+                SealedTokens(access: try row.next(), refresh: try row.next())
+            )
+        }
+        for (provider, client, sealed) in kept {
+            guard
+                let (token, isRefreshToken) = try keyRing.openRevocable(
+                    sealed,
+                    for: LinkedCredentialPlace(scope, account, provider)
+                )
+            else { continue }
+            try await OutboxStore.insert(
+                kind: ProviderRevocation.kind,
+                ProviderRevocation(
+                    tenant: scope.tenant.rawValue,
+                    provider: provider,
+                    token: token,
+                    isRefreshToken: isRefreshToken,
+                    clientID: client
+                ),
+                in: scope.project,
+                keyRing: keyRing,
+                now: now,
+                transaction
+            )
+        }
+    }
+
+    /// Writes what a provider said about a grant of the locked account.
+    func apply(
+        _ change: AccountChanges.GrantChange,
+        of account: AccountID,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let provider = change.provider
+        switch change.kind {
+        case .withdrawn(let date, let endsSessions):
+            if endsSessions { try await endSessions(of: account, openedWith: provider, scope, now: now, transaction) }
+            try await transaction.execute(
+                """
+                WITH subject AS (
+                    UPDATE credential_subjects c SET revoked_at = \(date)
+                    FROM linked_credentials l
+                    WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
+                        AND l.provider = \(provider.rawValue) AND c.project = l.project AND c.tenant = l.tenant
+                        AND c.provider = l.provider AND c.subject = l.subject
+                )
+                UPDATE linked_credentials
+                SET tokens = NULL, refresh_token = NULL, refresh_generation = refresh_generation + 1,
+                    refresh_leased_until = NULL, updated_at = \(now)
+                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                    AND provider = \(provider.rawValue)
+                """
+            )
+        case .blocked(let isBlocked):
+            try await transaction.execute(
+                """
+                UPDATE credential_subjects c SET blocked_at = CASE WHEN \(isBlocked) THEN \(now) END
+                FROM linked_credentials l
+                WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
+                    AND l.provider = \(provider.rawValue) AND c.project = l.project AND c.tenant = l.tenant
+                    AND c.provider = l.provider AND c.subject = l.subject
+                """
+            )
+        case .forwarding(let isOn, let since):
+            try await transaction.execute(
+                """
+                UPDATE linked_credentials SET email_forwarding = \(isOn), email_forwarding_since = \(since)
+                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                    AND provider = \(provider.rawValue)
+                    AND coalesce(email_forwarding_since, '-infinity') <= \(since)
+                """
+            )
+        }
+    }
+
+    func endSessions(
+        of account: AccountID,
+        openedWith provider: ProviderID,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            UPDATE sessions SET revoked_at = \(now)
+            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                AND sign_in_provider = \(provider.rawValue) AND revoked_at IS NULL
+            """
+        )
+    }
+
+    /// Whether the person signed in with the provider after that moment: what it said before is overtaken.
+    func hasSignedIn(
+        _ account: AccountID,
+        with provider: ProviderID,
+        after date: Date,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> Bool {
+        try await !transaction.query(
+            """
+            SELECT true FROM sessions WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                AND sign_in_provider = \(provider.rawValue) AND revoked_at IS NULL
+                AND auth_time > \(Int64(date.timeIntervalSince1970)) LIMIT 1
+            """
+        ) { row in try row.next(Bool.self) }.isEmpty
+    }
+
+    /// When a deletion that the provider asked for was carried out; nil for a code that nobody was given.
+    package func deletionDate(code: String, at provider: ProviderID, in scope: Scope) async throws -> Date? {
+        try await database.query(
+            """
+            SELECT expires_at FROM provider_events WHERE project = \(scope.project.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND provider = \(provider.rawValue) AND event = \(code)
+            """
+        ) { row in try row.next(Date.self) }.first?.addingTimeInterval(-AccountChanges.EventKey.lifetime)
+    }
+
+    /// Remembers an event that concerns nobody here, so that its code can be shown.
+    package func remember(_ event: AccountChanges.EventKey, in scope: Scope) async throws {
+        try await database.execute(
+            """
+            INSERT INTO provider_events (project, tenant, provider, event, expires_at)
+            VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(event.provider.rawValue), \(event.id),
+                \(event.expiresAt))
+            ON CONFLICT (project, tenant, provider, event) DO UPDATE SET expires_at = provider_events.expires_at
+            """
+        )
+    }
+
+    /// Remembers an event in the transaction that carries it out: a second one fails on the key.
+    func remember(
+        _ event: AccountChanges.EventKey,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO provider_events (project, tenant, provider, event, expires_at)
+            VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(event.provider.rawValue), \(event.id),
+                \(event.expiresAt))
+            """
+        )
+    }
+}

@@ -1,0 +1,62 @@
+package import Foundation
+package import Linking
+package import Postgres
+package import Projects
+package import Secrets
+
+/// What a provider says about a person once (Apple's name), kept before anything that can fail, so that a sign-in that
+/// does not come to its end loses nothing.
+package struct KeptNameStore: Sendable {
+    let database: PostgresClient
+    let keyRing: KeyRing
+
+    package init(database: PostgresClient, keyRing: KeyRing) {
+        self.database = database
+        self.keyRing = keyRing
+    }
+
+    /// Seconds for which a name waits for the person to come back.
+    package static let lifetime = 30.0 * 86_400
+
+    package func keep(
+        _ text: String,
+        of subject: String,
+        at provider: ProviderID,
+        in scope: Scope,
+        now: Date
+    ) async throws {
+        let sealed = try keyRing.seal(Array(text.utf8), for: Self.place(subject, provider, scope))
+        try await database.execute(
+            """
+            INSERT INTO kept_names (project, tenant, provider, subject, payload, expires_at)
+            VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(provider.rawValue), \(subject), \(sealed),
+                \(now.addingTimeInterval(Self.lifetime)))
+            ON CONFLICT (project, tenant, provider, subject)
+                DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at
+            """
+        )
+    }
+
+    /// Nil when nothing is kept.
+    package func find(
+        _ subject: String,
+        at provider: ProviderID,
+        in scope: Scope,
+        now: Date
+    ) async throws -> String? {
+        let rows = try await database.query(
+            """
+            SELECT payload FROM kept_names WHERE project = \(scope.project.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND provider = \(provider.rawValue) AND subject = \(subject)
+                AND expires_at > \(now)
+            """
+        ) { row in try row.next([UInt8].self) }
+        return try rows.first.map {
+            String(decoding: try keyRing.open($0, for: Self.place(subject, provider, scope)), as: UTF8.self)
+        }
+    }
+
+    private static func place(_ subject: String, _ provider: ProviderID, _ scope: Scope) -> String {
+        "kept_names/\(scope.project)/\(scope.tenant)/\(provider)/\(SecureHash.sha256Hex(subject))"
+    }
+}

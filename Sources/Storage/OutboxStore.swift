@@ -1,0 +1,100 @@
+package import Foundation
+import Postgres
+package import Projects
+import Secrets
+
+/// Messages that leave the house: written by the transaction that causes them, delivered at least once.
+///
+/// A message is leased to the node that tries it; one whose node died is due again when the lease ends. The payload is
+/// sealed, and emptied when the message is delivered or given up.
+package struct OutboxStore: Sendable {
+    let database: PostgresClient
+    let keyRing: KeyRing
+
+    package struct Message: Sendable {
+        package var project: ProjectID
+        package var id: String
+        package var kind: String
+        package var payload: [UInt8]
+        /// This one included.
+        package var attempts: Int
+    }
+
+    /// Takes messages that are due, the longest overdue first.
+    ///
+    /// - Parameter lease: seconds in which nobody else takes them.
+    package func take(limit: Int, lease: TimeInterval, now: Date) async throws -> [Message] {
+        let rows = try await database.query(
+            """
+            UPDATE outbox o SET attempts = attempts + 1, next_attempt_at = \(now.addingTimeInterval(lease))
+            FROM (
+                SELECT project, message FROM outbox
+                WHERE delivered_at IS NULL AND abandoned_at IS NULL AND next_attempt_at <= \(now)
+                ORDER BY next_attempt_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            ) due
+            WHERE o.project = due.project AND o.message = due.message
+            RETURNING o.project, o.message, o.kind, o.payload, o.attempts
+            """
+        ) { row in
+            (
+                try row.next(String.self), try row.next(String.self), try row.next(String.self),
+                try row.next([UInt8].self), try row.next(Int32.self)
+            )
+        }
+        return try rows.compactMap { project, id, kind, payload, attempts in
+            guard let project = ProjectID(rawValue: project) else { return nil }
+            return Message(
+                project: project,
+                id: id,
+                kind: kind,
+                payload: try keyRing.open(payload, for: Self.place(project, id)),
+                attempts: Int(attempts)
+            )
+        }
+    }
+
+    package enum Outcome: Sendable {
+        case delivered
+        case retry(at: Date)
+        case abandoned
+    }
+
+    package func settle(_ message: Message, _ outcome: Outcome, now: Date) async throws {
+        let isOver = if case .retry = outcome { false } else { true }
+        let (delivered, abandoned, next): (Date?, Date?, Date?) =
+            switch outcome {
+            case .delivered: (now, nil, nil)
+            case .abandoned: (nil, now, nil)
+            case .retry(let date): (nil, nil, date)
+            }
+        try await database.execute(
+            """
+            UPDATE outbox SET delivered_at = \(delivered), abandoned_at = \(abandoned),
+                next_attempt_at = coalesce(\(next), next_attempt_at),
+                payload = CASE WHEN \(isOver) THEN ''::bytea ELSE payload END
+            WHERE project = \(message.project.rawValue) AND message = \(message.id) AND delivered_at IS NULL
+            """
+        )
+    }
+
+    /// Writes a message within the transaction that causes it.
+    static func insert(
+        kind: String,
+        _ payload: some Encodable,
+        in project: ProjectID,
+        keyRing: KeyRing,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let id = UUID().uuidString.lowercased()
+        let sealed = try keyRing.seal(json: payload, for: place(project, id))
+        try await transaction.execute(
+            """
+            INSERT INTO outbox (project, message, kind, payload, next_attempt_at, created_at)
+            VALUES (\(project.rawValue), \(id), \(kind), \(sealed), \(now), \(now))
+            """
+        )
+    }
+
+    private static func place(_ project: ProjectID, _ id: String) -> String { "outbox/\(project)/\(id)" }
+}

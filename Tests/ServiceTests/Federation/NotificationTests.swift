@@ -1,0 +1,254 @@
+import Crypto
+import Development
+import Foundation
+import Linking
+import Projects
+import Secrets
+import Storage
+import TestKit
+import Testing
+
+/// What Google, GitHub, Discord and Facebook say by themselves; Apple's is in `AppleLifeCycleTests`.
+@Suite("Notifications of providers", .database, .testProvider)
+struct NotificationTests {
+    // MARK: Google
+
+    private static let risc = "https://schemas.openid.net/secevent/risc/event-type/"
+    private static let oauth = "https://schemas.openid.net/secevent/oauth/event-type/"
+
+    @Test(
+        "Google: sessions and tokens that were revoked there end here, with 202",
+        arguments: [(risc + "sessions-revoked", "authorized"), (oauth + "tokens-revoked", "revoked")]
+    )
+    func googleRevocations(event: String, state: String) async throws {
+        try await ProviderScene.run(.google) { scene in
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            #expect(try await scene.google(event, id: "g1").status == 202)
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
+            #expect(try await scene.state(reply.localID) == state)
+            scene.service.clock.advance(by: 10)
+            let again = try await scene.signIn(idToken: scene.tenant.mintIDToken(for: scene.ada))
+            #expect(again.localID == reply.localID)
+            #expect(try await scene.google(event, id: "g1").status == 202, "the same event again")
+            #expect(try await scene.service.refresh(again.refreshToken).status == 200)
+            #expect(try await scene.state(reply.localID) == "authorized")
+        }
+    }
+
+    @Test("Google: nobody signs in with a hijacked account until Google says that it is its owner's again")
+    func googleHijacking() async throws {
+        try await ProviderScene.run(.google) { scene in
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            let hijacked = try await scene.google(Self.risc + "account-disabled", id: "g1", ["reason": "hijacking"])
+            #expect(hijacked.status == 202)
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
+            #expect(try await scene.signIn().error == "USER_DISABLED")
+            let native = try await scene.signIn(idToken: scene.tenant.mintIDToken(for: scene.ada))
+            #expect(native.error == "USER_DISABLED")
+            #expect(try await scene.google(Self.risc + "account-enabled", id: "g2").status == 202)
+            #expect(try await scene.signIn().localID == reply.localID)
+            // Disabled for another reason: Google lets nobody in by itself.
+            let bulk = try await scene.google(Self.risc + "account-disabled", id: "g3", ["reason": "bulk-account"])
+            #expect(bulk.status == 202)
+            #expect(try await scene.signIn().status == 200)
+        }
+    }
+
+    @Test("Google: an account that is gone there is unlinked; a test event and unknown ones are taken")
+    func googleOthers() async throws {
+        try await ProviderScene.run(.google) { scene in
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            for event in ["verification", "account-credential-change-required", "something-new"] {
+                #expect(try await scene.google(Self.risc + event, id: event, ["state": "test"]).status == 202)
+            }
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            #expect(try await scene.google(Self.risc + "account-purged", id: "g9").status == 202)
+            #expect(try await scene.service.account(reply.localID)?["providerUserInfo"] == nil)
+        }
+    }
+
+    @Test("T-C13: what is not Google's is refused with 400; an old `exp` is none of our business")
+    func googleForgeries() async throws {
+        try await ProviderScene.run(.google) { scene in
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            let forger = try TestSigningKey(kid: try scene.tenant.signingKey().kid, kind: .rs256, number: 7)
+            let now = scene.service.clock.seconds
+            for (name, changes) in [
+                ("another key", IDTokenChanges(key: forger)), ("no signature", .unsigned()),
+                ("another issuer", IDTokenChanges(set: ["iss": "https://evil.example"])),
+                ("another app", IDTokenChanges(set: ["aud": "another"])),
+                ("from the future", IDTokenChanges(set: ["iat": .integer(now + 120)])),
+                ("no id", IDTokenChanges(remove: ["jti"])), ("no events", IDTokenChanges(remove: ["events"])),
+            ] as [(String, IDTokenChanges)] {
+                let refused = try await scene.google(Self.oauth + "tokens-revoked", id: "f-\(name)", changes: changes)
+                #expect(refused.status == 400, "\(name): \(refused)")
+            }
+            let idToken = try scene.tenant.mintIDToken(for: scene.ada)
+            #expect(try await scene.notify(idToken, type: "application/secevent+jwt").status == 400)
+            #expect(try await scene.state(reply.localID) == "authorized")
+            let old = IDTokenChanges(set: ["exp": .integer(now - 86_400)])
+            #expect(try await scene.google(Self.oauth + "tokens-revoked", id: "g1", changes: old).status == 202)
+            #expect(try await scene.state(reply.localID) == "revoked")
+        }
+    }
+
+    // MARK: GitHub
+
+    @Test("GitHub: a withdrawn authorization ends the sessions; what is badly signed is refused")
+    func github() async throws {
+        try await ProviderScene.run(.github) { scene in
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            let body = #"{"action":"revoked","sender":{"id":\#(scene.ada.subject),"login":"ada"}}"#
+            #expect(
+                try await scene.github(body, secret: "s").error
+                    == "OPERATION_NOT_ALLOWED : The provider sends no notifications."
+            )
+            let secret = "webhook-s3cret"
+            scene.secrets.add(secret)
+            let change = try await scene.service.admin(
+                "defaultSupportedIdpConfigs/github.com?updateMask=webhookSecret",
+                ["webhookSecret": .string(secret)],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(change.status == 200, "\(change)")
+            #expect(!change.description.contains(secret))
+
+            #expect(try await scene.github(body, secret: "another").status == 400)
+            #expect(try await scene.github(body, secret: secret, signed: body + " ").status == 400)
+            #expect(try await scene.github(body, secret: secret, algorithm: "sha1").status == 400)
+            #expect(try await scene.github(body, secret: secret, event: "ping").status == 200)
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            #expect(try await scene.github(body, secret: secret).status == 200)
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
+            #expect(try await scene.state(reply.localID) == "revoked")
+            // Delivered once more after the person came back.
+            let again = try await scene.signIn()
+            #expect(try await scene.github(body, secret: secret).status == 200)
+            #expect(try await scene.service.refresh(again.refreshToken).status == 200)
+        }
+    }
+
+    // MARK: Discord
+
+    @Test("Discord: 204 for its ping and for a deauthorization, 401 for what is badly signed")
+    func discord() async throws {
+        try await ProviderScene.run(.discord) { scene in
+            let key = Curve25519.Signing.PrivateKey()
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            let hex = Array(key.publicKey.rawRepresentation).lowercaseHex
+            _ = try await scene.service.stores.configuration.updateProvider(
+                scene.provider,
+                in: Scope(project: scene.service.project.id)
+            ) {
+                $0.overrides = $0.overrides?.replacing(#""variables":{"#, with: #""variables":{"publicKey":"\#(hex)","#)
+            }
+            let event =
+                #"{"type":1,"event":{"type":"APPLICATION_DEAUTHORIZED","data":{"user":{"id":"\#(scene.ada.subject)"}}}}"#
+            let stranger = Curve25519.Signing.PrivateKey()
+            let now = scene.service.clock.seconds
+            #expect(try await scene.discord(#"{"type":0}"#, key, now).status == 204)
+            #expect(try await scene.discord(#"{"type":0}"#, stranger, now).status == 401)
+            #expect(try await scene.discord(event, stranger, now).status == 401)
+            #expect(try await scene.discord(event, key, now - 601).status == 401)
+            #expect(try await scene.notify(event).status == 401, "no signature at all")
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            #expect(try await scene.discord(event, key, now).status == 204)
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
+            #expect(try await scene.state(reply.localID) == "revoked")
+        }
+    }
+
+    @Test("a provider that sends nothing is not heard", arguments: [ProviderScene.Kind.oidc, .oauth2, .slack])
+    func others(_ kind: ProviderScene.Kind) async throws {
+        try await ProviderScene.run(kind) { scene in
+            let reply = try await scene.notify(#"{"payload":"a.b.c"}"#)
+            #expect(reply.error == "OPERATION_NOT_ALLOWED : The provider sends no notifications.")
+        }
+    }
+}
+
+extension ProviderScene {
+    fileprivate func notify(
+        _ body: String,
+        type: String = "application/json",
+        headers: [(String, String)] = []
+    ) async throws -> Reply {
+        try await service.send(
+            "POST",
+            "/v1/projects/\(service.project.id)/notifications/\(provider)",
+            headers: [("Content-Type", type)] + headers,
+            body: Array(body.utf8)
+        )
+    }
+
+    fileprivate func google(
+        _ event: String,
+        id: String,
+        _ members: [String: TestJSON] = [:],
+        changes: IDTokenChanges = .none
+    ) async throws -> Reply {
+        var details: TestJSON = [
+            "subject": [
+                "subject_type": "iss-sub", "iss": .string(tenant.issuer), "sub": .string(ada.subject),
+            ]
+        ]
+        for (name, value) in members { details.set(name, value) }
+        var changes = changes
+        var claims: [String: TestJSON] = [
+            "jti": .string(id), "aud": "client", "iat": .integer(service.clock.seconds),
+            "events": .object([.init(event, details)]),
+        ]
+        claims.merge(changes.set) { $1 }
+        for name in changes.remove { claims[name] = nil }
+        changes.set = claims
+        changes.remove.formUnion(["sub", "azp"])
+        changes.header["typ"] = "secevent+jwt"
+        let jwt = try tenant.mintIDToken(for: TestUser("x"), scopes: [], changes: changes)
+        return try await notify(jwt, type: "application/secevent+jwt")
+    }
+
+    fileprivate func github(
+        _ body: String,
+        secret: String,
+        signed: String? = nil,
+        algorithm: String = "sha256",
+        event: String = "github_app_authorization"
+    ) async throws -> Reply {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array((signed ?? body).utf8),
+            using: SymmetricKey(data: Array(secret.utf8))
+        )
+        return try await notify(
+            body,
+            headers: [
+                ("X-GitHub-Event", event), ("X-GitHub-Delivery", "72d3162e-cc78-11e3-81ab-4c9367dc0958"),
+                ("X-Hub-Signature-256", "\(algorithm)=\(Array(code).lowercaseHex)"),
+            ]
+        )
+    }
+
+    fileprivate func discord(_ body: String, _ key: Curve25519.Signing.PrivateKey, _ time: Int64) async throws -> Reply
+    {
+        let signature = try key.signature(for: Array("\(time)\(body)".utf8))
+        return try await notify(
+            body,
+            headers: [
+                ("X-Signature-Timestamp", "\(time)"), ("X-Signature-Ed25519", Array(signature).lowercaseHex),
+            ]
+        )
+    }
+
+    fileprivate func state(_ localID: String?) async throws -> String? {
+        try await service.admin(
+            "accounts:credentialState",
+            ["localId": JSON(localID), "providerId": .string(provider.rawValue)]
+        )["credentialState"]?.string
+    }
+}
