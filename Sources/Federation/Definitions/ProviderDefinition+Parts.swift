@@ -186,6 +186,8 @@ extension ProviderDefinition {
             case standard
             /// GitHub's `DELETE /applications/{client_id}/grant` at the variable `api`.
             case githubGrant = "github_grant"
+            /// Facebook's `DELETE /me/permissions`.
+            case facebookPermissions = "facebook_permissions"
             /// LINE's `POST /user/v1/deauthorize` at the variable `api`, with a channel access token.
             case lineDeauthorize = "line_deauthorize"
         }

@@ -22,6 +22,7 @@ extension ProviderDefinition {
             authorization: "{base}/{version}/dialog/oauth",
             token: "{graph}/{version}/oauth/access_token",
             keys: "{limited}/.well-known/oauth/openid/jwks/",
+            revocation: "{graph}/{version}/me/permissions",
             tokenCheck: "{graph}/{version}/debug_token"
         )
         definition.scopes = Scopes(["public_profile", "email"])
@@ -45,6 +46,8 @@ extension ProviderDefinition {
         definition.claims.lastName = ["last_name", "family_name"]
         definition.claims.photoURL = ["picture.data.url", "picture"]
         definition.directSignIn = DirectSignIn(idToken: true, accessToken: .facebookDebugToken)
+        definition.revocation = RevocationRules(.facebookPermissions)
+        definition.notifications = .facebook
         return definition
     }()
 }
@@ -59,6 +62,23 @@ enum FacebookProof {
 
     static func add(to request: inout OutboundRequest, token: String, secret: Secret?) {
         request.url = request.url.adding([("appsecret_proof", hex(of: token, secret: secret))])
+    }
+}
+
+extension FederationService {
+    /// Takes back all that a person permitted to the app (`DELETE /me/permissions`).
+    func deleteFacebookPermissions(
+        _ token: Secret,
+        _ provider: ResolvedProvider,
+        _ client: ProviderClient
+    ) async throws(FederationError) -> OutboundResponse {
+        var request = OutboundRequest(method: .delete, url: try provider.required(\.revocation, "revocation"))
+        request.headers[.authorization] = "Bearer " + token.reveal()
+        FacebookProof.add(to: &request, token: token.reveal(), secret: client.secret)
+        let response = try await call(request)
+        // The token has ended, and the permission with it.
+        if response.status == 400 || response.status == 401 { throw .codeRejected(error: "unknown_token") }
+        return response
     }
 }
 

@@ -28,6 +28,7 @@ extension FederationService {
                     definition: provider.definition
                 )
             case .githubGrant: try await deleteGitHubGrant(token, provider, client)
+            case .facebookPermissions: try await deleteFacebookPermissions(token, provider, client)
             case .lineDeauthorize: try await deauthorizeLINE(token, provider, client)
             }
         if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }

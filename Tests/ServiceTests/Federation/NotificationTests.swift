@@ -165,6 +165,64 @@ struct NotificationTests {
         }
     }
 
+    // MARK: Facebook
+
+    @Test("Facebook: a deauthorization ends the sessions; a request for deletion unlinks and can be looked up")
+    func facebook() async throws {
+        try await ProviderScene.run(.facebook) { scene in
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            #expect(try await scene.facebook().status == 200)
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
+            #expect(try await scene.state(reply.localID) == "revoked")
+
+            scene.service.clock.advance(by: 10)
+            let again = try await scene.signIn()
+            #expect(again.localID == reply.localID)
+            scene.service.clock.advance(by: 10)
+            let deletion = try await scene.facebook(path: "/deletion")
+            #expect(deletion.status == 200, "\(deletion)")
+            let code = try #require(deletion["confirmation_code"]?.string)
+            #expect(code.count == 32 && code.allSatisfy { $0.isHexDigit })
+            let path = "/v1/projects/\(scene.service.project.id)/notifications/facebook.com/deletion/"
+            #expect(deletion["url"]?.string == "https://id.example.com" + path + code)
+            #expect(try await scene.service.account(reply.localID)?["providerUserInfo"] == nil)
+            #expect(try await scene.service.refresh(again.refreshToken).status == 400)
+            let page = try await scene.service.send("GET", path + code)
+            #expect(page.status == 200)
+            #expect(page.response.text.contains("was deleted on 20"))
+            #expect(page.response.header("content-type") == "text/html; charset=utf-8")
+            #expect(try await scene.service.send("GET", path + "0000").status == 404)
+            // Somebody who was never here gets a code as well.
+            let stranger = try await scene.facebook(["user_id": "4711"], path: "/deletion")
+            let other = try #require(stranger["confirmation_code"]?.string)
+            #expect(try await scene.service.send("GET", path + other).status == 200)
+        }
+    }
+
+    @Test("T-C13: a badly signed request of Facebook is refused")
+    func facebookForgeries() async throws {
+        try await ProviderScene.run(.facebook) { scene in
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            let future = TestJSON.integer(scene.service.clock.seconds + 120)
+            #expect(try await scene.facebook(secret: "another").status == 400)
+            #expect(try await scene.facebook(signsDecoded: true).status == 400)
+            for changes in [
+                ["algorithm": "none"], ["algorithm": .null], ["user_id": "0"], ["user_id": .null],
+                ["issued_at": future], ["issued_at": .null],
+            ] as [[String: TestJSON]] {
+                #expect(try await scene.facebook(changes).status == 400, "\(changes)")
+            }
+            for body in ["", "signed_request=", "signed_request=a.b", "signed_request=a.b.c"] {
+                let refused = try await scene.notify(body, type: "application/x-www-form-urlencoded")
+                #expect(refused.status == 400, "\(body)")
+            }
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            #expect(try await scene.state(reply.localID) == "authorized")
+        }
+    }
+
     @Test("a provider that sends nothing is not heard", arguments: [ProviderScene.Kind.oidc, .oauth2, .slack])
     func others(_ kind: ProviderScene.Kind) async throws {
         try await ProviderScene.run(kind) { scene in
@@ -177,12 +235,13 @@ struct NotificationTests {
 extension ProviderScene {
     fileprivate func notify(
         _ body: String,
+        path: String = "",
         type: String = "application/json",
         headers: [(String, String)] = []
     ) async throws -> Reply {
         try await service.send(
             "POST",
-            "/v1/projects/\(service.project.id)/notifications/\(provider)",
+            "/v1/projects/\(service.project.id)/notifications/\(provider)\(path)",
             headers: [("Content-Type", type)] + headers,
             body: Array(body.utf8)
         )
@@ -212,6 +271,28 @@ extension ProviderScene {
         changes.header["typ"] = "secevent+jwt"
         let jwt = try tenant.mintIDToken(for: TestUser("x"), scopes: [], changes: changes)
         return try await notify(jwt, type: "application/secevent+jwt")
+    }
+
+    fileprivate func facebook(
+        _ changes: [String: TestJSON] = [:],
+        secret: String = ProviderScene.clientSecret,
+        signsDecoded: Bool = false,
+        path: String = ""
+    ) async throws -> Reply {
+        var payload: TestJSON = [
+            "algorithm": "HMAC-SHA256", "issued_at": .integer(service.clock.seconds), "user_id": .string(ada.subject),
+        ]
+        for (name, value) in changes { payload.set(name, value) }
+        let encoded = Base64URL.encode(payload.text.utf8)
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array((signsDecoded ? payload.text : encoded).utf8),
+            using: SymmetricKey(data: Array(secret.utf8))
+        )
+        return try await notify(
+            "signed_request=\(Base64URL.encode(Array(code))).\(encoded)",
+            path: path,
+            type: "application/x-www-form-urlencoded"
+        )
     }
 
     fileprivate func github(

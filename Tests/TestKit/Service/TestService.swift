@@ -186,6 +186,7 @@ package struct TestService: Sendable {
     ) -> ServiceAssembly.Options {
         var made = ServiceAssembly.Options()
         made.allowsLoopbackProviders = true
+        made.publicURL = "https://id.example.com"
         if options.development { made = DevelopmentMode.options(stores: stores, project: project) }
         made.limits = options.limits
         made.pause = options.pause
