@@ -23,7 +23,7 @@ extension ProviderDefinition {
     /// The definition that a configuration amounts to, with its variables filled in.
     ///
     /// - Parameter chosen: variables that an app chose; ``variableParameters`` must allow them.
-    static func make(
+    package static func make(
         for configuration: ProviderConfiguration,
         choosing chosen: [String: String] = [:],
         allowsLoopback: Bool

@@ -1,5 +1,10 @@
 import Foundation
+import Linking
+import Logging
 import Postgres
+import Projects
+import Secrets
+import Storage
 import TestKit
 import Testing
 
@@ -15,12 +20,14 @@ struct CommandTests {
     @Test(
         "a mistake in the command line gets one line and exit code 64",
         arguments: [
-            "nonsense", "dev --port 70000", "dev --port x", "dev --project X", "users find",
+            "nonsense", "dev --port 70000", "dev --port x", "dev --project X", "dev --demo-providers many",
+            "users find",
             "users find --email a@example.com --provider github.com", "users find --email nonsense",
             "users list --limit 0",
             "projects create Upper", "projects create", "admin-keys create",
             "admin-keys create --name n --scope everything",
             "admin-keys create --name n --days 0", "api-keys create", "serve --loud",
+            "check --project X", "check my-project",
         ]
     )
     func usage(_ line: String) async throws {
@@ -37,7 +44,9 @@ struct CommandTests {
 
     @Test(
         "--help says what each command does",
-        arguments: ["", "dev", "serve", "migrate", "projects", "api-keys", "admin-keys", "users", "users find"]
+        arguments: [
+            "", "dev", "serve", "migrate", "projects", "api-keys", "admin-keys", "users", "users find", "check",
+        ]
     )
     func help(_ command: String) async throws {
         let arguments = command.split(separator: " ").map { String($0) } + ["--help"]
@@ -124,6 +133,39 @@ struct CommandTests {
         #expect(!rows.joined().contains(token))
         #expect(try await run("admin-keys", "revoke", id).output == "revoked \(id)")
         #expect(try await run("admin-keys", "revoke", id).status == 1)
+    }
+
+    @Test("R-63: check has a line for each finding, and ends with 1 if one of them is an error")
+    func check() async throws {
+        _ = try await run("projects", "create", "check-project")
+        let id = try #require(ProjectID(rawValue: "check-project"))
+        let fresh = try await run("check", "--project", id.rawValue)
+        #expect(fresh.status == 0 && fresh.errors.isEmpty, "\(fresh)")
+        let lines = fresh.output.split(separator: "\n").map { $0.split(separator: " ").prefix(3) }
+        #expect(lines == [["PROJECT", "LEVEL", "ID"], ["check-project", "warning", "loopback-domain"]])
+        let key = try KeyRing.Key(id: "k1", bytes: [UInt8](repeating: 9, count: 32))
+        let configuration = Stores(
+            database: TestDatabase.current.client,
+            keyRing: try KeyRing(keys: [key]),
+            logger: Logger(label: "stores") { _ in SwiftLogNoOpLogHandler() },
+            now: { Date() }
+        )
+        .configuration
+        let github = ProviderConfiguration(provider: .github, enabled: true, clientID: "app")
+        try await configuration.createProvider(github, in: Scope(project: id))
+        let broken = try await run("check", "--project", id.rawValue, "--json")
+        #expect(broken.status == 1 && broken.errors == "identity: 1 error", "\(broken)")
+        let findings = try JSON(parsing: Array(broken.output.utf8)).array ?? []
+        #expect(findings.map { $0["id"] } == ["provider-invalid", "apple-missing", "loopback-domain"])
+        #expect(findings.map { $0["level"] } == ["error", "warning", "warning"])
+        #expect(findings.first?["provider"] == "github.com" && findings.first?["project"] == "check-project")
+        #expect(findings.first?["text"]?.string?.contains("clientSecret") == true, "\(broken)")
+        // Without a project it looks at all of them.
+        let all = try await run("check", "--json")
+        #expect(all.status == 1, "\(all)")
+        let found = try JSON(parsing: Array(all.output.utf8)).array ?? []
+        #expect(found.filter { $0["project"] == "check-project" } == findings)
+        #expect(try await run("check", "--project", "no-project").status == 1)
     }
 
     @Test("a database without a schema, and an unreachable one, are told apart")

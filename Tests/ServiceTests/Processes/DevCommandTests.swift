@@ -36,6 +36,8 @@ struct DevCommandTests {
                 #expect(try await users("find", "--email", "nobody@example.com", data: data).isEmpty)
                 let table = try await IdentityProgram.run("users", "list", "--data", data)
                 #expect(table.output.contains("PROVIDERS") && table.output.contains("oidc.demo:\(subject)"))
+                let check = try await IdentityProgram.run("check", "--data", data)
+                #expect(check.status == 0 && check.output.contains("apple-missing"), "\(check)")
             }
         }
     }

@@ -1,0 +1,41 @@
+package import Linking
+package import Projects
+
+/// Something in a project's configuration that cannot work, or that should be another way.
+package struct ConfigurationFinding: Sendable, Hashable {
+    package var id: ID
+    package var project: ProjectID
+    /// Nil for a finding about the project itself.
+    package var provider: ProviderID?
+    /// What is the matter, and what to do.
+    package var text: String
+
+    package var level: Level { id.level }
+
+    package enum Level: String, Sendable, Hashable {
+        /// People cannot sign in this way.
+        case error
+        /// It works, and somebody should have a look.
+        case warning
+    }
+
+    /// Stable names, for scripts that look for one or leave one out; in the order of a report.
+    package enum ID: String, Sendable, Hashable, CaseIterable {
+        case providerInvalid = "provider-invalid"
+        case noSignInMethod = "no-sign-in-method"
+        case appleMissing = "apple-missing"
+        case clientSecretMissing = "client-secret-missing"
+        case revocationImpossible = "revocation-impossible"
+        case noticesUnreachable = "notices-unreachable"
+        case codeUnbound = "code-unbound"
+        case emailAlwaysTrusted = "email-always-trusted"
+        case emailTrustNotStrict = "email-trust-not-strict"
+        case enumerationPossible = "enumeration-possible"
+        case duplicateEmails = "duplicate-emails"
+        case lastMethodRemovable = "last-method-removable"
+        case recentSignInUnneeded = "recent-sign-in-unneeded"
+        case loopbackDomain = "loopback-domain"
+
+        package var level: Level { self == .providerInvalid || self == .noSignInMethod ? .error : .warning }
+    }
+}

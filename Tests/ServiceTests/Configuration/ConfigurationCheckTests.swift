@@ -1,0 +1,209 @@
+import Accounts
+import Crypto
+import Linking
+import Projects
+import Secrets
+import Testing
+
+@Suite("The check of a project's configuration")
+struct ConfigurationCheckTests {
+    /// A project with nothing to say about, changed in one way, and what is said then.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// `id`, or `id provider`, in the order of the report.
+        var found: [String]
+        var change: @Sendable (inout ProjectSettings) -> Void
+        var providers: [ProviderConfiguration] = []
+        var isDevelopment = false
+        var publicURL: String?
+
+        init(_ description: String, _ found: [String], _ change: @escaping @Sendable (inout ProjectSettings) -> Void) {
+            (testDescription, self.found, self.change) = (description, found, change)
+        }
+
+        init(
+            _ description: String,
+            _ found: [String],
+            development: Bool = false,
+            publicURL: String? = nil,
+            _ providers: [ProviderConfiguration],
+            _ change: @escaping @Sendable (inout ProjectSettings) -> Void = { _ in }
+        ) {
+            (testDescription, self.found, self.providers, self.change) = (description, found, providers, change)
+            (isDevelopment, self.publicURL) = (development, publicURL)
+        }
+    }
+
+    private static func check(_ example: Case) throws -> [ConfigurationFinding] {
+        var settings = ProjectSettings()
+        settings.authorizedDomains = ["app.example"]
+        settings.strictEmailTrust = true
+        example.change(&settings)
+        let project = Project(
+            id: try #require(ProjectID(rawValue: "check-project")),
+            number: ProjectNumber(rawValue: 123_456_789_012),
+            settings: settings,
+            passwordSignerKey: Secret("")
+        )
+        let snapshot = ConfigurationSnapshot(
+            version: 1,
+            projects: [project],
+            apiKeys: [],
+            providers: example.providers.map { (project.id, .none, $0) }
+        )
+        let check = ConfigurationCheck(isDevelopment: example.isDevelopment, publicURL: example.publicURL)
+        return check(project, in: snapshot)
+    }
+
+    private static func provider(
+        _ id: ProviderID,
+        secret: String? = "secret",
+        enabled: Bool = true,
+        issuer: String? = nil,
+        _ overrides: String? = nil
+    ) -> ProviderConfiguration {
+        ProviderConfiguration(
+            provider: id,
+            enabled: enabled,
+            clientID: "client",
+            clientSecret: secret.map { Secret($0) },
+            issuer: issuer,
+            overrides: overrides
+        )
+    }
+
+    private static func acme(secret: String? = "secret", _ overrides: String? = nil) -> ProviderConfiguration {
+        provider("oidc.acme", secret: secret, issuer: "https://acme.example", overrides)
+    }
+
+    private static let appleKey = P256.Signing.PrivateKey().pemRepresentation
+    private static let appleNames = #"{"variables": {"teamId": "TEAM", "keyId": "KEY"}}"#
+    private static let apple = provider("apple.com", secret: appleKey, appleNames)
+    private static let appleWithoutKey = provider("apple.com", secret: nil)
+
+    static let settings: [Case] = [
+        Case("careful settings", []) { _ in },
+        Case("Firebase's settings", ["loopback-domain"]) { $0 = ProjectSettings() },
+        Case("loopback addresses", ["loopback-domain"]) { $0.authorizedDomains = ["127.0.0.1", "app.example"] },
+        Case("no way in", ["no-sign-in-method"]) { $0.passwordSignIn = false },
+        Case("guests alone", []) {
+            $0.passwordSignIn = false
+            $0.anonymousSignIn = true
+        },
+        Case("no enumeration protection", ["enumeration-possible"]) { $0.emailEnumerationProtection = false },
+        Case("several accounts per email", ["duplicate-emails"]) { $0.allowDuplicateEmails = true },
+        Case("the last method may go", ["last-method-removable"]) { $0.keepLastSignInMethod = false },
+        Case("any sign-in is recent", ["recent-sign-in-unneeded"]) { $0.recentSignInSeconds = 0 },
+        Case("a database of identity dev", [], development: true, []) { $0.authorizedDomains = ["localhost"] },
+    ]
+
+    static let appleCases: [Case] = [
+        Case("others without Apple", ["apple-missing"], [provider("google.com")]),
+        Case("others with Apple", [], [provider("google.com"), apple]),
+        Case("Apple alone", [], [apple]),
+        Case("nobody", [], [provider("google.com", enabled: false)]),
+        Case(
+            "others with an Apple that is off",
+            ["apple-missing"],
+            [provider("google.com"), provider("apple.com", secret: nil, enabled: false)]
+        ),
+    ]
+
+    static let providers: [Case] = [
+        Case(
+            "Apple without its key",
+            ["client-secret-missing apple.com", "revocation-impossible apple.com"],
+            [appleWithoutKey]
+        ),
+        Case("Apple behind https", [], publicURL: "https://id.example", [apple]),
+        Case("Apple behind http", ["notices-unreachable apple.com"], publicURL: "http://localhost:9099", [apple]),
+        Case("a provider without a secret", ["client-secret-missing oidc.acme"], [apple, acme(secret: nil)]),
+        Case("a public client", [], [apple, acme(secret: nil, #"{"clientAuth": "none"}"#)]),
+        Case("a secret that is needed", ["provider-invalid github.com"], [apple, provider("github.com", secret: nil)]),
+        Case(
+            "definitions that cannot be read",
+            ["provider-invalid oauth.nowhere", "provider-invalid oidc.acme"],
+            [apple, provider("oauth.nowhere"), acme(#"{"endpoint": {}}"#)]
+        ),
+        Case(
+            "a definition that cannot be read, and is off",
+            [],
+            [apple, provider("oauth.nowhere", enabled: false)]
+        ),
+        Case("endpoints on loopback", ["provider-invalid oidc.acme"], [apple, loopback]),
+        Case("endpoints on loopback, in development", [], development: true, [apple, loopback]),
+        Case(
+            "neither PKCE nor nonce",
+            [
+                "code-unbound facebook.com", "code-unbound linkedin.com", "code-unbound oauth.discord",
+                "code-unbound oauth.feedly",
+            ],
+            [
+                apple, provider("facebook.com"), provider("linkedin.com"), provider("oauth.discord"),
+                provider("oauth.feedly"),
+            ]
+        ),
+        Case(
+            "PKCE, a nonce, or OAuth 1.0a",
+            [],
+            [apple, provider("github.com"), provider("twitter.com"), provider("yahoo.com"), provider("oidc.slack")]
+        ),
+        Case(
+            "every address believed",
+            ["email-always-trusted oidc.acme"],
+            [apple, acme(#"{"emailTrust": "always"}"#)]
+        ),
+        Case(
+            "addresses that others issue",
+            ["email-trust-not-strict"],
+            [apple, acme(), provider("github.com")]
+        ) { $0.strictEmailTrust = false },
+        Case(
+            "addresses of nobody, or by a rule of their own",
+            [],
+            [apple, acme(#"{"emailTrust": "claim"}"#), provider("github.com")]
+        ) { $0.strictEmailTrust = false },
+        Case(
+            "errors come first",
+            ["provider-invalid github.com", "apple-missing", "duplicate-emails"],
+            [provider("github.com", secret: nil)]
+        ) { $0.allowDuplicateEmails = true },
+    ]
+
+    private static let loopback = provider("oidc.acme", issuer: "http://127.0.0.1:9100/t/acme")
+
+    private func found(_ findings: [ConfigurationFinding]) -> [String] {
+        findings.map { [$0.id.rawValue, $0.provider?.rawValue].compactMap(\.self).joined(separator: " ") }
+    }
+
+    @Test("says what cannot work and what could be another way", arguments: settings + providers)
+    func finds(example: Case) throws {
+        #expect(found(try Self.check(example)) == example.found)
+    }
+
+    @Test("R-63: warns of providers that are enabled while Apple is not", arguments: appleCases)
+    func asksForApple(example: Case) throws {
+        let findings = try Self.check(example)
+        #expect(found(findings) == example.found)
+        #expect(findings.allSatisfy { $0.level == .warning && $0.text.contains("App Review Guideline 4.8") })
+    }
+
+    @Test("names what is wrong, without secrets")
+    func texts() throws {
+        let broken = Self.acme(secret: "s3cret-value", #"{"pkce": "sometimes"}"#)
+        let finding = try #require(try Self.check(Case("broken", [], [Self.apple, broken])).first)
+        #expect(finding.level == .error)
+        #expect(finding.text.contains("definition.pkce"))
+        #expect(!finding.text.contains("s3cret-value"))
+        let believed = try Self.check(Case("believed", [], [Self.apple, Self.acme()]) { $0.strictEmailTrust = false })
+        #expect(believed.first?.text.hasPrefix("oidc.acme may prove addresses") == true)
+    }
+
+    @Test("each finding can be found")
+    func everyFindingHasACase() {
+        let found = Set(
+            (Self.settings + Self.providers + Self.appleCases).flatMap(\.found).map { $0.prefix { $0 != " " } }
+        )
+        #expect(found == Set(ConfigurationFinding.ID.allCases.map { Substring($0.rawValue) }))
+    }
+}
