@@ -1,12 +1,22 @@
 import HTTPTypes
 package import IdentityService
+import Linking
 import NIOCore
+package import Projects
 
 /// The page that `identity dev` shows to browsers; tools that wait for Firebase's emulator get its JSON.
-package enum DemoPage {
-    package static let route = Route(.get, "/", on: .service, errors: .status, .open(respond))
+package struct DemoPage: Sendable {
+    private let providers: @Sendable () -> [ProviderConfiguration]
 
-    private static let page = ByteBuffer(bytes: PackageResources.demo_html)
+    /// - Parameter providers: what the project has just now; those that are enabled become buttons.
+    package init(providers: @escaping @Sendable () -> [ProviderConfiguration]) { self.providers = providers }
+
+    package var routes: [Route] {
+        [
+            Route(.get, "/", on: .service, errors: .status, .open(show)),
+            Route(.post, "/", on: .service, errors: .status, .open(takePost)),
+        ]
+    }
 
     private static let emulator = ByteBuffer(
         string: #"""
@@ -14,11 +24,11 @@ package enum DemoPage {
             """#
     )
 
-    private static func respond(_ call: Call) async throws -> Response {
+    private func show(_ call: Call) async throws -> Response {
         var headers: HTTPFields = [.vary: "Accept"]
         guard call.headers[.accept]?.contains("text/html") == true else {
             headers[.contentType] = "application/json; charset=utf-8"
-            return Response(status: .ok, headers: headers, body: emulator)
+            return Response(status: .ok, headers: headers, body: Self.emulator)
         }
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.cacheControl] = "no-store"
@@ -27,4 +37,43 @@ package enum DemoPage {
             + "img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         return Response(status: .ok, headers: headers, body: page)
     }
+
+    /// A callback that a provider posts (`form_post`, as Apple does): the page finds it in its own address, like the others.
+    private func takePost(_ call: Call) async throws -> Response {
+        guard call.body.readableBytes <= 16_384 else {
+            throw WireError.invalidRequest("The form is too long.", field: nil)
+        }
+        let fields = FormFields(String(buffer: call.body))
+        let headers: HTTPFields = [.location: "/?" + fields.text, .cacheControl: "no-store"]
+        return Response(status: .seeOther, headers: headers, body: ByteBuffer())
+    }
+
+    // MARK: Buttons
+
+    private static let html = String(decoding: PackageResources.demo_html, as: UTF8.self)
+
+    private var page: ByteBuffer {
+        ByteBuffer(string: Self.html.replacing("<!-- providers -->", with: buttons.scriptText, maxReplacements: 1))
+    }
+
+    /// `[{"id", "name"}]`: the demo's own in their order, then those that somebody added.
+    private var buttons: TestJSON {
+        let order = DemoProviders.all.map(\.id)
+        func place(_ configuration: ProviderConfiguration) -> (Int, String) {
+            (order.firstIndex(of: configuration.provider) ?? order.count, configuration.provider.rawValue)
+        }
+        return .array(
+            providers().filter(\.enabled).sorted { place($0) < place($1) }.map { configuration in
+                [
+                    "id": .string(configuration.provider.rawValue),
+                    "name": .string(configuration.displayName ?? configuration.provider.rawValue),
+                ]
+            }
+        )
+    }
+}
+
+extension TestJSON {
+    /// Text that cannot end the script element that it stands in.
+    fileprivate var scriptText: String { text.replacing("<", with: "\\u003c") }
 }

@@ -15,32 +15,46 @@ package enum DevelopmentMode {
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
-        options.additionalRoutes = routes(stores)
+        options.additionalRoutes = routes(stores, project: project)
         return options
     }
 
     /// The demo page and the emulator's utility endpoints.
-    package static func routes(_ stores: Stores) -> [Route] { [DemoPage.route] + EmulatorRoutes(stores: stores).routes }
+    package static func routes(_ stores: Stores, project: ProjectID) -> [Route] {
+        let page = DemoPage { stores.configuration.snapshot.providers(project: project) }
+        return page.routes + EmulatorRoutes(stores: stores).routes
+    }
 
     /// Makes keys, the project, and the demo providers; the database is marked as one for development.
+    ///
+    /// - Parameter provider: where the demo providers are; with none of them it need not run.
     package static func prepare(
         _ configuration: ConfigurationStore,
         project: ProjectID,
-        provider: TestProvider?
+        provider: TestProvider,
+        providers selection: DemoProviders.Selection
     ) async throws {
         try await configuration.load()
         try await configuration.markAsDevelopment()
         try await configuration.ensureSigningKeys()
         _ = try await configuration.ensureProject(project, settings: .development)
-        guard let provider else { return }
         let scope = Scope(project: project)
-        for made in try await DemoProviders.install(in: provider) {
+        let demos = try await DemoProviders.install(selection, in: provider)
+        for made in demos {
             // Their ports change from start to start.
             if configuration.snapshot.provider(made.provider, project: project) == nil {
                 try await configuration.createProvider(made, in: scope)
             } else if configuration.snapshot.provider(made.provider, project: project) != made {
                 try await configuration.replaceProvider(made, in: scope)
             }
+        }
+        // Those of an earlier start, which nobody answers for now.
+        for var left in configuration.snapshot.providers(project: project)
+        where left.enabled && left.clientID == DemoProviders.client
+            && !demos.contains(where: { $0.provider == left.provider })
+        {
+            left.enabled = false
+            try await configuration.replaceProvider(left, in: scope)
         }
     }
 }

@@ -56,7 +56,8 @@ struct ServiceFixture: Sendable {
         options.projectForKey = { $0.rawValue == Self.key ? Self.project : nil }
         options.projectNamed = { $0 == Self.project.id ? Self.project : nil }
         options.admins = { [admins] _ in admins }
-        options.additionalRoutes = additionalRoutes + (development ? DevelopmentMode.routes(stores) : [])
+        options.additionalRoutes =
+            additionalRoutes + (development ? DevelopmentMode.routes(stores, project: Self.project.id) : [])
         options.limits = limits
         assembly = ServiceAssembly(
             stores: stores,

@@ -1,4 +1,4 @@
-import Linking
+package import Linking
 package import Projects
 
 /// The identity providers that `identity dev` brings along, with people at them.
@@ -9,88 +9,167 @@ package enum DemoProviders {
     /// The id under which the service is registered at all of them.
     package static let client = "identity-demo"
 
-    /// Adds the tenants and returns what to configure.
-    package static func install(in provider: TestProvider) async throws -> [ProviderConfiguration] {
-        let demo = try await provider.addTenant(
-            "demo",
+    /// Which of them to start.
+    package enum Selection: String, Sendable, CaseIterable { case none, some, all }
+
+    /// Every one, in the order of the demo page.
+    package static let all: [DemoProvider] = [
+        DemoProvider(
+            "oidc.demo",
             .genericOIDC,
-            title: "Demo ID",
-            issuer: "https://demo-id.example"
-        )
-        for person in [ada, katherine, alan, margaret] { demo.addUser(person.demo) }
-
-        let google = try await provider.addTenant(
-            "google",
+            "Demo ID",
+            issuer: "https://demo-id.example",
+            people: [.ada, .katherine, .alan, .margaret],
+            numberedFrom: 1_000,
+            isUsual: true,
+            definition: ["emailTrust": "claim"]
+        ),
+        DemoProvider(
             .google,
-            title: "Google (demo)",
-            issuer: "https://accounts.google.com"
-        )
-        for person in [grace, katherine] { google.addUser(person.google) }
-
-        let github = try await provider.addTenant(
-            "github",
+            .google,
+            "Google (demo)",
+            issuer: "https://accounts.google.com",
+            people: [.grace, .katherine],
+            numberedFrom: 10_730_000_000_000,
+            isUsual: true
+        ),
+        DemoProvider(
             .github,
-            title: "GitHub (demo)",
-            issuer: "https://github.com"
-        )
-        for person in [ada, grace, margaret] { github.addUser(person.github) }
+            .github,
+            "GitHub (demo)",
+            issuer: "https://github.com",
+            people: [.ada, .grace, .margaret],
+            numberedFrom: 583_200,
+            isUsual: true
+        ),
+        DemoProvider(.apple, .apple, "Apple (demo)", issuer: "https://apple.example"),
+        DemoProvider(
+            "microsoft.com",
+            .microsoft,
+            "Microsoft (demo)",
+            issuer: "https://microsoft.example",
+            // The person's directory is part of it.
+            definition: ["issuers": ["https://microsoft.example/{tid}/v2.0"]]
+        ),
+        DemoProvider("facebook.com", .facebook, "Facebook (demo)", issuer: "https://facebook.example"),
+        DemoProvider("twitter.com", .twitter1, "Twitter (demo)", issuer: "https://twitter.example"),
+        DemoProvider("yahoo.com", .yahoo, "Yahoo (demo)", issuer: "https://yahoo.example"),
+        DemoProvider("oidc.yahoojp", .yahooJapan, "Yahoo! JAPAN (demo)", issuer: "https://yahoo-japan.example"),
+        DemoProvider("oidc.line", .line, "LINE (demo)", issuer: "https://line.example"),
+        DemoProvider("linkedin.com", .linkedIn, "LinkedIn (demo)", issuer: "https://linkedin.example"),
+        DemoProvider("oidc.slack", .slack, "Slack (demo)", issuer: "https://slack.example"),
+        DemoProvider("oidc.gitlab", .gitLab, "GitLab (demo)", issuer: "https://gitlab.example"),
+        DemoProvider("oauth.discord", .discord, "Discord (demo)", issuer: "https://discord.example"),
+        DemoProvider("oauth.feedly", .feedly, "Feedly (demo)", issuer: "https://feedly.example"),
+        DemoProvider("oauth.x", .x, "X (demo)", issuer: "https://x.example"),
+        DemoProvider("oauth.plain", .genericOAuth2, "Plain OAuth 2.0 (demo)", issuer: "https://plain.example"),
+    ]
 
-        for tenant in [demo, google, github] {
+    /// Adds the tenants and returns what to configure.
+    package static func install(
+        _ selection: Selection = .some,
+        in provider: TestProvider
+    ) async throws -> [ProviderConfiguration] {
+        var made: [ProviderConfiguration] = []
+        for demo in all where selection == .all || (selection == .some && demo.isUsual) {
+            let tenant = try await provider.addTenant(
+                demo.tenant,
+                demo.personality,
+                title: demo.title,
+                issuer: demo.issuer
+            )
+            for person in demo.people { tenant.addUser(person.user(numberedFrom: demo.numberedFrom)) }
             tenant.addClient(client, secrets: ["demo-secret"], redirects: .anyLocal)
-        }
-        return [
-            demo.configuration(
-                as: ProviderID("oidc.demo"),
-                client: client,
-                displayName: "Demo ID",
-                overrides: ["emailTrust": "claim"]
-            ),
-            google.configuration(as: .google, client: client),
-            github.configuration(as: .github, client: client),
-        ]
-    }
-
-    /// Someone who may have an account at each provider, all with one address.
-    private struct Person {
-        var number: Int
-        var given: String
-        var family: String
-        var email: String
-        var isVerified = true
-
-        private func user(_ subject: Int) -> TestUser {
-            TestUser(
-                String(subject),
-                email: email,
-                emailVerified: isVerified,
-                name: given + " " + family,
-                givenName: given,
-                familyName: family,
-                login: given.lowercased() + family.lowercased()
+            var definition = demo.definition
+            if !demo.personality.isOpenID { definition["issuers"] = [.string(demo.issuer)] }
+            made.append(
+                tenant.configuration(as: demo.id, client: client, displayName: demo.title, overrides: definition)
             )
         }
+        return made
+    }
+}
 
-        var demo: TestUser { user(1_000 + number) }
-        var google: TestUser { user(10_730_000_000_000 + number) }
-        var github: TestUser { user(583_200 + number) }
+/// A personality of the test provider, as a provider that people can sign in with.
+package struct DemoProvider: Sendable {
+    package var id: ProviderID
+    package var personality: ProviderPersonality
+    package var title: String
+    /// Never called; the endpoints are the test provider's.
+    var issuer: String
+    package var people: [DemoPerson]
+    /// What a person's number is added to, to make their id at this provider.
+    var numberedFrom: Int
+    /// There without being asked for.
+    package var isUsual: Bool
+    /// Further members of `definition{}`.
+    var definition: [String: TestJSON]
+
+    /// `google` of `google.com`, `demo` of `oidc.demo`.
+    var tenant: String {
+        let parts = id.rawValue.split(separator: ".")
+        return String((id.isOIDC || id.isOAuth2 ? parts.last : parts.first) ?? "")
     }
 
-    private static let ada = Person(number: 1, given: "Ada", family: "Lovelace", email: "ada@example.com")
-    private static let grace = Person(number: 2, given: "Grace", family: "Hopper", email: "grace.hopper@gmail.com")
-    private static let katherine = Person(
+    fileprivate init(
+        _ id: ProviderID,
+        _ personality: ProviderPersonality,
+        _ title: String,
+        issuer: String,
+        people: [DemoPerson] = [.ada, .grace, .katherine, .alan, .margaret],
+        numberedFrom: Int = 4_000,
+        isUsual: Bool = false,
+        definition: [String: TestJSON] = [:]
+    ) {
+        self.id = id
+        self.personality = personality
+        self.title = title
+        self.issuer = issuer
+        self.people = people
+        self.numberedFrom = numberedFrom
+        self.isUsual = isUsual
+        self.definition = definition
+    }
+}
+
+/// Someone who may have an account at each provider, all with one address.
+package struct DemoPerson: Sendable {
+    var number: Int
+    var given: String
+    var family: String
+    var email: String
+    var isVerified = true
+
+    func user(numberedFrom base: Int) -> TestUser {
+        TestUser(
+            String(base + number),
+            email: email,
+            emailVerified: isVerified,
+            name: name,
+            givenName: given,
+            familyName: family,
+            login: given.lowercased() + family.lowercased()
+        )
+    }
+
+    package var name: String { given + " " + family }
+
+    static let ada = DemoPerson(number: 1, given: "Ada", family: "Lovelace", email: "ada@example.com")
+    static let grace = DemoPerson(number: 2, given: "Grace", family: "Hopper", email: "grace.hopper@gmail.com")
+    static let katherine = DemoPerson(
         number: 3,
         given: "Katherine",
         family: "Johnson",
         email: "katherine@example.com"
     )
-    private static let alan = Person(
+    static let alan = DemoPerson(
         number: 4,
         given: "Alan",
         family: "Turing",
         email: "alan@example.com",
         isVerified: false
     )
-    private static let margaret = Person(
+    static let margaret = DemoPerson(
         number: 5,
         given: "Margaret",
         family: "Hamilton",

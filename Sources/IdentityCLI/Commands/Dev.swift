@@ -37,6 +37,9 @@ struct Dev: AsyncParsableCommand {
     @Option(help: "The project that every API key means.")
     var project = "demo-project"
 
+    @Option(help: "Which demo identity providers to start: none, some (Demo ID, Google, GitHub) or all.")
+    var demoProviders = DemoProviders.Selection.some
+
     func validate() throws {
         guard (0...65_534).contains(port) else { throw ValidationError("--port must be between 0 and 65534") }
     }
@@ -103,17 +106,26 @@ struct Dev: AsyncParsableCommand {
             responder: assembly.responder,
             address: ServiceApplication.Address(port: port),
             logger: logger,
-            onRunning: { port in announce(port: port, provider: (try? await provider.baseURL()) ?? "") }
+            onRunning: { port in
+                announce(port: port, provider: demoProviders == .none ? nil : try? await provider.baseURL())
+            }
         )
         let server = Prepared(service: application) {
-            try await DevelopmentMode.prepare(stores.configuration, project: projectID, provider: provider)
+            try await DevelopmentMode.prepare(
+                stores.configuration,
+                project: projectID,
+                provider: provider,
+                providers: demoProviders
+            )
         }
+        var services: [any Service] = [
+            database, outbound, passwords, stores.configuration, assembly.deliveries,
+            Sweeper(database: database, logger: logger, now: { Date() }),
+        ]
+        if demoProviders != .none { services.append(provider) }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [
-                    database, outbound, passwords, stores.configuration,
-                    assembly.deliveries, Sweeper(database: database, logger: logger, now: { Date() }), provider, server,
-                ],
+                services: services + [server],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: quiet(logger)
             )
@@ -127,12 +139,12 @@ struct Dev: AsyncParsableCommand {
         return logger
     }
 
-    private func announce(port: Int, provider: String) {
+    private func announce(port: Int, provider: String?) {
         let base = "http://127.0.0.1:\(port)"
         Progress.say(
             """
 
-            Open \(base)/ and sign in with a demo identity provider (\(provider)).
+            Open \(base)/ and sign in\(provider.map { " with a demo identity provider (\($0))" } ?? "").
             Or try:
 
               curl '\(base)/v1/accounts:signUp?key=any' -H 'content-type: application/json' \\
@@ -145,6 +157,8 @@ struct Dev: AsyncParsableCommand {
         )
     }
 }
+
+extension DemoProviders.Selection: ExpressibleByArgument {}
 
 /// Runs a service after something else was done.
 private struct Prepared: Service {

@@ -1,4 +1,5 @@
 import Development
+import Federation
 import Foundation
 import Linking
 import Projects
@@ -19,6 +20,7 @@ import Testing
             let base = try await provider.baseURL()
             let configurations = try await DemoProviders.install(in: provider)
             #expect(configurations.map(\.provider.rawValue) == ["oidc.demo", "google.com", "github.com"])
+            #expect(configurations.map(\.displayName) == ["Demo ID", "Google (demo)", "GitHub (demo)"])
             #expect(configurations.allSatisfy { $0.enabled && $0.clientSecret != nil })
             let demo = try #require(configurations.first)
             #expect(demo.issuer == "https://demo-id.example")
@@ -31,6 +33,26 @@ import Testing
             let document = try await PlainHTTP.send("GET", base + "/t/demo/.well-known/openid-configuration").json()
             #expect(document["issuer"] as? String == "https://demo-id.example")
         }
+    }
+
+    @Test func allOfThemHavePeopleAndIssuersThatDoNotDependOnThePort() async throws {
+        let provider = TestProvider()
+        try await provider.serve {
+            let base = try await provider.baseURL()
+            let configurations = try await DemoProviders.install(.all, in: provider)
+            #expect(configurations.map(\.provider) == DemoProviders.all.map(\.id))
+            for configuration in configurations {
+                try ProviderDefinition.validate(configuration, allowsLoopback: true)
+                let definition = try ProviderDefinition.make(for: configuration, allowsLoopback: true)
+                #expect(definition.issuers.allSatisfy { !$0.contains(base) }, "\(configuration.provider)")
+                #expect(definition.issuers.first?.hasPrefix("https://") == true, "\(configuration.provider)")
+            }
+            #expect(DemoProviders.all.allSatisfy { !$0.people.isEmpty })
+        }
+    }
+
+    @Test func noneOfThemNeedsNoServer() async throws {
+        #expect(try await DemoProviders.install(.none, in: TestProvider()).isEmpty)
     }
 
     @Test func oneAddressIsAtSeveralProvidersSoThatAConflictCanBeSeen() async throws {

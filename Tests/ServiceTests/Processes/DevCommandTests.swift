@@ -1,4 +1,6 @@
+import Development
 import Foundation
+import Linking
 import TestKit
 import Testing
 
@@ -39,6 +41,82 @@ struct DevCommandTests {
                 let check = try await IdentityProgram.run("check", "--data", data)
                 #expect(check.status == 0 && check.output.contains("apple-missing"), "\(check)")
             }
+        }
+    }
+
+    @Test("--demo-providers all brings every personality of the test provider, each a button that signs in")
+    func allDemoProviders() async throws {
+        let personalities = Set(ProviderScene.Kind.allCases.map(\.personality.name))
+        #expect(personalities.subtracting(DemoProviders.all.map(\.personality.name)).isEmpty)
+        try await withTemporaryFolder { data in
+            try await IdentityProgram.dev("--data", data, "--demo-providers", "all") { _, service in
+                let page = try await demoPage(of: service)
+                for demo in DemoProviders.all {
+                    #expect(page.contains(#"{"id":"\#(demo.id)","name":"\#(demo.title)"}"#), "\(demo.title)")
+                    let accounts = service.baseURL + "/emulator/v1/projects/\(service.project)/accounts"
+                    #expect(try await PlainHTTP.send("DELETE", accounts).status == 200)
+                    let person = try #require(demo.people.first?.name)
+                    let signedIn = try await signIn(through: demo.id.rawValue, as: person, service)
+                    #expect(signedIn.status == 200 && signedIn["isNewUser"] == true, "\(demo.title): \(signedIn)")
+                    #expect(signedIn["providerId"] == .string(demo.id.rawValue))
+                }
+            }
+            // The next start without them leaves no button that leads nowhere.
+            try await IdentityProgram.dev("--data", data) { _, service in
+                let page = try await demoPage(of: service)
+                #expect(page.contains(#""id":"oidc.demo""#) && page.contains(#""id":"github.com""#))
+                #expect(!page.contains("oauth.x"))
+                let left = try await service.call(
+                    "accounts:createAuthUri",
+                    ["providerId": "oauth.x", "continueUri": "http://localhost/"]
+                )
+                #expect(left.status == 400, "\(left)")
+            }
+            try await IdentityProgram.dev("--data", data, "--demo-providers", "none") { _, service in
+                let page = try await demoPage(of: service)
+                #expect(page.contains(#"type="application/json">[]</script>"#))
+            }
+        }
+    }
+
+    /// As the demo page does it: the provider comes back to the page itself, by GET or by POST.
+    private func signIn(through provider: String, as person: String, _ service: RemoteService) async throws -> Reply {
+        let page = service.baseURL + "/"
+        let start = try await service.call(
+            "accounts:createAuthUri",
+            ["providerId": .string(provider), "continueUri": .string(page)]
+        )
+        let browser = ScriptedBrowser()
+        let people = try await browser.open(try #require(start["authUri"]?.string, "\(start)"))
+        let form = try #require(people.form(with: person), "\(people.text)")
+        let visit = try await browser.submit(form, on: people)
+        #expect(visit.status == 200 && visit.url.hasPrefix(page + "?"), "\(visit.url)")
+        return try await service.call(
+            "accounts:signInWithIdp",
+            [
+                "requestUri": .string(visit.url), "sessionId": JSON(start["sessionId"]?.string),
+                "returnSecureToken": true, "returnIdpCredential": true,
+            ]
+        )
+    }
+
+    private func demoPage(of service: RemoteService) async throws -> String {
+        try await PlainHTTP.send("GET", service.baseURL + "/", headers: [("Accept", "text/html")]).text
+    }
+
+    @Test("a callback that is posted to the demo page ends up in its address")
+    func postedCallback() async throws {
+        try await IdentityProgram.dev("--ephemeral", "--demo-providers", "none") { _, service in
+            let body = Array("code=a+b&state=%3C%22".utf8)
+            let reply = try await PlainHTTP.send("POST", service.baseURL + "/", body: body)
+            #expect(reply.status == 303)
+            #expect(reply.header("location") == "/?code=a%20b&state=%3C%22")
+            let long = try await PlainHTTP.send(
+                "POST",
+                service.baseURL + "/",
+                body: Array(repeating: 97, count: 20_000)
+            )
+            #expect(long.status == 400)
         }
     }
 
