@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The main job", .database, .testProvider)
 struct MainJobTests {
-    @Test("signs in through a real provider, over a real code exchange")
+    @Test("R-79: signs in through a real provider, over a real code exchange")
     func signsInThroughAProvider() async throws {
         let tenant = try await TestProvider.tenant(.genericOIDC)
         tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)

@@ -198,7 +198,7 @@ struct SessionTests {
         }
     }
 
-    @Test("R-26: sessions are listed, and signed out one by one, all but this, and all")
+    @Test("R-43: sessions are listed, and signed out one by one, all but this, and all")
     func signsOut() async throws {
         try await LinkingWorld.run { world in
             let service = world.service

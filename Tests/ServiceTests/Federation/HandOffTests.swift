@@ -8,7 +8,7 @@ import Testing
 struct HandOffTests {
     typealias Kind = ProviderScene.Kind
 
-    @Test("R-10, R-11: the app checks the state itself and posts code and state", arguments: Kind.allCases)
+    @Test("R-10, R-11, R-53: the app checks the state itself and posts code and state", arguments: Kind.allCases)
     func handsOver(_ kind: Kind) async throws {
         var options = ProviderScene.Options()
         options.definition = kind.codeAlone

@@ -168,7 +168,7 @@ struct ProviderFaultTests {
     }
 
     @Test(
-        "4.3: a client secret that was rotated is used from then on, and the old one is an admin's matter",
+        "4.3, R-48: a client secret that was rotated is used from then on, and the old one is an admin's matter",
         arguments: [Kind.oidc, .oauth2]
     )
     func rotatedSecret(_ kind: Kind) async throws {
