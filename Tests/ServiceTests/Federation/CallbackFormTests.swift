@@ -9,7 +9,7 @@ struct CallbackFormTests {
     typealias Kind = ProviderScene.Kind
 
     @Test(
-        "a person who refuses is told apart from what goes wrong",
+        "R-28, R-52: a person who refuses is told apart from what goes wrong",
         arguments: [
             (ScriptedLogin.Decision.deny, "USER_CANCELLED"), (.bail, "USER_CANCELLED"),
             (.loginRequired, "INVALID_IDP_RESPONSE : login_required"),
