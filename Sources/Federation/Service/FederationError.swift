@@ -11,8 +11,7 @@ package enum FederationError: Error, Sendable, Hashable {
     case providerNotFound
     /// `OPERATION_NOT_ALLOWED : The identity provider configuration is disabled.`
     case providerDisabled
-    /// For admins `INVALID_CONFIG : <reason>`; in a sign-in
-    /// `INVALID_IDP_RESPONSE : The identity provider configuration is not usable.`, with the reason in the log.
+    /// `INVALID_CONFIG : <reason>`; the reason repeats no secret.
     case misconfigured(InvalidDefinition)
 
     // The request that starts a flow
@@ -34,9 +33,9 @@ package enum FederationError: Error, Sendable, Hashable {
     case duplicateParameter(name: String)
     /// The person refused, or the provider came back without anything: `USER_CANCELLED`.
     case cancelled
-    /// `prompt=none` met a person who must act: `INVALID_IDP_RESPONSE : <error>`.
+    /// `prompt=none` met a person who must act: `INVALID_IDP_RESPONSE : interaction_required`.
     case interactionRequired(error: String)
-    /// The provider refused a scope: `INVALID_IDP_RESPONSE : <error>[: <description>]`, readable for developers.
+    /// The provider refused a scope: `INVALID_CONFIG : <error>[: <description>]`, readable for developers.
     case scopeRefused(error: String, description: String?)
     /// Any other `error` of a callback: `INVALID_IDP_RESPONSE : <error>`.
     case providerError(error: String, description: String?)
@@ -52,12 +51,12 @@ package enum FederationError: Error, Sendable, Hashable {
 
     // The exchange and the profile
 
-    /// The code is wrong, used or expired: `INVALID_IDP_RESPONSE : The authorization code is invalid or was used.`
+    /// The code is wrong, used or expired: `INVALID_IDP_RESPONSE : invalid_grant`
     case codeRejected(error: String)
     /// The provider refuses our client id or secret; an admin must act:
-    /// `INVALID_IDP_RESPONSE : The provider rejected the client credentials.`
+    /// `INVALID_CONFIG : The provider rejected the client credentials.`
     case clientRejected(error: String)
-    /// 429, 5xx, timeout, broken connection: `INVALID_IDP_RESPONSE : Error connecting to the given credential's issuer.`
+    /// 429, 5xx, timeout, broken connection: `INVALID_IDP_RESPONSE : provider unavailable`
     case unavailable(Unavailable)
     /// An answer that is no JSON object or form, lacks `access_token` or `id_token`, in a callback too, or has another `token_type`:
     /// `INVALID_IDP_RESPONSE : The provider's response is not valid.`
@@ -104,7 +103,7 @@ package enum FederationError: Error, Sendable, Hashable {
     /// `INVALID_IDP_RESPONSE : ID Token does not contain user's identity in 'sub' claim: <claims>`, a JSON object, cut.
     case missingSubject(claims: String)
     /// Discovery or keys cannot be had:
-    /// `INVALID_IDP_RESPONSE : Error connecting to the given credential's issuer.`
+    /// `INVALID_IDP_RESPONSE : provider unavailable`
     case issuerUnreachable
     /// `MISSING_OR_INVALID_NONCE : Nonce is missing in the request.`
     case nonceMissingInRequest

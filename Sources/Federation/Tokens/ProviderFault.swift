@@ -35,7 +35,7 @@ struct ProviderFault: Sendable {
     var federationError: FederationError {
         switch code {
         case "invalid_grant", "bad_verification_code", "invalid_code", "code_already_used", "code_expired",
-            FacebookFault.badCode:
+            FacebookFault.badCode, "400":  // Feedly's `errorCode`
             .codeRejected(error: code)
         case "invalid_client", "incorrect_client_credentials", "unauthorized_client", "invalid_client_id",
             "bad_client_secret", "http_401", FacebookFault.unknownClient, FacebookFault.wrongSecret:

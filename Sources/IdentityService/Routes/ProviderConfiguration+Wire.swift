@@ -34,7 +34,10 @@ extension ProviderConfiguration {
 
     /// Ours: `audiences` stands beside the definition's own members, which are kept as they came.
     private mutating func apply(definition: WireObject?) throws {
-        audiences = try definition?.strings("audiences") ?? []
+        // Apple's stand in `appleSignInConfig` as well: silence here takes none away.
+        if try provider != .apple || definition?.has("audiences") == true {
+            audiences = try definition?.strings("audiences") ?? []
+        }
         let members = (definition?.members ?? []).filter { $0.name != "audiences" && !$0.value.isNull }
         overrides = members.isEmpty ? nil : JSONValue.object(JSONObject(members)).jsonText
     }

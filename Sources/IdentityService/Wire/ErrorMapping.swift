@@ -139,14 +139,15 @@ extension WireError {
     package init(_ error: FederationError) {
         let invalid = "INVALID_IDP_RESPONSE"
         let nonce = "MISSING_OR_INVALID_NONCE"
-        let unreachable = "Error connecting to the given credential's issuer."
+        let configuration = "INVALID_CONFIG"
         let invalidAnswer = "The provider's response is not valid."
         switch error {
         case .providerNotFound:
             self.init("OPERATION_NOT_ALLOWED", "The identity provider configuration is not found.")
         case .providerDisabled:
             self.init("OPERATION_NOT_ALLOWED", "The identity provider configuration is disabled.")
-        case .misconfigured, .unavailable, .issuerUnreachable: self.init(invalid, unreachable)
+        case .misconfigured(let problem): self.init(configuration, problem.description)
+        case .unavailable, .issuerUnreachable: self.init(invalid, "provider unavailable")
 
         case .customParameterNotAllowed(let name):
             self.init("INVALID_ARGUMENT", "The custom parameter \"\(name)\" is not allowed.")
@@ -157,8 +158,8 @@ extension WireError {
         case .invalidRequestURI: self.init("INVALID_REQUEST_URI")
         case .duplicateParameter(let name): self.init(invalid, "Duplicate parameter: \(name)")
         case .cancelled: self.init("USER_CANCELLED")
-        case .interactionRequired(let error): self.init(invalid, error)
-        case .scopeRefused(let error, let description): self.init(invalid, Self.joined(error, description))
+        case .interactionRequired: self.init(invalid, "interaction_required")
+        case .scopeRefused(let error, let description): self.init(configuration, Self.joined(error, description))
         case .providerError(let error, _): self.init(invalid, error)
         case .stateMismatch: self.init(invalid, "The state does not match.")
         case .callbackMismatch: self.init(invalid, "The redirect URI does not match.")
@@ -166,8 +167,8 @@ extension WireError {
         case .missingCredential:
             self.init("INVALID_CREDENTIAL_OR_PROVIDER_ID", "Invalid IdP response/credential.")
 
-        case .codeRejected: self.init(invalid, "The authorization code is invalid or was used.")
-        case .clientRejected: self.init(invalid, "The provider rejected the client credentials.")
+        case .codeRejected: self.init(invalid, "invalid_grant")
+        case .clientRejected: self.init(configuration, "The provider rejected the client credentials.")
         case .invalidAnswer, .subjectMismatch: self.init(invalid, invalidAnswer)
         case .accessTokenRejected: self.init(invalid, "The provider rejected the access token.")
         case .accessTokenOfAnotherClient: self.init(invalid, "The access token was issued to another client.")

@@ -12,15 +12,15 @@ struct CallbackFormTests {
         "R-28, R-52: a person who refuses is told apart from what goes wrong",
         arguments: [
             (ScriptedLogin.Decision.deny, "USER_CANCELLED"), (.bail, "USER_CANCELLED"),
-            (.loginRequired, "INVALID_IDP_RESPONSE : login_required"),
-            (.consentRequired, "INVALID_IDP_RESPONSE : consent_required"),
+            (.loginRequired, "INVALID_IDP_RESPONSE : interaction_required"),
+            (.consentRequired, "INVALID_IDP_RESPONSE : interaction_required"),
             (
                 .fail(error: "invalid_scope", description: "sdct-r : no"),
-                "INVALID_IDP_RESPONSE : invalid_scope: sdct-r: no"
+                "INVALID_CONFIG : invalid_scope: sdct-r: no"
             ),
             (
                 .fail(error: "server_error", description: "x"),
-                Messages.unreachable
+                Messages.providerDown
             ),
             (
                 .fail(error: "<script>alert(1)</script>", description: nil),

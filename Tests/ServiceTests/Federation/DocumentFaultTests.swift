@@ -15,26 +15,60 @@ struct DocumentFaultTests {
     // MARK: Discovery and keys
 
     static let discovery: [FaultCase] = [
-        FaultCase("reset", .reset, nil), FaultCase("404", .status(404), nil), FaultCase("500", .status(500), nil),
-        FaultCase("redirect", .redirect(to: "/elsewhere"), nil), FaultCase("HTML", .body(Array("<html>".utf8)), nil),
-        FaultCase("a list", .body(Array("[]".utf8)), nil),
-        FaultCase("a member twice", .body(Array(#"{"issuer":"a","issuer":"b"}"#.utf8)), nil),
-        FaultCase("huge", .body([UInt8](repeating: 0x20, count: 1 << 20)), nil),
-        FaultCase("another issuer", .members(set: ["issuer": "https://evil.example"]), nil),
-        FaultCase("no issuer", .members(remove: ["issuer"]), nil),
-        FaultCase("an endpoint elsewhere", .members(set: ["token_endpoint": "https://evil.example/token"]), nil),
-        FaultCase("keys elsewhere", .members(set: ["jwks_uri": "https://evil.example/keys"]), nil),
-        FaultCase("http elsewhere", .members(set: ["authorization_endpoint": "http://evil.example/"]), nil),
-        FaultCase("a script", .members(set: ["authorization_endpoint": "javascript:alert(1)"]), nil),
-        FaultCase("no token endpoint", .members(remove: ["token_endpoint"]), nil),
-        FaultCase("no authorization endpoint", .members(remove: ["authorization_endpoint"]), nil),
+        FaultCase("reset", .reset, Messages.providerDown), FaultCase("404", .status(404), Messages.providerDown),
+        FaultCase("500", .status(500), Messages.providerDown),
+        FaultCase("redirect", .redirect(to: "/elsewhere"), Messages.providerDown),
+        FaultCase("HTML", .body(Array("<html>".utf8)), Messages.providerDown),
+        FaultCase("a list", .body(Array("[]".utf8)), Messages.providerDown),
+        FaultCase("a member twice", .body(Array(#"{"issuer":"a","issuer":"b"}"#.utf8)), Messages.providerDown),
+        FaultCase("huge", .body([UInt8](repeating: 0x20, count: 1 << 20)), Messages.providerDown),
+        FaultCase(
+            "another issuer",
+            .members(set: ["issuer": "https://evil.example"]),
+            "INVALID_CONFIG : issuer is not the one that the provider's discovery names"
+        ),
+        FaultCase(
+            "no issuer",
+            .members(remove: ["issuer"]),
+            "INVALID_CONFIG : issuer is not the one that the provider's discovery names"
+        ),
+        FaultCase(
+            "an endpoint elsewhere",
+            .members(set: ["token_endpoint": "https://evil.example/token"]),
+            "INVALID_CONFIG : definition.endpointHosts must list evil.example, on which discovery places token"
+        ),
+        FaultCase(
+            "keys elsewhere",
+            .members(set: ["jwks_uri": "https://evil.example/keys"]),
+            "INVALID_CONFIG : definition.endpointHosts must list evil.example, on which discovery places keys"
+        ),
+        FaultCase(
+            "http elsewhere",
+            .members(set: ["authorization_endpoint": "http://evil.example/"]),
+            "INVALID_CONFIG : definition.endpoints.authorization must be stated: discovery names no https URL"
+        ),
+        FaultCase(
+            "a script",
+            .members(set: ["authorization_endpoint": "javascript:alert(1)"]),
+            "INVALID_CONFIG : definition.endpoints.authorization must be stated: discovery names no https URL"
+        ),
+        FaultCase(
+            "no token endpoint",
+            .members(remove: ["token_endpoint"]),
+            "INVALID_CONFIG : definition.endpoints.token is missing in discovery"
+        ),
+        FaultCase(
+            "no authorization endpoint",
+            .members(remove: ["authorization_endpoint"]),
+            "INVALID_CONFIG : definition.endpoints.authorization is missing in discovery"
+        ),
     ]
 
     @Test("4.5: without good discovery no flow begins", arguments: discovery)
     func discoveryFaults(_ test: FaultCase) async throws {
         try await ProviderScene.run(.oidc) { scene in
             scene.tenant.addFault(test.fault, at: .discovery, call: nil)
-            let reply = try await scene.refuses(Messages.unreachable) {
+            let reply = try await scene.refuses(test.message) {
                 try await scene.service.call(
                     "accounts:createAuthUri",
                     ["providerId": "oidc.acme", "continueUri": "http://localhost/callback"]
@@ -43,7 +77,7 @@ struct DocumentFaultTests {
             #expect(reply["authUri"] == nil)
             let token = try scene.tenant.mintIDToken(for: scene.ada)
             if test.name != "no token endpoint", test.name != "no authorization endpoint" {
-                try await scene.refuses(Messages.unreachable) { try await scene.signIn(idToken: token) }
+                try await scene.refuses(test.message) { try await scene.signIn(idToken: token) }
             }
             #expect(scene.tenant.requests(.token).isEmpty)
         }
@@ -68,7 +102,7 @@ struct DocumentFaultTests {
     @Test("4.5: keys that were never read cannot be done without")
     func noKeys() async throws {
         for fault in [ProviderFault.status(503), .reset, .body(Array("{}".utf8)), .body(Array(#"{"keys":{}}"#.utf8))] {
-            let test = FaultCase("\(fault)", fault, Messages.unreachable)
+            let test = FaultCase("\(fault)", fault, Messages.providerDown)
             try await ProviderScene.meets(test, at: .keys, .oidc, calls: nil)
         }
         let empty = ProviderFault.body(Array(#"{"keys":[]}"#.utf8))

@@ -86,8 +86,8 @@ struct FacebookTests {
             Messages.accessTokenRejected
         ),
         FaultCase("401", .status(401), Messages.accessTokenRejected),
-        FaultCase("500", .status(500), Messages.unreachable),
-        FaultCase("reset", .reset, Messages.unreachable),
+        FaultCase("500", .status(500), Messages.providerDown),
+        FaultCase("reset", .reset, Messages.providerDown),
     ]
 
     @Test("T-C3, T-C12: a code's access token must be our app's and the profile's", arguments: refusals)

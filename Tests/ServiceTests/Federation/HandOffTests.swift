@@ -81,7 +81,7 @@ struct HandOffTests {
             let arrival = try await scene.arrive()
             #expect(arrival.request["code_challenge"] == nil, "so that the app can use the code")
             try await redeem(arrival, scene)
-            try await scene.refuses(kind.usedCode) { try await scene.finish(arrival) }
+            try await scene.refuses(Messages.usedCode) { try await scene.finish(arrival) }
             #expect(scene.tenant.violations.map(\.rule) == [.codeReuse])
             #expect(try await scene.service.refresh(session.refreshToken).status == 200)
             // The flow is over with it.
@@ -126,7 +126,7 @@ struct HandOffTests {
                 nonce: arrival.request["nonce"],
                 codeChallenge: arrival.request["code_challenge"]
             )
-            try await scene.refuses(kind.usedCode) { try await scene.finish(arrival.with("code", foreign)) }
+            try await scene.refuses(Messages.usedCode) { try await scene.finish(arrival.with("code", foreign)) }
             let token = try #require(scene.tenant.requests(.token).first)
             #expect(!token.body.isEmpty, "it was the provider, asked with our client's own secret, that refused")
             #expect(scene.tenant.violations.map(\.rule) == [.codeBinding])

@@ -145,7 +145,9 @@ struct MicrosoftTests {
                 }
             }
             try await configure([scene.tenant.base + "/{tid}/v2.0"])
-            try await scene.refuses(Messages.unreachable) {
+            try await scene.refuses(
+                "INVALID_CONFIG : definition.issuers must name the directory's GUID where the tenant is a domain"
+            ) {
                 try await scene.service.call(
                     "accounts:createAuthUri",
                     ["providerId": "microsoft.com", "continueUri": "http://localhost/callback"]
@@ -201,7 +203,9 @@ struct MicrosoftTests {
             let waiting = try await scene.arrive(start(Self.other))
             try await configure(scene, tenant: "organizations")
             let sent = scene.tenant.requests(.token).count
-            try await scene.refuses(Messages.unreachable) { try await scene.finish(waiting) }
+            try await scene.refuses("INVALID_CONFIG : definition.variableParameters does not allow this") {
+                try await scene.finish(waiting)
+            }
             #expect(scene.tenant.requests(.token).count == sent)
         }
     }

@@ -17,17 +17,17 @@ struct ProviderFaultTests {
     // MARK: The way to the token endpoint
 
     static let transport: [FaultCase] = [
-        FaultCase("reset before the answer", .reset, Messages.unreachable),
-        FaultCase("reset in the body", .resetInBody, Messages.unreachable),
-        FaultCase("500", .status(500), Messages.unreachable),
-        FaultCase("502", .status(502), Messages.unreachable),
-        FaultCase("503", .status(503, headers: [("Retry-After", "1")]), Messages.unreachable),
-        FaultCase("504", .status(504), Messages.unreachable),
-        FaultCase("429", .status(429, headers: [("Retry-After", "0")]), Messages.unreachable),
-        FaultCase("redirect on the same host", .redirect(to: "/token"), Messages.unreachable),
-        FaultCase("redirect to another host", .redirect(to: "http://127.0.0.2:1/token"), Messages.unreachable),
-        FaultCase("redirect that repeats the request", .redirect(to: "/token", status: 307), Messages.unreachable),
-        FaultCase("redirect without a place", .status(302), Messages.unreachable),
+        FaultCase("reset before the answer", .reset, Messages.providerDown),
+        FaultCase("reset in the body", .resetInBody, Messages.providerDown),
+        FaultCase("500", .status(500), Messages.providerDown),
+        FaultCase("502", .status(502), Messages.providerDown),
+        FaultCase("503", .status(503, headers: [("Retry-After", "1")]), Messages.providerDown),
+        FaultCase("504", .status(504), Messages.providerDown),
+        FaultCase("429", .status(429, headers: [("Retry-After", "0")]), Messages.providerDown),
+        FaultCase("redirect on the same host", .redirect(to: "/token"), Messages.providerDown),
+        FaultCase("redirect to another host", .redirect(to: "http://127.0.0.2:1/token"), Messages.providerDown),
+        FaultCase("redirect that repeats the request", .redirect(to: "/token", status: 307), Messages.providerDown),
+        FaultCase("redirect without a place", .status(302), Messages.providerDown),
         FaultCase("404", .status(404), Messages.invalidAnswer),
         FaultCase("empty", .body([]), Messages.invalidAnswer),
         FaultCase("HTML", .body(Array("<html>Sign in</html>".utf8), contentType: "text/html"), Messages.invalidAnswer),
@@ -48,9 +48,9 @@ struct ProviderFaultTests {
             .body(Array(#"{"access_token":""#.utf8) + [0xff] + Array(#""}"#.utf8)),
             Messages.invalidAnswer
         ),
-        FaultCase("10 MB", .body([UInt8](repeating: 0x20, count: 10 << 20)), Messages.unreachable),
+        FaultCase("10 MB", .body([UInt8](repeating: 0x20, count: 10 << 20)), Messages.providerDown),
         FaultCase("deep nesting", .body([UInt8](repeating: UInt8(ascii: "["), count: 100_000)), Messages.invalidAnswer),
-        FaultCase("compressed", .headers([("Content-Encoding", "gzip")]), Messages.unreachable),
+        FaultCase("compressed", .headers([("Content-Encoding", "gzip")]), Messages.providerDown),
         FaultCase("another content type", .contentType("text/plain"), Messages.invalidAnswer),
     ]
 
@@ -70,7 +70,7 @@ struct ProviderFaultTests {
         options.service.outboundLimits.total = .milliseconds(1_500)
         for fault in [ProviderFault.held(TestGate()), .heldInBody(TestGate()), .endless] {
             // What sign-in can do without is done without.
-            let message = kind == .oidc && endpoint == .userinfo ? nil : Messages.unreachable
+            let message = kind == .oidc && endpoint == .userinfo ? nil : Messages.providerDown
             try await ProviderScene.meets(FaultCase("\(fault)", fault, message), at: endpoint, kind, options)
         }
     }
@@ -91,7 +91,7 @@ struct ProviderFaultTests {
                 )
             }
             let arrival = try await scene.arrive()
-            try await scene.refuses(Messages.unreachable) { try await scene.finish(arrival) }
+            try await scene.refuses(Messages.providerDown) { try await scene.finish(arrival) }
         }
     }
 
@@ -123,7 +123,7 @@ struct ProviderFaultTests {
         FaultCase(
             "a scope that is refused",
             .answer(.init(400, .json(["error": "invalid_scope", "error_description": "sdct-r\r\nX: y : z"]))),
-            "INVALID_IDP_RESPONSE : invalid_scope: sdct-r  X: y: z"
+            "INVALID_CONFIG : invalid_scope: sdct-r  X: y: z"
         ),
         FaultCase(
             "a long strange error",
@@ -223,9 +223,10 @@ struct ProviderFaultTests {
         arguments: [
             FaultCase("401", .status(401), Messages.accessTokenRejected),
             FaultCase("403", .status(403), Messages.accessTokenRejected),
-            FaultCase("500", .status(500), Messages.unreachable), FaultCase("429", .status(429), Messages.unreachable),
-            FaultCase("reset", .reset, Messages.unreachable),
-            FaultCase("redirect", .redirect(to: "/elsewhere"), Messages.unreachable),
+            FaultCase("500", .status(500), Messages.providerDown),
+            FaultCase("429", .status(429), Messages.providerDown),
+            FaultCase("reset", .reset, Messages.providerDown),
+            FaultCase("redirect", .redirect(to: "/elsewhere"), Messages.providerDown),
             FaultCase("a list", .body(Array(#"[{"id":"1"}]"#.utf8)), Messages.invalidAnswer),
             FaultCase("no id", .members(remove: ["id"]), Messages.invalidAnswer),
             FaultCase("empty id", .members(set: ["id": ""]), Messages.invalidAnswer),
@@ -240,7 +241,7 @@ struct ProviderFaultTests {
             FaultCase("another content type", .contentType("text/html"), Messages.invalidAnswer),
             FaultCase("id twice", .body(Array(#"{"id":"1","id":"2"}"#.utf8)), Messages.invalidAnswer),
             FaultCase("cut", .body(Array(#"{"id":"1""#.utf8)), Messages.invalidAnswer),
-            FaultCase("huge", .body([UInt8](repeating: 0x20, count: 1 << 20)), Messages.unreachable),
+            FaultCase("huge", .body([UInt8](repeating: 0x20, count: 1 << 20)), Messages.providerDown),
             FaultCase("no address", .members(remove: ["email"]), nil),
         ]
     )

@@ -69,10 +69,10 @@ struct TwitterTests {
             FaultCase("nothing", .body([]), Messages.invalidAnswer),
             FaultCase("401", .status(401), Messages.clientRejected),
             FaultCase("403", .status(403), Messages.invalidAnswer),
-            FaultCase("500", .status(500), Messages.unreachable),
-            FaultCase("429", .status(429), Messages.unreachable),
-            FaultCase("redirect", .redirect(to: "/elsewhere"), Messages.unreachable),
-            FaultCase("reset", .reset, Messages.unreachable),
+            FaultCase("500", .status(500), Messages.providerDown),
+            FaultCase("429", .status(429), Messages.providerDown),
+            FaultCase("redirect", .redirect(to: "/elsewhere"), Messages.providerDown),
+            FaultCase("reset", .reset, Messages.providerDown),
             FaultCase(
                 "a callback that is not registered",
                 .answer(
@@ -99,8 +99,8 @@ struct TwitterTests {
         "an exchange that fails signs nobody in",
         arguments: [
             FaultCase("401", .status(401), Messages.usedCode),
-            FaultCase("500", .status(500), Messages.unreachable),
-            FaultCase("reset", .reset, Messages.unreachable),
+            FaultCase("500", .status(500), Messages.providerDown),
+            FaultCase("reset", .reset, Messages.providerDown),
             FaultCase("no secret", .members(remove: ["oauth_token_secret"]), Messages.invalidAnswer),
             FaultCase("no token", .members(remove: ["oauth_token"]), Messages.invalidAnswer),
             FaultCase(
@@ -120,7 +120,7 @@ struct TwitterTests {
         arguments: [
             FaultCase("401", .status(401), Messages.accessTokenRejected),
             FaultCase("403", .status(403), Messages.accessTokenRejected),
-            FaultCase("500", .status(500), Messages.unreachable),
+            FaultCase("500", .status(500), Messages.providerDown),
             FaultCase("the number alone", .members(remove: ["id_str"]), Messages.invalidAnswer),
             FaultCase("T-C12: another person", .members(set: ["id_str": "1"]), Messages.invalidAnswer),
             FaultCase("no address", .members(remove: ["email"]), nil),

@@ -147,14 +147,14 @@ struct YahooJapanTests {
             let first = try await scene.arrive(none)
             #expect(first.isFragment == isHybrid)
             #expect(first.fields["error_code"] == "1000")
-            try await scene.refuses("INVALID_IDP_RESPONSE : consent_required") { try await scene.finish(first) }
+            try await scene.refuses("INVALID_IDP_RESPONSE : interaction_required") { try await scene.finish(first) }
             try await scene.refuses(Messages.usedFlow) { try await scene.finish(first) }
             #expect(try await scene.signIn(["responseType": type]).status == 200)
             let silent = try await scene.signIn(none)
             #expect(silent.status == 200, "who is signed in and has agreed need not be asked: \(silent)")
             scene.tenant.nextLogin(ScriptedLogin(scene.ada, authenticatedAt: Date().addingTimeInterval(-3_600)))
             let late = try await scene.arrive(none)
-            try await scene.refuses("INVALID_IDP_RESPONSE : login_required") { try await scene.finish(late) }
+            try await scene.refuses("INVALID_IDP_RESPONSE : interaction_required") { try await scene.finish(late) }
             #expect(scene.tenant.requests(.token).count == 2)
         }
     }
@@ -367,7 +367,7 @@ struct YahooJapanTests {
         try await ProviderScene.run(.yahooJapan) { scene in
             for (status, error, message) in [
                 (400, "invalid_grant", Messages.usedCode), (401, "invalid_client", Messages.clientRejected),
-                (503, "server_error", Messages.unreachable),
+                (503, "server_error", Messages.providerDown),
             ] {
                 let arrival = try await scene.arrive(["responseType": "code id_token"])
                 let body: TestJSON = [
@@ -384,13 +384,14 @@ struct YahooJapanTests {
     @Test(
         "R-14: keys that are not answered with 200 and a body end the sign-in, and only this one",
         arguments: [
-            FaultCase("404", .status(404), Messages.unreachable), FaultCase("500", .status(500), Messages.unreachable),
-            FaultCase("204", .answer(ProviderAnswer(204, .empty)), Messages.unreachable),
-            FaultCase("404 with keys", .rewrite { ProviderAnswer(404, $0.body) }, Messages.unreachable),
-            FaultCase("empty body", .body([], contentType: "application/json"), Messages.unreachable),
-            FaultCase("white space", .body([32, 10], contentType: "application/json"), Messages.unreachable),
-            FaultCase("a page", .body(Array("<html></html>".utf8), contentType: "text/html"), Messages.unreachable),
-            FaultCase("a list", .body(Array("[]".utf8)), Messages.unreachable),
+            FaultCase("404", .status(404), Messages.providerDown),
+            FaultCase("500", .status(500), Messages.providerDown),
+            FaultCase("204", .answer(ProviderAnswer(204, .empty)), Messages.providerDown),
+            FaultCase("404 with keys", .rewrite { ProviderAnswer(404, $0.body) }, Messages.providerDown),
+            FaultCase("empty body", .body([], contentType: "application/json"), Messages.providerDown),
+            FaultCase("white space", .body([32, 10], contentType: "application/json"), Messages.providerDown),
+            FaultCase("a page", .body(Array("<html></html>".utf8), contentType: "text/html"), Messages.providerDown),
+            FaultCase("a list", .body(Array("[]".utf8)), Messages.providerDown),
             FaultCase("no keys", .body(Array(#"{"keys":[]}"#.utf8)), Messages.badSignature),
         ],
         [ProviderEndpoint.keys, .publicKeys]

@@ -2,11 +2,10 @@
 enum Messages {
     static let usedFlow =
         "INVALID_IDP_RESPONSE : The sign-in request is unknown, expired, already used, or not this client's."
-    static let usedCode = "INVALID_IDP_RESPONSE : The authorization code is invalid or was used."
-    static let unreachable = "INVALID_IDP_RESPONSE : Error connecting to the given credential's issuer."
+    static let usedCode = "INVALID_IDP_RESPONSE : invalid_grant"
     static let providerDown = "INVALID_IDP_RESPONSE : provider unavailable"
     static let invalidAnswer = "INVALID_IDP_RESPONSE : The provider's response is not valid."
-    static let clientRejected = "INVALID_IDP_RESPONSE : The provider rejected the client credentials."
+    static let clientRejected = "INVALID_CONFIG : The provider rejected the client credentials."
     static let otherRedirect = "INVALID_IDP_RESPONSE : The redirect URI does not match."
     static let otherIssuer = "INVALID_IDP_RESPONSE : The issuer of the response does not match."
     static let unparsable = "INVALID_IDP_RESPONSE : Unable to parse the ID Token."

@@ -73,8 +73,6 @@ struct ProviderScene: Sendable {
         var usesPKCE: Bool { personality.pkce != .refused }
         /// Whether an access token alone can be shown to be ours.
         var checksAccessTokens: Bool { personality.paths[.tokenCheck] != nil }
-        /// What is answered to a code that the provider refuses; Feedly gives a number for a reason.
-        var usedCode: String { self == .feedly ? "INVALID_IDP_RESPONSE : 400" : Messages.usedCode }
     }
 
     struct Options: Sendable {
