@@ -58,16 +58,20 @@ package struct DeliverMessages: Service {
 
     private func deliver(_ message: OutboxStore.Message) async -> OutboxStore.Outcome {
         guard message.kind == ProviderRevocation.kind,
-            let revocation = try? JSONDecoder().decode(ProviderRevocation.self, from: Data(message.payload)),
-            let configuration = parts.configuration.snapshot.provider(
-                revocation.provider,
-                project: message.project,
-                tenant: TenantID(rawValue: revocation.tenant)
-            )
+            let revocation = message.payload.flatMap({
+                try? JSONDecoder().decode(ProviderRevocation.self, from: Data($0))
+            })
         else {
-            log(.error, "A message cannot be delivered by this configuration", message)
+            log(.error, "A message cannot be read", message)
             return .abandoned
         }
+        let found = parts.configuration.snapshot.provider(
+            revocation.provider,
+            project: message.project,
+            tenant: TenantID(rawValue: revocation.tenant)
+        )
+        // It may come back, or be known to this node in a moment.
+        guard let configuration = found else { return failed(message, .providerNotFound) }
         do {
             try await parts.federation.revoke(
                 Secret(revocation.token),

@@ -33,7 +33,7 @@ package struct ReceiveNotification: Sendable {
 
     /// When a deletion that the provider asked for was carried out.
     package func deletionDate(code: String, from provider: ProviderID, _ caller: Caller) async throws -> Date? {
-        try await parts.accounts.deletionDate(code: code, at: provider, in: caller.scope)
+        try await parts.accounts.deletionDate(event: ProviderEvent.deletionID(code), at: provider, in: caller.scope)
     }
 
     private func carryOut(_ event: ProviderEvent, _ caller: Caller) async throws {

@@ -47,7 +47,8 @@ package struct RevokeToken: Sendable {
         let native = request.type == .code && request.redirectURI == nil ? configuration.audiences.first : nil
         do throws(FederationError) {
             var (token, isRefreshToken) = (request.token, request.type == .refreshToken)
-            let clientID = known ?? native
+            // A code of a web flow is the configured client's, whatever tokens are kept.
+            let clientID = request.type == .code && request.redirectURI != nil ? nil : known ?? native
             if request.type == .code {
                 (token, isRefreshToken) = try await parts.federation.exchangeForRevocation(
                     token,

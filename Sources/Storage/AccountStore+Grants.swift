@@ -87,12 +87,9 @@ extension AccountStore {
             )
         }
         for (provider, client, sealed) in kept {
-            guard
-                let (token, isRefreshToken) = try keyRing.openRevocable(
-                    sealed,
-                    for: LinkedCredentialPlace(scope, account, provider)
-                )
-            else { continue }
+            // A token that cannot be read must not keep anybody from deleting an account.
+            let place = LinkedCredentialPlace(scope, account, provider)
+            guard let (token, isRefreshToken) = try? keyRing.openRevocable(sealed, for: place) else { continue }
             try await OutboxStore.insert(
                 kind: ProviderRevocation.kind,
                 ProviderRevocation(
@@ -193,12 +190,12 @@ extension AccountStore {
         ) { row in try row.next(Bool.self) }.isEmpty
     }
 
-    /// When a deletion that the provider asked for was carried out; nil for a code that nobody was given.
-    package func deletionDate(code: String, at provider: ProviderID, in scope: Scope) async throws -> Date? {
+    /// When a deletion that the provider asked for was carried out; nil for an event that never came.
+    package func deletionDate(event: String, at provider: ProviderID, in scope: Scope) async throws -> Date? {
         try await database.query(
             """
             SELECT expires_at FROM provider_events WHERE project = \(scope.project.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND provider = \(provider.rawValue) AND event = \(code)
+                AND tenant = \(scope.tenant.rawValue) AND provider = \(provider.rawValue) AND event = \(event)
             """
         ) { row in try row.next(Date.self) }.first?.addingTimeInterval(-AccountChanges.EventKey.lifetime)
     }

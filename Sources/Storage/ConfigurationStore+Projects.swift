@@ -71,7 +71,7 @@ extension ConfigurationStore {
         let tables: [SQL] = [
             "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
             "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
-            "provider_configurations", "admin_credentials",
+            "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
         ]
         let found = try await database.transaction { transaction in
             for table in tables {

@@ -15,7 +15,8 @@ package struct OutboxStore: Sendable {
         package var project: ProjectID
         package var id: String
         package var kind: String
-        package var payload: [UInt8]
+        /// Nil when the key ring cannot open it.
+        package var payload: [UInt8]?
         /// This one included.
         package var attempts: Int
     }
@@ -41,13 +42,14 @@ package struct OutboxStore: Sendable {
                 try row.next([UInt8].self), try row.next(Int32.self)
             )
         }
-        return try rows.compactMap { project, id, kind, payload, attempts in
+        return rows.compactMap { project, id, kind, payload, attempts in
             guard let project = ProjectID(rawValue: project) else { return nil }
             return Message(
                 project: project,
                 id: id,
                 kind: kind,
-                payload: try keyRing.open(payload, for: Self.place(project, id)),
+                // One that cannot be read must not keep the others from being delivered.
+                payload: try? keyRing.open(payload, for: Self.place(project, id)),
                 attempts: Int(attempts)
             )
         }

@@ -3,6 +3,7 @@ extension ProviderPersonality {
     /// Yahoo: ES256, no PKCE, and a token answer with the person's GUID.
     package static let yahoo: ProviderPersonality = {
         var personality = openID("yahoo")
+        personality.revocationMember = "token_revocation_endpoint"
         personality.signing = .es256
         personality.pkce = .refused
         personality.tokenMembers = { [.init("xoauth_yahoo_guid", .string($0.subject))] }

@@ -101,6 +101,8 @@ package struct ProviderPersonality: Sendable {
     }
     /// How ``ProviderEndpoint/tokenCheck`` speaks.
     package var tokenCheck = TokenCheck.google
+    /// What discovery calls the revocation endpoint.
+    package var revocationMember = "revocation_endpoint"
     /// Further members of the discovery document.
     package var discovery: [TestJSON.Member] = []
 

@@ -6,7 +6,7 @@ extension TenantState {
         document.set("token_endpoint", ifPresent: url(.token))
         document.set("userinfo_endpoint", ifPresent: url(.userinfo))
         document.set("jwks_uri", ifPresent: url(.keys))
-        document.set("revocation_endpoint", ifPresent: url(.revocation))
+        document.set(personality.revocationMember, ifPresent: url(.revocation))
         let types = personality.responseTypes.map { $0.sorted().joined(separator: " ") }.sorted()
         document.set("response_types_supported", .array(types.map { .string($0) }))
         document.set("response_modes_supported", ["query", "fragment", "form_post"])

@@ -49,7 +49,9 @@ struct DiscoveryDocument: Sendable, Hashable {
             // Sign-in works without them; a foreign host just never sees the access token.
             userInfo: try? endpoint("userinfo_endpoint", "userInfo", replaced: own.userInfo != nil),
             keys: try endpoint("jwks_uri", "keys", replaced: own.keys != nil),
-            revocation: try? endpoint("revocation_endpoint", "revocation", replaced: own.revocation != nil)
+            // The second is Yahoo's name for it.
+            revocation: (try? endpoint("revocation_endpoint", "revocation", replaced: own.revocation != nil))
+                ?? (try? endpoint("token_revocation_endpoint", "revocation", replaced: own.revocation != nil))
         )
         func list(_ name: String) -> [String]? { document[name]?.array?.compactMap(\.string) }
         scopes = list("scopes_supported")

@@ -28,6 +28,9 @@ package struct ProviderEvent: Sendable, Hashable {
     package var subject: String
     package var occurredAt: Date
 
+    /// The id of a request for deletion that a person can look up by this code.
+    package static func deletionID(_ code: String) -> String { "deletion/" + code }
+
     package init(provider: ProviderID, id: String, kind: Kind, subject: String, occurredAt: Date) {
         self.provider = provider
         self.id = id

@@ -28,14 +28,16 @@ extension FederationService {
         else { throw .signatureInvalid(.signature) }
         let subject = try Self.identifier(payload["user_id"])
         guard subject != "0" else { throw .invalidNotification(.malformed) }
-        guard let issuedAt = payload["issued_at"]?.integerPart, issuedAt <= seconds + IDTokenExpectation.skew else {
-            throw .invalidNotification(.time)
-        }
+        // What Facebook's SDK gives a browser for a sign-in is signed alike, and is no word of Facebook's to us.
+        guard payload["code"] == nil, payload["oauth_token"] == nil else { throw .invalidNotification(.malformed) }
+        guard let issuedAt = payload["issued_at"]?.integerPart, issuedAt <= seconds + IDTokenExpectation.skew,
+            seconds - issuedAt <= 86_400
+        else { throw .invalidNotification(.time) }
         // The same request again has the same code; who has not seen the signature cannot guess it.
         let code = SecureHash.sha256(Array(parts[0].utf8) + Array(parts[1].utf8)).prefix(16).map { $0 }.lowercaseHex
         let event = ProviderEvent(
             provider: configuration.provider,
-            id: code,
+            id: notification.asksForDeletion ? ProviderEvent.deletionID(code) : code,
             kind: notification.asksForDeletion ? .deletionRequested : .consentRevoked,
             subject: subject,
             occurredAt: Date(timeIntervalSince1970: Double(issuedAt))

@@ -55,6 +55,7 @@ extension JSONWriter {
         member("lastName", profile.lastName)
         member("nickName", profile.nickName)
         member("screenName", profile.screenName)
+        member("username", profile.screenName)  // what iOS reads
         member("photoUrl", profile.photoURL)
         member("dateOfBirth", profile.dateOfBirth)
         member("language", profile.language)

@@ -60,6 +60,7 @@ extension JSONWriter {
             json.member("linking", settings.linking.rawValue)
             json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
             json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
+            json.member("deleteAccountsDeletedAtProvider", settings.deleteAccountsDeletedAtProvider)
         }
     }
 }

@@ -206,6 +206,14 @@ struct AppleTests {
                 ]
             )
             #expect(!made.description.contains("PRIVATE KEY"))
+            // What is said elsewhere of the definition takes no bundle id away.
+            let trusting = try await service.admin(
+                "defaultSupportedIdpConfigs/apple.com?updateMask=definition",
+                ["definition": ["emailTrust": "never", "variables": ["teamId": "TEAM", "keyId": "KEY"]]],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(trusting["appleSignInConfig"]?["bundleIds"]?.array == ["com.example.app"])
             // Without a key, native apps sign in and flows are refused before anybody leaves for Apple.
             let cleared = try await service.admin(
                 "defaultSupportedIdpConfigs/apple.com?updateMask=clientSecret",

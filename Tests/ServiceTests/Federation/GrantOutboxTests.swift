@@ -81,6 +81,43 @@ struct GrantOutboxTests {
         }
     }
 
+    @Test(
+        "a grant whose tokens are kept is ended where the provider's discovery says",
+        arguments: [ProviderScene.Kind.google, .yahoo, .gitLab]
+    )
+    func discovered(_ kind: ProviderScene.Kind) async throws {
+        var options = ProviderScene.Options()
+        options.definition = ["keepTokens": true]
+        try await ProviderScene.run(kind, options) { scene in
+            let reply = try await scene.signIn()
+            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
+            #expect(scene.tenant.requests(.revocation).map(\.status) == [200])
+        }
+    }
+
+    @Test("a message that cannot be read any more is given up, and keeps no other from being delivered")
+    func unreadable() async throws {
+        try await Self.run { scene in
+            let reply = try await scene.signIn()
+            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
+            let (database, project) = (scene.service.stores.database, scene.service.project.id.rawValue)
+            try await database.execute(
+                """
+                INSERT INTO outbox (project, message, kind, payload, next_attempt_at, created_at)
+                SELECT project, 'broken', kind, 'nonsense'::bytea, next_attempt_at - interval '1 minute', created_at
+                FROM outbox WHERE project = \(project)
+                """
+            )
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 2)
+            #expect(scene.tenant.requests(.revocation).map(\.status) == [200])
+            let left = try await database.query(
+                "SELECT abandoned_at IS NOT NULL FROM outbox WHERE project = \(project) AND message = 'broken'"
+            ) { row in try row.next(Bool.self) }
+            #expect(left == [true])
+        }
+    }
+
     @Test("a message whose node died is delivered by another one, after its lease")
     func survivesCrash() async throws {
         try await Self.run { scene in
@@ -94,7 +131,8 @@ struct GrantOutboxTests {
             )
             let refreshToken = try #require(scene.tenant.refreshTokens.first)
             #expect(taken.count == 1)
-            #expect(String(decoding: taken[0].payload, as: UTF8.self).contains(refreshToken))
+            let payload = try #require(taken.first?.payload)
+            #expect(String(decoding: payload, as: UTF8.self).contains(refreshToken))
             let deliveries = scene.service.assembly.deliveries
             #expect(try await deliveries.deliverDue() == 0)
             scene.service.clock.advance(by: 121)

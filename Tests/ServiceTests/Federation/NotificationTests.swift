@@ -2,6 +2,7 @@ import Crypto
 import Development
 import Foundation
 import Linking
+import Postgres
 import Projects
 import Secrets
 import Storage
@@ -200,17 +201,45 @@ struct NotificationTests {
         }
     }
 
+    @Test("a project that is deleted takes every row of it along")
+    func deletedProject() async throws {
+        try await ProviderScene.run(.facebook) { scene in
+            _ = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            #expect(try await scene.facebook(path: "/deletion").status == 200)
+            let (database, project) = (scene.service.stores.database, scene.service.project.id)
+            let tables = try await database.query(
+                """
+                SELECT table_name::text FROM information_schema.columns
+                WHERE table_schema = current_schema() AND column_name = 'project'
+                """
+            ) { row in try row.next(String.self) }
+            #expect(tables.contains("provider_events"))
+            func count(_ table: String) async throws -> Int64? {
+                try await database.query(
+                    "SELECT count(*) FROM \(identifier: table) WHERE project = \(project.rawValue)"
+                ) { row in try row.next(Int64.self) }.first
+            }
+            #expect(try await count("provider_events") == 1)
+            try await scene.service.stores.configuration.deleteProject(project)
+            for table in tables { #expect(try await count(table) == 0, "\(table)") }
+        }
+    }
+
     @Test("T-C13: a badly signed request of Facebook is refused")
     func facebookForgeries() async throws {
         try await ProviderScene.run(.facebook) { scene in
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
             let future = TestJSON.integer(scene.service.clock.seconds + 120)
+            let old = TestJSON.integer(scene.service.clock.seconds - 86_401)
             #expect(try await scene.facebook(secret: "another").status == 400)
             #expect(try await scene.facebook(signsDecoded: true).status == 400)
             for changes in [
                 ["algorithm": "none"], ["algorithm": .null], ["user_id": "0"], ["user_id": .null],
-                ["issued_at": future], ["issued_at": .null],
+                ["issued_at": future], ["issued_at": .null], ["issued_at": old],
+                // What the SDK puts into a cookie for a sign-in.
+                ["code": "AQB"], ["oauth_token": "EAA"],
             ] as [[String: TestJSON]] {
                 #expect(try await scene.facebook(changes).status == 400, "\(changes)")
             }
