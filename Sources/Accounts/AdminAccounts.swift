@@ -106,11 +106,8 @@ package struct AdminAccounts: Sendable {
         _ project: Project,
         _ tenant: TenantID
     ) async throws -> ReadCredentialState.Result {
-        let account = try Self.required(localID)
         let caller = Caller(project: project, tenant: tenant)
-        guard try await parts.accounts.find(account, session: nil, in: caller.scope) != nil else {
-            throw AccountsError.userNotFound
-        }
+        let account = try await parts.existingAccount(localID, in: caller.scope)
         return try await ReadCredentialState(parts: parts)(account, provider, caller)
     }
 
@@ -120,10 +117,7 @@ package struct AdminAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> [SessionSummary] {
         let scope = Scope(project: project.id, tenant: tenant)
-        let account = try Self.required(localID)
-        guard try await parts.accounts.find(account, session: nil, in: scope) != nil else {
-            throw AccountsError.userNotFound
-        }
+        let account = try await parts.existingAccount(localID, in: scope)
         return try await parts.sessions.list(of: account, in: scope).map { SessionSummary($0, current: false) }
     }
 
@@ -134,10 +128,7 @@ package struct AdminAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> [DetachedCredential] {
         let scope = Scope(project: project.id, tenant: tenant)
-        let account = try Self.required(localID)
-        guard try await parts.accounts.find(account, session: nil, in: scope) != nil else {
-            throw AccountsError.userNotFound
-        }
+        let account = try await parts.existingAccount(localID, in: scope)
         return try await parts.accounts.detached(from: account, in: scope)
     }
 
@@ -149,10 +140,7 @@ package struct AdminAccounts: Sendable {
         _ tenant: TenantID
     ) async throws {
         let scope = Scope(project: project.id, tenant: tenant)
-        let account = try Self.required(localID)
-        guard try await parts.accounts.find(account, session: nil, in: scope) != nil else {
-            throw AccountsError.userNotFound
-        }
+        let account = try await parts.existingAccount(localID, in: scope)
         guard let sessionID else {
             _ = try await parts.sessions.revoke(.all, of: account, in: scope, now: parts.now())
             return
@@ -190,5 +178,16 @@ package struct AdminAccounts: Sendable {
             digits.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }), digits.dropFirst().first != "0"
         else { throw .invalidPhoneNumber }
         return digits
+    }
+}
+
+extension Parts {
+    /// The account that an admin names, which must exist.
+    func existingAccount(_ localID: String?, in scope: Scope) async throws -> AccountID {
+        let account = try AdminAccounts.required(localID)
+        guard try await accounts.find(account, session: nil, in: scope) != nil else {
+            throw AccountsError.userNotFound
+        }
+        return account
     }
 }

@@ -85,8 +85,7 @@ package struct CreateAuthURI: Sendable {
             throw AccountsError.missingContinueURI
         }
         let id = ProviderID(request.providerID)
-        let snapshot = parts.configuration.snapshot
-        guard let configuration = snapshot.provider(id, project: caller.project.id, tenant: caller.tenant) else {
+        guard let configuration = parts.provider(id, caller) else {
             throw AccountsError.providerNotFound
         }
         guard configuration.enabled else { throw AccountsError.providerDisabled }

@@ -54,7 +54,7 @@ package struct ExplainSignIn: Sendable {
             rawUserInfo: "{}",
             federatedID: subject
         )
-        guard let configuration = parts.configuration(of: credential, caller) else {
+        guard let configuration = parts.provider(credential.identity.provider, caller) else {
             throw AccountsError.providerNotFound
         }
         guard configuration.enabled else { throw AccountsError.providerDisabled }

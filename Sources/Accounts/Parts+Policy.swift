@@ -4,12 +4,9 @@ import Projects
 import Storage
 
 extension Parts {
-    func configuration(of credential: FederatedCredential, _ caller: Caller) -> ProviderConfiguration? {
-        configuration.snapshot.provider(
-            credential.identity.provider,
-            project: caller.project.id,
-            tenant: caller.tenant
-        )
+    /// A provider as the caller's project or tenant has it; nil when it has none of that id.
+    func provider(_ id: ProviderID, _ caller: Caller) -> ProviderConfiguration? {
+        configuration.snapshot.provider(id, project: caller.project.id, tenant: caller.tenant)
     }
 
     /// What the project decides about a credential.
@@ -17,7 +14,7 @@ extension Parts {
         let settings = caller.project.settings
         let trust = federation.emailTrust(
             for: credential,
-            configuration: configuration(of: credential, caller),
+            configuration: provider(credential.identity.provider, caller),
             strict: settings.strictEmailTrust
         )
         return LinkingPolicy(

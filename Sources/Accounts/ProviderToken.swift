@@ -27,11 +27,8 @@ package struct ProviderToken: Sendable {
         _ project: Project,
         _ tenant: TenantID
     ) async throws -> FreshToken {
-        let account = try AdminAccounts.required(localID)
         let caller = Caller(project: project, tenant: tenant)
-        guard try await parts.accounts.find(account, session: nil, in: caller.scope) != nil else {
-            throw AccountsError.userNotFound
-        }
+        let account = try await parts.existingAccount(localID, in: caller.scope)
         return try await fresh(of: account, provider, caller)
     }
 
@@ -53,13 +50,7 @@ package struct ProviderToken: Sendable {
         guard let provider, !provider.isEmpty else { throw AccountsError.invalidProviderID }
         let id = ProviderID(provider)
         let key = ProviderTokenStore.Key(scope: caller.scope, account: account, provider: id)
-        guard
-            let configuration = parts.configuration.snapshot.provider(
-                id,
-                project: caller.project.id,
-                tenant: caller.tenant
-            )
-        else { throw AccountsError.providerNotFound }
+        guard let configuration = parts.provider(id, caller) else { throw AccountsError.providerNotFound }
         guard configuration.enabled else { throw AccountsError.providerDisabled }
         guard parts.federation.tokenKeeping(configuration) == .all else { throw AccountsError.providerTokensNotKept }
         var awaited: Int64?

@@ -16,8 +16,7 @@ package struct ReceiveNotification: Sendable {
         from provider: ProviderID,
         _ caller: Caller
     ) async throws -> ReceivedNotification.Answer {
-        let snapshot = parts.configuration.snapshot
-        guard let configuration = snapshot.provider(provider, project: caller.project.id, tenant: caller.tenant) else {
+        guard let configuration = parts.provider(provider, caller) else {
             throw AccountsError.providerNotFound
         }
         let received: ReceivedNotification

@@ -35,8 +35,7 @@ package struct RevokeToken: Sendable {
         guard user.account.linked.contains(where: { $0.provider == provider }) else {
             throw AccountsError.providerNotLinked
         }
-        let snapshot = parts.configuration.snapshot
-        guard let configuration = snapshot.provider(provider, project: caller.project.id, tenant: caller.tenant) else {
+        guard let configuration = parts.provider(provider, caller) else {
             throw AccountsError.providerNotFound
         }
         guard parts.federation.revokesGrants(of: configuration) else {

@@ -45,10 +45,10 @@ extension Parts {
         }
     }
 
-    /// The providers at which a grant can be ended.
-    private func revocableProviders(_ caller: Caller) -> Set<ProviderID> {
-        let providers = configuration.snapshot.providers(project: caller.project.id, tenant: caller.tenant)
-        return Set(providers.filter { federation.revokesGrants(of: $0) }.map(\.provider))
+    /// The providers at which the grants that a change takes away can be ended.
+    private func revocable(_ changes: AccountChanges, of account: Account, _ caller: Caller) -> Set<ProviderID> {
+        let gone = changes.deletesAccount ? Set(account.linked.map(\.provider)) : changes.unlinked
+        return gone.filter { provider($0, caller).map(federation.revokesGrants) ?? false }
     }
 
     /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as errors of ours; grants of credentials that go
@@ -59,11 +59,10 @@ extension Parts {
         _ caller: Caller,
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
-        let revocable = revocableProviders(caller)
         do {
             return try await accounts.change(account, session: session, in: caller.scope, now: now()) {
                 var changes = try decide($0, $1)
-                changes.revocable = revocable
+                changes.revocable = revocable(changes, of: $0, caller)
                 return changes
             }
         } catch let conflict as ClaimConflict {

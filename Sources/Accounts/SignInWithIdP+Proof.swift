@@ -177,8 +177,7 @@ extension SignInWithIdP {
 
     /// The provider's configuration; nil only where none is needed.
     private func enabledProvider(_ id: ProviderID, _ caller: Caller) throws(AccountsError) -> ProviderConfiguration? {
-        let snapshot = parts.configuration.snapshot
-        guard let configuration = snapshot.provider(id, project: caller.project.id, tenant: caller.tenant) else {
+        guard let configuration = parts.provider(id, caller) else {
             guard parts.development else { throw .providerNotFound }
             return nil
         }
@@ -202,7 +201,7 @@ extension SignInWithIdP {
         SignInWrite(
             scope: caller.scope,
             credential: proof.credential,
-            keptTokens: parts.federation.tokenKeeping(parts.configuration(of: proof.credential, caller))
+            keptTokens: parts.federation.tokenKeeping(parts.provider(proof.credential.identity.provider, caller))
                 .kept(of: proof.credential.tokens),
             session: session,
             now: parts.now(),

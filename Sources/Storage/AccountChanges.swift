@@ -27,7 +27,7 @@ package struct AccountChanges: Sendable {
     package var deletesAccount = false
     /// What becomes of a grant at a provider.
     package var grant: GrantChange?
-    /// Providers at which the grants of credentials that go are ended.
+    /// Providers whose credentials go, and at which the grants are ended too.
     package var revocable: Set<ProviderID> = []
     /// The provider's event that this carries out, once.
     package var event: EventKey?

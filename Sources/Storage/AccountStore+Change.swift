@@ -34,9 +34,7 @@ extension AccountStore {
                         changes = AccountChanges()
                     }
                 }
-                let gone = changes.deletesAccount ? Set(current.linked.map(\.provider)) : changes.unlinked
-                let ended = gone.intersection(changes.revocable)
-                try await enqueueRevocations(of: account, at: ended, scope, now: now, transaction)
+                try await enqueueRevocations(of: account, at: changes.revocable, scope, now: now, transaction)
                 var after: Account?
                 if changes.deletesAccount {
                     try await delete(current, scope, now: now, transaction)
