@@ -36,7 +36,8 @@ package struct TestService: Sendable {
             settings.anonymousSignIn = true
             return settings
         }()
-        package var clock = SteppableClock()
+        /// Another service's clock, which both then share; one of its own without.
+        package var clock: SteppableClock?
         package var outboundLimits = OutboundLimits()
         /// Another database than the suite's.
         package var conninfo: String?
@@ -69,7 +70,7 @@ package struct TestService: Sendable {
             ),
             logger: logger
         )
-        let clock = options.clock
+        let clock = options.clock ?? SteppableClock()
         let stores = Stores(
             database: database,
             keyRing: try Self.keyRing,
