@@ -102,11 +102,8 @@ struct ProviderScene: Sendable {
         _ options: Options = Options(),
         _ body: @Sendable (ProviderScene) async throws -> Void
     ) async throws {
-        try await TestSlots.services.use {
-            // The provider's clock is the real one, and waiting for a slot takes time.
-            options.service.clock.set(Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down)))
-            try await play(kind, options, body)
-        }
+        // The provider's clock is the real one, and waiting for a slot takes time: the service's is made afterwards.
+        try await TestSlots.services.use { try await play(kind, options, body) }
     }
 
     private static func play(
