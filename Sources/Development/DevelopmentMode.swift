@@ -11,7 +11,6 @@ package enum DevelopmentMode {
         let configuration = stores.configuration
         var options = ServiceAssembly.Options()
         options.development = true
-        options.allowsLoopbackProviders = true
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }

@@ -1,6 +1,7 @@
 import Configuration
 import Foundation
 import Logging
+import Outbound
 import Secrets
 import SystemPackage
 
@@ -29,6 +30,9 @@ struct ServiceConfiguration: Sendable {
     var publicURL: String?
     /// `http.trustedProxies` (default none): addresses or networks whose `X-Forwarded-For` is believed.
     var trustedProxies: [String]
+    /// `outbound.allow` (default none): providers at other than public addresses, `private` (RFC 1918, RFC 4193; by https)
+    /// or `loopback` (this machine, also by http).
+    var outbound: AddressPolicy
     /// `encryption.keys` (required by `serve`, secret): `id:base64 of 32 bytes`, the first one encrypts.
     var encryptionKeys: [Secret]
     /// `log.level` (default `info`).
@@ -68,6 +72,14 @@ struct ServiceConfiguration: Sendable {
         operations = try reader.string(forKey: "metrics.bind").map { try Self.address("metrics.bind", $0) }
         publicURL = reader.string(forKey: "http.publicURL")
         trustedProxies = Self.list("http.trustedProxies", reader)
+        let allowed = Self.list("outbound.allow", reader)
+        guard Set(allowed).isSubset(of: ["private", "loopback"]) else {
+            throw CommandFailure.configuration("outbound.allow may list private and loopback")
+        }
+        outbound = AddressPolicy(
+            allowsLoopback: allowed.contains("loopback"),
+            allowsPrivateNetworks: allowed.contains("private")
+        )
         encryptionKeys = Self.list("encryption.keys", reader).map { Secret($0) }
         let level = reader.string(forKey: "log.level") ?? "info"
         guard let logLevel = Logger.Level(rawValue: level) else {

@@ -24,8 +24,6 @@ package struct ServiceAssembly: Sendable {
     package struct Options: Sendable {
         /// Providers may lack a configuration, and any loopback continue URL is fine.
         package var development = false
-        /// Providers may have http URLs on loopback.
-        package var allowsLoopbackProviders = false
         /// Nil asks the API keys of the database.
         package var projectForKey: (@Sendable (APIKey) -> Project?)?
         /// Nil takes the projects that exist.
@@ -84,7 +82,7 @@ package struct ServiceAssembly: Sendable {
         let api = RouteTable.api(
             accounts: accounts,
             configuration: configuration,
-            allowsLoopbackProviders: options.allowsLoopbackProviders,
+            allowsLoopbackProviders: federation.allowsLoopback,
             publicURL: options.publicURL,
             projectNamed: projectNamed,
             additional: options.additionalRoutes + health.routes

@@ -74,7 +74,9 @@ extension FederationService {
                 clientID: client.id,
                 key: key,
                 keyID: definition.variables["keyId"],
-                audience: url,
+                // Never what discovery says: a provider could have assertions made that are good at another one
+                // (CVE-2025-27370). Without an issuer there is no discovery either.
+                audience: definition.variables["audience"] ?? definition.issuers.first ?? url,
                 id: random.handle(),
                 now: seconds
             )

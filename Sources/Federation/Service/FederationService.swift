@@ -41,7 +41,8 @@ package final class FederationService: Sendable {
         keySets = FetchCache(settings: keySettings, now: now)
     }
 
-    var allowsLoopback: Bool { http.allowsLoopback }
+    /// Whether providers may have http URLs on loopback.
+    package var allowsLoopback: Bool { http.allowsLoopback }
 
     /// Seconds since 1970.
     var seconds: Int64 { Int64(now().timeIntervalSince1970) }

@@ -53,7 +53,7 @@ struct Serve: AsyncParsableCommand {
             await database.close()
             throw readable(error)
         }
-        let outbound = OutboundClient(allowsLoopback: false)
+        let outbound = OutboundClient(policy: configuration.outbound)
         let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
         var options = ServiceAssembly.Options()
         options.limits.proxies = proxies

@@ -6,7 +6,7 @@ extension RouteTable {
     /// The routes of the whole API.
     ///
     /// - Parameters:
-    ///   - allowsLoopbackProviders: whether providers may have http URLs on loopback: `identity dev`.
+    ///   - allowsLoopbackProviders: whether providers may have http URLs on loopback.
     ///   - additional: win over those of the same method and path.
     static func api(
         accounts: AccountsService,

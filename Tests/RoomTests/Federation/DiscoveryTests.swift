@@ -120,7 +120,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "{", "[]", "<html>", "{\"issuer\":1,\"issuer\":2}"])
+    @Test(
+        "T-B18: what is no document is unreachable",
+        arguments: ["", "{", "[]", "<html>", "{\"issuer\":1,\"issuer\":2}"]
+    )
     func whatIsNoDocumentIsUnreachable(_ body: String) async throws {
         try await FederationWorld.run { world in
             world.server.on("/.well-known/openid-configuration", .json(body))

@@ -50,13 +50,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "", "x", "/a", "ftp://a.example/", "file:///etc/passwd", "https://", "https:///a", "https://u@a.example/",
-        "https://u:p@a.example/", "https://a.example/#f", "https://a.example:0/", "https://a.example:99999/",
-        "https://a.example:x/", "https://a b/", "https://a.example/ b", "https://a.example\\@b.example/",
-        "https://%6c/",
-        "https://ä.example/", "https://[::1/", "https://[zz]/", "http:a.example", "https://a.example/\r\nx",
-    ])
+    @Test(
+        "T-B17: a URL that is not plainly one is refused",
+        arguments: [
+            "", "x", "/a", "ftp://a.example/", "file:///etc/passwd", "https://", "https:///a", "https://u@a.example/",
+            "https://u:p@a.example/", "https://a.example/#f", "https://a.example:0/", "https://a.example:99999/",
+            "https://a.example:x/", "https://a b/", "https://a.example/ b", "https://a.example\\@b.example/",
+            "https://%6c/",
+            "https://ä.example/", "https://[::1/", "https://[zz]/", "http:a.example", "https://a.example/\r\nx",
+        ]
+    )
     func refusesAURL(_ url: String) async throws {
         try await withClient { client, _ in
             await #expect(throws: OutboundError.invalidURL) { try await client.send(OutboundRequest(url: url)) }
@@ -77,17 +80,20 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "https://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest/meta-data", "https://10.0.0.1/",
-        "https://[fd00:ec2::254]/", "https://[::ffff:127.0.0.1]/", "https://0.0.0.0/",
-    ])
+    @Test(
+        "T-B17: inner addresses are refused",
+        arguments: [
+            "https://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest/meta-data", "https://10.0.0.1/",
+            "https://[fd00:ec2::254]/", "https://[::ffff:127.0.0.1]/", "https://0.0.0.0/",
+        ]
+    )
     func refusesAnInnerAddress(_ url: String) async throws {
         try await withClient(policy: AddressPolicy()) { client, _ in
             await #expect(throws: OutboundError.refusedAddress) { try await client.send(OutboundRequest(url: url)) }
         }
     }
 
-    @Test func refusesANameThatLeadsInside() async throws {
+    @Test("T-B17: a name that leads inside is refused") func refusesANameThatLeadsInside() async throws {
         let resolver = AddressResolver { _ in [.v4([169, 254, 169, 254]), .v4([10, 0, 0, 1])] }
         try await withClient(policy: AddressPolicy(), resolver: resolver) { client, _ in
             await #expect(throws: OutboundError.refusedAddress) {
@@ -96,7 +102,8 @@ import Testing
         }
     }
 
-    @Test func connectsToTheVeryAddressThatWasChecked() async throws {
+    @Test("T-B17: the connection goes to the very address that was checked")
+    func connectsToTheVeryAddressThatWasChecked() async throws {
         // The name exists for this resolver alone: had the connection looked it up by itself, it would have failed.
         let lookups = Mutex<[String]>([])
         let resolver = AddressResolver { host in
@@ -134,7 +141,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [301, 302, 303, 307, 308]) func aRedirectIsAnAnswer(_ status: Int) async throws {
+    @Test("T-B17: a redirect is an answer, not followed", arguments: [301, 302, 303, 307, 308])
+    func aRedirectIsAnAnswer(_ status: Int) async throws {
         try await withClient { client, server in
             server.on("/a", .status(status, headers: [("location", server.base + "/b")]))
             let response = try await client.send(OutboundRequest(method: .post, url: server.base + "/a", body: [1]))
@@ -156,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func aBodyHasALimit() async throws {
+    @Test("T-B17, T-B18: a body has a limit") func aBodyHasALimit() async throws {
         try await withClient { client, server in
             server.on("/a", .answer(body: [UInt8](repeating: 65, count: 1_000)))
             let fits = OutboundRequest(url: server.base + "/a", maximumResponseSize: 1_000)
@@ -172,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatNeverEndsIsCutOff() async throws {
+    @Test("T-B17, T-B18: a body that never ends is cut off") func aBodyThatNeverEndsIsCutOff() async throws {
         var limits = OutboundLimits()
         limits.total = .milliseconds(300)
         try await withClient(limits: limits) { client, server in

@@ -132,7 +132,7 @@ struct AppleLifeCycleTests {
         }
     }
 
-    @Test("T-C13: a forged, foreign, stale or wrong notification does nothing")
+    @Test("T-C10, T-C13: a forged, foreign, stale or wrong notification does nothing")
     func forged() async throws {
         try await Self.run { scene in
             let reply = try await scene.signIn()

@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Linking
+import Projects
 import Secrets
 import TestKit
 import Testing
@@ -47,7 +48,7 @@ struct AppleTests {
         }
     }
 
-    @Test("R-66: only the name is believed of what comes beside the token; the address is the token's")
+    @Test("R-66, T-B10: only the name is believed of what comes beside the token; the address is the token's")
     func unsignedUser() async throws {
         try await Self.run { scene in
             let arrival = try await scene.arrive()
@@ -151,6 +152,28 @@ struct AppleTests {
             let reply = try await scene.signIn()
             #expect(reply["email"] == "k9@privaterelay.appleid.com")
             #expect(reply["rawUserInfo"]?.string?.contains(#""is_private_email":"true""#) == true)
+        }
+    }
+
+    @Test(
+        "T-C14: Apple's word on an address opens nobody's account where linking wants a confirmation",
+        arguments: [true, false]
+    )
+    func forgedAddress(verified: Bool) async throws {
+        var options = ProviderScene.Options()
+        options.service.settings.linking = .confirm
+        try await Self.run(options) { scene in
+            let victim = try await scene.service.signUp("ada@example.com")
+            let proof = try await scene.service.admin(
+                "accounts:update",
+                ["localId": JSON(victim.localID), "emailVerified": .bool(verified)]
+            )
+            #expect(proof.status == 200, "\(proof)")
+            let reply = try await scene.signIn()
+            #expect(reply["needConfirmation"] == true, "\(reply)")
+            #expect(reply["idToken"] == nil && reply["refreshToken"] == nil)
+            let account = try #require(try await scene.service.account(victim.localID))
+            #expect(account["providerUserInfo"]?.array?.map { $0["providerId"] } == ["password"])
         }
     }
 

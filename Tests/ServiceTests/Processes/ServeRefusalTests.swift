@@ -144,6 +144,7 @@ struct ServeRefusalTests {
             ("IDENTITY_DATABASE_CONNECTIONS", "many", "database.connections"),
             ("IDENTITY_DATABASE_PREPARES", "maybe", "database.prepares"),
             ("IDENTITY_HTTP_TRUSTED_PROXIES", "proxy", "http.trustedProxies"),
+            ("IDENTITY_OUTBOUND_ALLOW", "private,everything", "outbound.allow"),
             ("IDENTITY_LOG_LEVEL", "loud", "log.level"), ("IDENTITY_LOG_FORMAT", "xml", "log.format"),
         ]
     )

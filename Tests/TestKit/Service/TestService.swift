@@ -186,7 +186,6 @@ package struct TestService: Sendable {
         _ project: ProjectID
     ) -> ServiceAssembly.Options {
         var made = ServiceAssembly.Options()
-        made.allowsLoopbackProviders = true
         made.publicURL = "https://id.example.com"
         if options.development { made = DevelopmentMode.options(stores: stores, project: project) }
         made.limits = options.limits
