@@ -1,5 +1,7 @@
 package import Federation
 package import Linking
+import Logging
+import Projects
 
 /// Why a use case refused.
 ///
@@ -27,6 +29,8 @@ package enum AccountsError: Error, Sendable {
     case providerNotFound
     case providerDisabled
     case federation(FederationError)
+    /// A code of a native app, and nothing tells which of several it was given to.
+    case unknownCodeClient
     /// The account has no identity of the provider.
     case providerNotLinked
     /// The provider's configuration does not keep tokens.
@@ -89,4 +93,21 @@ package enum AccountsError: Error, Sendable {
     case sessionNotFound
     /// Storage gave up after its retries: the caller may try again.
     case contended
+}
+
+extension AccountsError {
+    /// What a provider's sign-in failed with; what only an admin can mend is logged for one.
+    static func federation(_ error: FederationError, at provider: ProviderID, _ caller: Caller) -> AccountsError {
+        switch error {
+        case .misconfigured, .clientRejected:
+            Logger.current.warning(
+                "A provider's configuration must be mended",
+                metadata: [
+                    "project.id": "\(caller.project.id)", "provider.id": "\(provider)", "error.cause": "\(error)",
+                ]
+            )
+        default: break
+        }
+        return .federation(error)
+    }
 }

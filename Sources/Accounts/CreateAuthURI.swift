@@ -106,7 +106,7 @@ package struct CreateAuthURI: Sendable {
                 )
             )
         } catch {
-            throw AccountsError.federation(error)
+            throw AccountsError.federation(error, at: id, caller)
         }
         let sessionID = request.sessionID.flatMap { $0.isEmpty ? nil : $0 } ?? newSessionID()
         try await parts.flows.insert(

@@ -104,7 +104,7 @@ package struct ProviderToken: Sendable {
             try? await parts.providerTokens.release(key, generation: generation)
             switch error {
             case .unavailable, .issuerUnreachable: throw AccountsError.providerUnavailable
-            default: throw AccountsError.federation(error)
+            default: throw AccountsError.federation(error, at: key.provider, caller)
             }
         }
         return try await keep(renewed, of: key, generation) ? renewed : nil

@@ -24,7 +24,7 @@ package struct ReceiveNotification: Sendable {
             received = try await parts.federation.receive(notification, with: configuration)
         } catch {
             AccountEvent.notificationRefused.log(nil, provider: provider, caller)
-            throw AccountsError.federation(error)
+            throw AccountsError.federation(error, at: provider, caller)
         }
         for event in received.events { try await carryOut(event, caller) }
         return received.answer

@@ -18,13 +18,23 @@ package struct RevokeToken: Sendable {
         package var token: Secret
         /// With a code of a web flow, as it was sent to the provider.
         package var redirectURI: String?
+        /// The iOS app that calls, as Firebase's SDK says.
+        package var bundleID: String?
 
-        package init(idToken: String?, provider: ProviderID, type: TokenType, token: Secret, redirectURI: String?) {
+        package init(
+            idToken: String?,
+            provider: ProviderID,
+            type: TokenType,
+            token: Secret,
+            redirectURI: String?,
+            bundleID: String?
+        ) {
             self.idToken = idToken
             self.provider = provider
             self.type = type
             self.token = token
             self.redirectURI = redirectURI
+            self.bundleID = bundleID
         }
     }
 
@@ -42,12 +52,9 @@ package struct RevokeToken: Sendable {
             throw AccountsError.federation(.revocationNotSupported)
         }
         let known = try await parts.accounts.tokenClient(of: account, at: provider, in: caller.scope)
-        // A code without a redirect URI came from a native app.
-        let native = request.type == .code && request.redirectURI == nil ? configuration.audiences.first : nil
+        let clientID = try client(of: request, known: known, configuration)
         do throws(FederationError) {
             var (token, isRefreshToken) = (request.token, request.type == .refreshToken)
-            // A code of a web flow is the configured client's, whatever tokens are kept.
-            let clientID = request.type == .code && request.redirectURI != nil ? nil : known ?? native
             if request.type == .code {
                 (token, isRefreshToken) = try await parts.federation.exchangeForRevocation(
                     token,
@@ -63,7 +70,7 @@ package struct RevokeToken: Sendable {
                 with: configuration
             )
         } catch {
-            throw AccountsError.federation(error)
+            throw AccountsError.federation(error, at: provider, caller)
         }
         let now = parts.now()
         _ = try await parts.change(account, session: nil, caller) { _, _ in
@@ -72,5 +79,21 @@ package struct RevokeToken: Sendable {
             return changes
         }
         AccountEvent.grantRevoked.log(account, provider: provider, caller)
+    }
+
+    /// The client that the token or the code was given to, for no other of which it is good; nil for the configured one.
+    private func client(
+        of request: Request,
+        known: String?,
+        _ configuration: ProviderConfiguration
+    ) throws(AccountsError) -> String? {
+        guard request.type == .code else { return known }
+        // A code of a web flow is the configured client's, whatever tokens are kept.
+        guard request.redirectURI == nil else { return nil }
+        // One without a redirect URI came from a native app.
+        let apps = configuration.audiences
+        if let bundleID = request.bundleID, apps.contains(bundleID) { return bundleID }
+        guard known == nil, apps.count > 1 else { return known ?? apps.first }
+        throw .unknownCodeClient
     }
 }

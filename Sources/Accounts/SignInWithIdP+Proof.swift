@@ -65,7 +65,7 @@ extension SignInWithIdP {
             else { throw AccountsError.federation(.nonceMismatch) }
             throw AccountsError.duplicateCredential
         } catch {
-            throw AccountsError.federation(error)
+            throw AccountsError.federation(error, at: provider, caller)
         }
     }
 
@@ -109,7 +109,7 @@ extension SignInWithIdP {
                 }
             }
         } catch {
-            throw AccountsError.federation(error)
+            throw AccountsError.federation(error, at: provider, caller)
         }
     }
 

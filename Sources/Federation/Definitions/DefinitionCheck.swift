@@ -137,6 +137,14 @@ struct DefinitionCheck {
         for name in definition.extraAuthorizationParameters.keys where ReservedParameters.contains(name) {
             throw invalid("extraAuthorizationParameters.\(name)", "is set by the service")
         }
+        for (name, value) in definition.extraAuthorizationParameters where name.lowercased() == "max_age" {
+            guard definition.protocolKind == .oidc, MaximumAge.seconds(value) != nil else {
+                throw invalid(
+                    "extraAuthorizationParameters.\(name)",
+                    "must be a number of seconds, of a provider with ID tokens"
+                )
+            }
+        }
         for name in definition.refresh.parameters.keys where ReservedParameters.contains(name) {
             throw invalid("refresh.parameters.\(name)", "is set by the service")
         }

@@ -3,24 +3,16 @@ import Secrets
 /// The authorization request (RFC 6749 §4.1.1, OIDC Core §3.1.2.1) while it is put together.
 struct AuthorizationDraft {
     private let options: AuthorizationOptions
-    /// Seconds; an app may ask for it as an option or as a custom parameter.
-    let maxAge: Int?
 
     /// Refuses what no definition can allow (T-B8, R-27).
     init(_ options: AuthorizationOptions) throws(FederationError) {
         var seen: Set<String> = []
-        var maxAge = options.maxAge
         for (name, value) in options.customParameters.sorted(by: { $0.key < $1.key }) {
             let refusal = FederationError.customParameterNotAllowed(name: SafeText.short(name))
             guard Self.isName(name), !ReservedParameters.contains(name), seen.insert(name.lowercased()).inserted,
                 value.utf8.count <= 2_048, !value.utf8.contains(where: { $0 < 32 || $0 == 127 })
             else { throw refusal }
-            if name.lowercased() == "max_age" {
-                guard options.maxAge == nil, let seconds = Int(value), (0...31_536_000).contains(seconds) else {
-                    throw refusal
-                }
-                maxAge = seconds
-            }
+            if name.lowercased() == "max_age", MaximumAge.seconds(value) == nil { throw refusal }
         }
         guard options.scopes.count <= 64, options.scopes.allSatisfy(Scope.isAcceptable) else {
             throw .customParameterNotAllowed(name: "scope")
@@ -33,7 +25,6 @@ struct AuthorizationDraft {
         guard !FormText.pairs(query).contains(where: { answers.contains(FormText.decode($0.name, plusIsSpace: true)) })
         else { throw .invalidRedirectURI }
         self.options = options
-        self.maxAge = maxAge
     }
 
     private static func isName(_ name: String) -> Bool {
@@ -59,7 +50,21 @@ struct AuthorizationDraft {
             guard allowed, !fixed.contains(name.lowercased()) || known.contains(name) else {
                 throw .customParameterNotAllowed(name: SafeText.short(name))
             }
+            // Without an ID token nothing tells whether the provider kept to it.
+            guard name.lowercased() != "max_age" || definition.protocolKind == .oidc else {
+                throw .customParameterNotAllowed(name: name)
+            }
         }
+    }
+
+    /// Seconds of `max_age` as it is sent, the app's or the definition's own (OIDC Core §3.1.2.1).
+    func maxAge(_ definition: ProviderDefinition) -> Int? {
+        extraParameters(definition).first { $0.name.lowercased() == "max_age" }.flatMap { MaximumAge.seconds($0.value) }
+    }
+
+    /// Whether the person is to authenticate anew, whatever session the provider has.
+    func asksForLogin(_ definition: ProviderDefinition) -> Bool {
+        extraParameters(definition).contains { $0.name == "prompt" && $0.value.split(separator: " ").contains("login") }
     }
 
     /// The variables that the app chose: parameters that do not go into the query.
@@ -109,7 +114,6 @@ struct AuthorizationDraft {
         if definition.responseMode != .automatic {
             parameters.append(("response_mode", definition.responseMode.rawValue))
         }
-        if let maxAge = options.maxAge { parameters.append(("max_age", String(maxAge))) }
         if let hint = options.loginHint, options.customParameters["login_hint"] == nil {
             parameters.append(("login_hint", hint))
         }
@@ -125,4 +129,10 @@ struct AuthorizationDraft {
             .sorted { $0.key < $1.key }
             .map { (name: $0.key, value: $0.value) }
     }
+}
+
+/// `max_age`: the most seconds that an authentication may be ago.
+enum MaximumAge {
+    /// Nil for what is no number of seconds up to a year.
+    static func seconds(_ text: String) -> Int? { Int(text).flatMap { (0...31_536_000).contains($0) ? $0 : nil } }
 }

@@ -28,8 +28,10 @@ package struct AuthorizationFlow: Sendable, Hashable, Codable, CustomStringConve
     package var responseType: ResponseType?
     /// What the app chose of the definition's variables; nil for nothing.
     package var variables: [String: String]?
-    /// Seconds; see ``AuthorizationOptions/maxAge``.
+    /// Seconds of `max_age`.
     package var maxAge: Int?
+    /// Seconds since 1970: when `prompt=login` was asked for.
+    package var loginAskedAt: Int64?
     /// OAuth 1.0a: what the callback must name, and what its verifier is exchanged with.
     package var requestToken: OAuth1Token?
     /// The provider announced RFC 9207: a callback without `iss` is refused.

@@ -7,11 +7,11 @@ package struct AuthorizationOptions: Sendable {
     /// Added to the definition's scopes.
     package var scopes: [String]
     /// `prompt`, `login_hint`, `hd`, …; names that the service sets itself are refused.
+    ///
+    /// What `max_age` and `prompt=login` ask for is checked afterwards, against `auth_time`.
     package var customParameters: [String: String]
     /// `response_type`, one that the definition offers; nil for its first.
     package var responseType: String?
-    /// Seconds; asks the provider for an authentication no older, and checks `auth_time` afterwards.
-    package var maxAge: Int?
     /// The address that the person is expected to use, sent as `login_hint`.
     package var loginHint: String?
 
@@ -20,14 +20,12 @@ package struct AuthorizationOptions: Sendable {
         scopes: [String] = [],
         customParameters: [String: String] = [:],
         responseType: String? = nil,
-        maxAge: Int? = nil,
         loginHint: String? = nil
     ) {
         self.redirectURI = redirectURI
         self.scopes = scopes
         self.customParameters = customParameters
         self.responseType = responseType
-        self.maxAge = maxAge
         self.loginHint = loginHint
     }
 }

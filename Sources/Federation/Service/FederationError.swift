@@ -3,7 +3,8 @@ package import Linking
 /// Why a provider's sign-in did not come to an identity.
 ///
 /// Each case names the wire message that it becomes; the values are those that the message quotes, cut to 200 characters
-/// without control characters. The description is for logs: it has no value that came from outside.
+/// without control characters. The description is for logs: it has no value that came from outside, but for what an
+/// admin has to mend.
 package enum FederationError: Error, Sendable, Hashable {
     // Configuration
 
@@ -75,6 +76,10 @@ package enum FederationError: Error, Sendable, Hashable {
     /// `INVALID_IDP_RESPONSE : An access token alone is not accepted for <provider>.`
     case accessTokenNotAccepted(ProviderID)
 
+    /// The provider issues no ID tokens that an app could hand in by itself:
+    /// `INVALID_IDP_RESPONSE : An ID token is not accepted for <provider>.`
+    case idTokenNotAccepted(ProviderID)
+
     // After the sign-in
 
     /// The provider has no way to end a grant: `OPERATION_NOT_ALLOWED : The provider does not support revocation.`
@@ -111,7 +116,7 @@ package enum FederationError: Error, Sendable, Hashable {
     case nonceMismatch
     /// `at_hash` or `c_hash` is wrong (T-C9): `INVALID_IDP_RESPONSE : The hash in ID Token does not match.`
     case hashMismatch
-    /// `max_age` was asked for, and `auth_time` is missing or too old:
+    /// `max_age` was asked for, and `auth_time` is missing or too old; or `prompt=login`, and it is from before:
     /// `INVALID_IDP_RESPONSE : The authentication is too old.`
     case authenticationTooOld
 
@@ -143,7 +148,7 @@ extension FederationError: CustomStringConvertible {
         switch self {
         case .providerNotFound: "provider.notFound"
         case .providerDisabled: "provider.disabled"
-        case .misconfigured: "provider.misconfigured"
+        case .misconfigured(let problem): "provider.misconfigured: \(SafeText.short(problem.description))"
         case .customParameterNotAllowed: "request.customParameter"
         case .responseTypeNotOffered: "request.responseType"
         case .invalidRedirectURI: "request.redirectURI"
@@ -166,6 +171,7 @@ extension FederationError: CustomStringConvertible {
         case .accessTokenOfAnotherClient: "credential.accessTokenOfAnotherClient"
         case .consentRequired: "refresh.consentRequired"
         case .accessTokenNotAccepted: "credential.accessTokenNotAccepted"
+        case .idTokenNotAccepted: "credential.idTokenNotAccepted"
         case .revocationNotSupported: "revocation.notSupported"
         case .notificationsNotSupported: "notification.notSupported"
         case .invalidNotification(let reason): "notification.\(reason.rawValue)"

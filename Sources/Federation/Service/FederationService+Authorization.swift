@@ -36,7 +36,8 @@ extension FederationService {
             scopes: provider.scopes(asked: options.scopes),
             responseType: try draft.responseType(of: definition),
             variables: variables.isEmpty ? nil : variables,
-            maxAge: draft.maxAge,
+            maxAge: draft.maxAge(definition),
+            loginAskedAt: draft.asksForLogin(definition) ? seconds : nil,
             requiresIssuerParameter: provider.discovery?.sendsIssuerParameter ?? false
         )
         if definition.protocolKind == .oauth1 {

@@ -27,9 +27,9 @@ extension FederationService {
                 with: configuration
             )
         }
+        guard try definition(of: configuration).directSignIn.idToken else { throw .idTokenNotAccepted(id) }
         let token = try CompactJWT(idToken)
         let provider = try await resolve(configuration)
-        guard provider.definition.directSignIn.idToken else { throw .signatureInvalid(.algorithm) }
         let clients = [configuration.clientID] + configuration.audiences
         let expectation = IDTokenExpectation(
             issuers: provider.definition.issuers,

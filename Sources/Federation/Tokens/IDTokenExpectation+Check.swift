@@ -61,11 +61,13 @@ extension IDTokenExpectation {
         guard let issued = claims["iat"]?.integerPart, let expires = claims["exp"]?.integerPart else { throw stale }
         guard now < expires + Self.skew, issued <= now + Self.skew else { throw stale }
         if let maximumAge, now - issued > Int64(maximumAge) + Self.skew { throw stale }
-        if let maximumAuthenticationAge {
-            guard let time = claims["auth_time"]?.integerPart,
-                now - time <= Int64(maximumAuthenticationAge) + Self.skew, time <= now + Self.skew
-            else { throw .authenticationTooOld }
-        }
+        var earliest = authenticatedSince ?? 0
+        if let maximumAuthenticationAge { earliest = max(earliest, now - Int64(maximumAuthenticationAge)) }
+        // `prompt=login` alone does not oblige the provider to say when it was.
+        let mayLack = maximumAuthenticationAge == nil
+        guard earliest > 0, !mayLack || claims["auth_time"] != nil else { return }
+        guard let time = claims["auth_time"]?.integerPart, time >= earliest - Self.skew, time <= now + Self.skew
+        else { throw .authenticationTooOld }
     }
 
     private func checkNonce(_ claim: JSONValue?) throws(FederationError) {

@@ -25,8 +25,10 @@ struct IDTokenExpectation: Sendable {
     var requiresHashes = false
     /// Seconds since `iat`.
     var maximumAge: Int?
-    /// Seconds since `auth_time`.
+    /// Seconds since `auth_time`, which must be there (OIDC Core §3.1.3.7).
     var maximumAuthenticationAge: Int?
+    /// Seconds since 1970, before which `auth_time` must not be where it is there.
+    var authenticatedSince: Int64?
     /// A client's token must carry a nonce.
     var requiresNonce = false
 
@@ -51,7 +53,8 @@ extension IDTokenExpectation {
             accessToken: accessToken,
             code: code,
             maximumAge: definition.idToken.maximumAge,
-            maximumAuthenticationAge: flow.maxAge
+            maximumAuthenticationAge: flow.maxAge,
+            authenticatedSince: flow.loginAskedAt
         )
     }
 }

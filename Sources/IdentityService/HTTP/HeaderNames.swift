@@ -2,6 +2,7 @@ import HTTPTypes
 
 extension HTTPField.Name {
     static let apiKey = named("x-goog-api-key")
+    static let bundleID = named("x-ios-bundle-identifier")
     static let requestID = named("x-request-id")
     static let forwardedFor = named("x-forwarded-for")
     static let referrerPolicy = named("referrer-policy")

@@ -32,7 +32,8 @@ struct ProviderGrantRoutes {
             provider: provider,
             type: type,
             token: Secret(token),
-            redirectURI: try body.string("redirectUri").flatMap { $0.isEmpty ? nil : $0 }
+            redirectURI: try body.string("redirectUri").flatMap { $0.isEmpty ? nil : $0 },
+            bundleID: call.call.headers[.bundleID]
         )
         try await accounts.revokeToken(request, call.caller)
         return .json { _ in }

@@ -131,6 +131,11 @@ extension WireError {
         case .missingIdentifierForLink:
             self.init("MISSING_IDENTIFIER", "providerId & rawId are both required for provider linking")
         case .invalidProviderID: self.init("INVALID_PROVIDER_ID")
+        case .unknownCodeClient:
+            self.init(
+                "INVALID_ARGUMENT",
+                "Which app the code was given to is not known: X-Ios-Bundle-Identifier must be one of its bundle ids."
+            )
         case .sessionNotFound: self.init("INVALID_ARGUMENT", "The session does not exist.")
         case .contended: self = .unavailable(cause: "accounts.contended")
         }
@@ -175,6 +180,7 @@ extension WireError {
         case .consentRequired: self.init("PROVIDER_CONSENT_REQUIRED")
         case .accessTokenNotAccepted(let provider):
             self.init(invalid, "An access token alone is not accepted for \(provider).")
+        case .idTokenNotAccepted(let provider): self.init(invalid, "An ID token is not accepted for \(provider).")
 
         case .unparsableIDToken: self.init(invalid, "Unable to parse the ID Token.")
         case .signatureInvalid: self.init(invalid, "Unable to verify the ID Token signature.")

@@ -13,7 +13,7 @@ package struct WireError: Error, Sendable, Hashable {
     /// Seconds, for `Retry-After`.
     package var retryAfter: Int?
     package var allow: [HTTPRequest.Method] = []
-    /// Why, for the log alone: from a closed set, without anything a client sent.
+    /// Why, for the log alone, without anything a client sent.
     package var cause: String?
 
     package enum Detail: Sendable, Hashable {

@@ -43,7 +43,7 @@ import Testing
     @Test func aPlainProviderHasNoIDTokens() async throws {
         try await FederationWorld.run { world in
             for configuration in [world.github(), world.oauth2()] {
-                await #expect(throws: FederationError.signatureInvalid(.algorithm)) {
+                await #expect(throws: FederationError.idTokenNotAccepted(configuration.provider)) {
                     try await world.verify(try world.idToken(), with: configuration)
                 }
             }

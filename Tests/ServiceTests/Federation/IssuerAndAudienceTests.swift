@@ -118,4 +118,22 @@ struct IssuerAndAudienceTests {
             #expect(scene.tenant.requests().isEmpty)
         }
     }
+
+    @Test(
+        "R-38: an ID token for a provider that gives apps none is refused in so many words, and is sent nowhere",
+        arguments: Kind.allCases.filter { !$0.isOpenID && $0 != .facebook }
+    )
+    func unexpectedIDToken(_ kind: Kind) async throws {
+        try await ProviderScene.run(kind) { scene in
+            let elsewhere = try await TestProvider.tenant(.genericOIDC, name: "elsewhere")
+            let token = try elsewhere.mintIDToken(for: TestUser("ada", email: "ada@example.com"))
+            for text in [token, "no token at all"] {
+                try await scene.refuses("INVALID_IDP_RESPONSE : An ID token is not accepted for \(kind.rawValue).") {
+                    try await scene.signIn(idToken: text)
+                }
+            }
+            #expect(scene.tenant.requests().isEmpty)
+            #expect(elsewhere.requests().isEmpty)
+        }
+    }
 }
