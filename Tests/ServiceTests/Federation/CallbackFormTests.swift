@@ -8,47 +8,42 @@ import Testing
 struct CallbackFormTests {
     typealias Kind = ProviderScene.Kind
 
-    @Test(
-        "R-28, R-52: a person who refuses is told apart from what goes wrong",
-        arguments: [
-            (ScriptedLogin.Decision.deny, "USER_CANCELLED"), (.bail, "USER_CANCELLED"),
-            (.loginRequired, "INVALID_IDP_RESPONSE : interaction_required"),
-            (.consentRequired, "INVALID_IDP_RESPONSE : interaction_required"),
-            (
-                .fail(error: "invalid_scope", description: "sdct-r : no"),
-                "INVALID_CONFIG : invalid_scope: sdct-r: no"
-            ),
-            (
-                .fail(error: "server_error", description: "x"),
-                Messages.providerDown
-            ),
-            (
-                .fail(error: "<script>alert(1)</script>", description: nil),
-                "INVALID_IDP_RESPONSE : _script_alert_1___script_"
-            ),
-            (
-                .fail(error: "weird\r\nSet-Cookie: a=b", description: nil),
-                "INVALID_IDP_RESPONSE : weird__Set-Cookie__a_b"
-            ),
-        ]
-    )
-    func refusedByPerson(decision: ScriptedLogin.Decision, message: String) async throws {
-        for kind in [Kind.oidc, .oauth2] {
-            try await ProviderScene.run(kind) { scene in
+    /// What a person does at the provider, or the provider says, and how the sign-in ends.
+    private static let decisions: [(ScriptedLogin.Decision, String)] = [
+        (.deny, "USER_CANCELLED"), (.bail, "USER_CANCELLED"),
+        (.loginRequired, "INVALID_IDP_RESPONSE : interaction_required"),
+        (.consentRequired, "INVALID_IDP_RESPONSE : interaction_required"),
+        (.fail(error: "invalid_scope", description: "sdct-r : no"), "INVALID_CONFIG : invalid_scope: sdct-r: no"),
+        (.fail(error: "server_error", description: "x"), Messages.providerDown),
+        (
+            .fail(error: "<script>alert(1)</script>", description: nil),
+            "INVALID_IDP_RESPONSE : _script_alert_1___script_"
+        ),
+        (
+            .fail(error: "weird\r\nSet-Cookie: a=b", description: nil),
+            "INVALID_IDP_RESPONSE : weird__Set-Cookie__a_b"
+        ),
+    ]
+
+    @Test("R-28, R-52: a person who refuses is told apart from what goes wrong", arguments: Kind.withCodes)
+    func refusedByPerson(_ kind: Kind) async throws {
+        try await ProviderScene.run(kind) { scene in
+            for (decision, message) in Self.decisions {
                 scene.tenant.nextLogin(scene.ada, decision)
                 let arrival = try await scene.arrive()
-                try await scene.refuses(message) { try await scene.finish(arrival) }
+                let reply = try await scene.refuses(nil) { try await scene.finish(arrival) }
+                #expect(reply.error == message, "\(decision): \(reply)")
                 // The flow is consumed: its answer cannot be changed for a better one.
                 let code = scene.tenant.mintCode(for: scene.ada, redirectURI: "http://localhost/callback")
                 try await scene.refuses(Messages.usedFlow) {
                     try await scene.finish(arrival.with("error", nil).with("code", code))
                 }
-                #expect(scene.tenant.requests(.token).isEmpty)
             }
+            #expect(scene.tenant.requests(.token).isEmpty)
         }
     }
 
-    @Test("an error beside a code is an error", arguments: [Kind.oidc, .oauth2])
+    @Test("an error beside a code is an error", arguments: Kind.withCodes)
     func errorAndCode(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in
             let arrival = try await scene.arrive()

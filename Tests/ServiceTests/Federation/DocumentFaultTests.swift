@@ -75,6 +75,9 @@ struct DocumentFaultTests {
                 )
             }
             #expect(reply["authUri"] == nil)
+            if let reason = test.message?.split(separator: " : ").last, reply.code == "INVALID_CONFIG" {
+                scene.logsForAdmin("provider.misconfigured: \(reason)")
+            }
             let token = try scene.tenant.mintIDToken(for: scene.ada)
             if test.name != "no token endpoint", test.name != "no authorization endpoint" {
                 try await scene.refuses(test.message) { try await scene.signIn(idToken: token) }

@@ -90,7 +90,7 @@ struct FlowThreatTests {
 
     @Test(
         "T-B3: a wrong issuer parameter ends the flow also where none was announced",
-        arguments: [Kind.oidc, .oauth2]
+        arguments: Kind.withCodes
     )
     func unannouncedIssuer(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in

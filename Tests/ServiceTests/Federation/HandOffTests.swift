@@ -40,7 +40,7 @@ struct HandOffTests {
         }
     }
 
-    @Test("R-10: the service checks the state itself, whatever the app did", arguments: [Kind.oidc, .oauth2])
+    @Test("R-10: the service checks the state itself, whatever the app did", arguments: Kind.allCases)
     func checksState(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in
             let arrival = try await scene.arrive()

@@ -14,7 +14,7 @@ struct StateThreatTests {
 
     // MARK: Login CSRF and fixation
 
-    @Test("T-B1: the right state without the client's own session id is refused", arguments: [Kind.oidc, .oauth2])
+    @Test("T-B1: the right state without the client's own session id is refused", arguments: Kind.allCases)
     func sessionBinding(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in
             let arrival = try await scene.arrive()

@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Linking
+import Storage
 import TestKit
 import Testing
 
@@ -56,16 +57,12 @@ struct ConflictScene: Sendable {
         _ tenants: [ProviderScene.Kind: TestTenant],
         _ body: @Sendable (ConflictScene) async throws -> Void
     ) async throws {
-        let options = LinkingWorld.options()
-        try await TestService.run(options) { first in
+        try await TestService.runPair(LinkingWorld.options()) { first, second in
             for (kind, tenant) in tenants {
                 try await first.configure(tenant.configuration(as: kind.provider, overrides: ["emailTrust": "never"]))
             }
-            var other = options
-            other.project = first.project
-            try await TestService.run(other) { second in
-                try await body(ConflictScene(first: first, second: second, tenants: tenants))
-            }
+            try await second.stores.configuration.refresh()
+            try await body(ConflictScene(first: first, second: second, tenants: tenants))
         }
     }
 

@@ -2,6 +2,7 @@ import Development
 import Foundation
 import InMemoryLogging
 import Linking
+import Logging
 import Outbound
 import Projects
 import TestKit
@@ -164,5 +165,14 @@ struct ProviderScene: Sendable {
             let line = log.first { $0.contains(secret) }
             #expect(line == nil, "a secret is in the log", sourceLocation: sourceLocation)
         }
+    }
+
+    /// Expects a warning by which an admin finds the provider's configuration and what is wrong with it.
+    func logsForAdmin(_ cause: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let expected = ["project.id": "\(service.project.id)", "provider.id": "\(provider)", "error.cause": cause]
+        let found = service.logs.entries.contains { entry in
+            entry.level == .warning && expected.allSatisfy { "\(entry.metadata[$0.key] ?? "")" == $0.value }
+        }
+        #expect(found, "the log does not say \(cause)", sourceLocation: sourceLocation)
     }
 }
