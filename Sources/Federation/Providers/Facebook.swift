@@ -76,8 +76,10 @@ extension FederationService {
         request.headers[.authorization] = "Bearer " + token.reveal()
         FacebookProof.add(to: &request, token: token.reveal(), secret: client.secret)
         let response = try await call(request)
-        // The token has ended, and the permission with it.
-        if response.status == 400 || response.status == 401 { throw .codeRejected(error: "unknown_token") }
+        // The token has ended, and the permission with it; other errors are limits, or wrong settings.
+        let code = (try? JSONValue(response.body))?[path: "error.code"]?.scalarText
+        if code == FacebookFault.deadToken { throw .codeRejected(error: "unknown_token") }
+        if response.status == 400 { throw .invalidAnswer(.refused) }
         return response
     }
 }

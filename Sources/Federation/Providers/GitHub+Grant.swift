@@ -5,7 +5,9 @@ import Secrets
 import StrictJSON
 
 extension FederationService {
-    /// Ends what a person granted to the app, with all its tokens ("Delete an app authorization"); 404 when it has ended.
+    /// Ends what a person granted to the app, with all its tokens ("Delete an app authorization").
+    ///
+    /// 404 is GitHub's word for a token that it does not know ("Check a token"); 422 also says that it was asked too often.
     func deleteGitHubGrant(
         _ token: Secret,
         _ provider: ResolvedProvider,
@@ -25,8 +27,7 @@ extension FederationService {
                 body: Array(JSONValue.object(body).jsonText.utf8)
             )
         )
-        // The token is not, or no longer, one of this app's.
-        if response.status == 404 || response.status == 422 { throw .codeRejected(error: "unknown_token") }
+        if response.status == 404 { throw .codeRejected(error: "unknown_token") }
         return response
     }
 }
