@@ -177,7 +177,7 @@ let package = Package(
         // Benchmarks
         .executableTarget(
             name: "bench-floor",
-            dependencies: ["Passwords", "Secrets"],
+            dependencies: ["Outbound", "Passwords", "Secrets", httpTypes],
             path: "Benchmarks/Floor",
             swiftSettings: strict
         ),

@@ -24,7 +24,6 @@ import urllib.parse
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = "bench-project"
 PROVIDER = "oidc.bench"
-ISSUER = "https://bench.example"
 PASSWORD = "correct horse battery"
 TICK = 1_000_000 / os.sysconf("SC_CLK_TCK")  # microseconds
 
@@ -113,6 +112,7 @@ class Service:
             "IDENTITY_HTTP_BIND": "127.0.0.1:0",
             "IDENTITY_ENCRYPTION_KEYS": "bench:" + base64.b64encode(secrets.token_bytes(32)).decode(),
             "IDENTITY_LOG_LEVEL": "warning",
+            "IDENTITY_OUTBOUND_ALLOW": "loopback",
             **{name: value for name, value in os.environ.items() if name.startswith("IDENTITY_")},
         }
         self.program = program
@@ -192,7 +192,7 @@ class Person:
         self.refresh_token = b64(f"{project_number}.{self.account}.{self.session}.{self.secret}".encode())
 
 
-def fill(postgres, count, project_number):
+def fill(postgres, count, project_number, issuer):
     """Accounts of two sign-in methods with a session each, by COPY."""
     now = "2026-01-01 00:00:00+00"
     people = lambda: (Person(number, project_number) for number in range(1, count + 1))
@@ -207,7 +207,7 @@ def fill(postgres, count, project_number):
     postgres.copy("account_emails", "project, tenant, email_key, account",
                   ((PROJECT, "", email(p), p.account) for p in people()))
     postgres.copy("credential_subjects", "project, tenant, provider, subject, account, issuer",
-                  ((PROJECT, "", PROVIDER, "s" + p.account[1:], p.account, ISSUER) for p in people()))
+                  ((PROJECT, "", PROVIDER, "s" + p.account[1:], p.account, issuer) for p in people()))
     postgres.copy(
         "linked_credentials",
         "project, account, provider, tenant, subject, email, display_name, linked_at, updated_at",
@@ -236,18 +236,41 @@ class ProviderKey:
         self.jwks = {"keys": [{
             "kty": "RSA", "kid": "bench", "alg": "RS256", "use": "sig", "e": "AQAB", "n": b64(number.to_bytes(256, "big")),
         }]}
-        self.header = b64(json.dumps({"alg": "RS256", "kid": "bench"}).encode())
 
-    def token(self, subject, email):
+    def token(self, issuer, subject, email, nonce=None, kid="bench"):
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.asymmetric import padding
         now = int(time.time())
         claims = {
-            "iss": ISSUER, "aud": "bench-client", "sub": subject, "iat": now, "exp": now + 86_400, "email": email,
-            "email_verified": True, "name": "Ada Lovelace",
+            "iss": issuer, "aud": "bench-client", "sub": subject, "iat": now, "exp": now + 86_400, "email": email,
+            "email_verified": True, "name": "Ada Lovelace", **({"nonce": nonce} if nonce else {}),
         }
-        text = self.header + "." + b64(json.dumps(claims).encode())
+        text = b64(json.dumps({"alg": "RS256", "kid": kid}).encode()) + "." + b64(json.dumps(claims).encode())
         return text + "." + b64(self.key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256()))
+
+
+class Provider:
+    """The identity provider, in a process of its own."""
+
+    def __init__(self, folder):
+        self.key = ProviderKey()
+        path = os.path.join(folder, "jwks")
+        with open(path, "w") as file:
+            json.dump(self.key.jwks, file)
+        self.process = subprocess.Popen([sys.executable, os.path.join(HERE, "provider.py"), path],
+                                        stdout=subprocess.PIPE, text=True)
+        self.issuer = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+
+    def token(self, *arguments, **more):
+        return self.key.token(self.issuer, *arguments, **more)
+
+    def counts(self):
+        """How often each document was fetched."""
+        return Client(self.issuer).must("GET", "/counts")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
 
 
 class Requests:
@@ -263,9 +286,9 @@ class Requests:
                 file.write("\t".join(line) + "\n")
         return path
 
-    def json(self, method, bodies):
+    def json(self, method, bodies, name=None):
         path, kind = f"/v1/accounts:{method}?key={self.key}", "application/json"
-        return self.write(method, (("POST", path, kind, json.dumps(body)) for body in bodies))
+        return self.write(name or method, (("POST", path, kind, json.dumps(body)) for body in bodies))
 
     def refresh(self, tokens):
         # `account` is not part of the protocol, and ignored: it lets the load generator follow rotated tokens.
@@ -361,18 +384,16 @@ class Bench:
         key, number = made[-1], made[-2]
         token = self.service.run("admin-keys", "create", "--name", "bench").strip().split("\n")[0].split()[-1]
         self.requests = Requests(self.folder, key)
-        self.provider_key = ProviderKey()
+        self.provider = Provider(self.folder)
         print(f"filling in {self.options.accounts:,} accounts …", flush=True)
-        fill(self.postgres, self.options.accounts, number)
+        fill(self.postgres, self.options.accounts, number, self.provider.issuer)
         self.service.start()
         self.resting_mb = self.service.memory_mb()
         self.admin = Client(self.service.url, token)
         self.load = Load(self.service.url, self.service.cpu_us, self.postgres)
         self.admin.must("POST", f"/v2/projects/{PROJECT}/oauthIdpConfigs?oauthIdpConfigId={PROVIDER}", {
-            "clientId": "bench-client", "issuer": ISSUER, "enabled": True, "definition": {
-                "discovery": "never", "emailTrust": "claim", "jwks": self.provider_key.jwks,
-                "endpoints": {"authorization": ISSUER + "/authorize", "token": ISSUER + "/token"},
-            },
+            "clientId": "bench-client", "clientSecret": "bench-secret", "issuer": self.provider.issuer, "enabled": True,
+            "definition": {"emailTrust": "claim"},
         })
         people = [Person(1 + index * self.options.accounts // self.sample, number) for index in range(self.sample)]
         self.people = people
@@ -455,10 +476,12 @@ class Bench:
         if self.wants("lookup"):
             self.lookup(es_verify)
         if self.wants("sign_in_idp"):
-            tokens = [self.provider_key.token("s" + p.account[1:], p.account + "@example.com") for p in self.people[:5000]]
+            tokens = [self.token(p) for p in self.people[:5000]]
             self.path("sign_in_idp", self.with_idp(tokens), self.ceiling("sign_in_idp") + rs_verify + es_sign)
+        if self.wants("sign_in_code"):
+            self.code_flow()
         if self.wants("sign_up_idp"):
-            tokens = [self.provider_key.token(f"new{n}", f"new{n}@example.net") for n in range(4000)]
+            tokens = [self.provider.token(f"new{n}", f"new{n}@example.net") for n in range(4000)]
             self.path("sign_up_idp", self.with_idp(tokens), self.ceiling("sign_up_idp") + rs_verify + es_sign, "once",
                       connections=self.options.connections[-1:], seconds=60)
         # The password path, whose hashes take 16 MiB each, comes after the memory was looked at.
@@ -534,6 +557,47 @@ class Bench:
             {"requestUri": "http://localhost", "postBody": f"id_token={token}&providerId={PROVIDER}",
              "returnSecureToken": True, "returnIdpCredential": True} for token in tokens
         ))
+
+    def token(self, person, nonce=None, **more):
+        return self.provider.token("s" + person.account[1:], person.account + "@example.com", nonce, **more)
+
+    def code_flow(self):
+        """Sign-ins by the authorization-code flow, beside sign-ins with native ID tokens of the same moment.
+
+        What the provider's own calls cost is measured with the same HTTP client outside of the service.
+        """
+        kept = os.path.join(self.folder, "flows")
+        once = dict(connections=self.options.connections[-1:], seconds=60)
+        people = self.people[:10_000]
+        starts = [{"providerId": PROVIDER, "continueUri": "http://localhost/callback"} for _ in people]
+        self.path("create_auth_uri", self.requests.json("createAuthUri", starts), 1, "once", "keep=" + kept,
+                  "members=sessionId,state,nonce", **once)
+        self.json.pop("create_auth_uri")
+        with open(kept) as file:
+            flows = [line.rstrip("\n").split("\t") for line in file][:len(people)]
+        native = self.with_idp([self.token(person) for person in people[:5000]])
+        finish = self.requests.json("signInWithIdp", (
+            {"requestUri": f"http://localhost/callback?state={state}&code={self.token(person, nonce)}",
+             "sessionId": session, "returnSecureToken": True, "returnIdpCredential": True}
+            for person, (session, state, nonce) in zip(people, flows)
+        ), "signInWithCode")
+        fetched = self.provider.counts()
+        call = float(subprocess.run([self.options.floor, "call", self.provider.issuer + "/token", "5"],
+                                    capture_output=True, text=True, check=True).stdout)
+        self.settle()
+        reference = self.load.measure(native, once["connections"][-1], self.options.seconds)
+        ceiling = reference["service_us"] + reference["postgres_us"] + call
+        self.path("sign_in_code", finish, ceiling, "once", note="ceiling: a native sign-in and a call", **once)
+        beyond = (self.json["sign_in_code"]["cpu_us"] - call) / (ceiling - call)
+        self.json["sign_in_code"].update(call_us=round(call, 1), beyond_calls=round(beyond, 3))
+        again = self.provider.counts()
+        storm = self.with_idp([self.token(person, kid=f"unknown-{index}") for index, person in enumerate(people[:2000])])
+        self.load.wrk(storm, 64, self.options.seconds, may_fail=True)
+        after = self.provider.counts()
+        self.json["key_fetches"] = {"sign_ins": sum(counts.get("/keys", 0) for counts in [again]),
+                                    "unknown_keys": after.get("/keys", 0) - again.get("/keys", 0)}
+        print(f"a call to the provider {call:.0f} µs; beyond it a sign-in by code costs {beyond:.2f} of a native one; "
+              f"fetched for all of it: {again}, for unknown keys since: {self.json['key_fetches']['unknown_keys']}")
 
     def password(self):
         requests = self.requests.json("signInWithPassword", (
@@ -635,6 +699,8 @@ def main():
     finally:
         if hasattr(bench.service, "process"):
             bench.service.stop()
+        if hasattr(bench, "provider"):
+            bench.provider.stop()
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@
 --   REQUESTS  a line for each request: method, path, content type, body, separated by tabs
 --   once      stops when every request was sent
 --   follow    puts the refresh token of each answer in the place of the one that was sent (answers name the account)
---   keep=FILE appends account, ID token and refresh token of each answer to a file
+--   keep=FILE appends members of each answer to a file: account, ID token and refresh token, or those named by
+--   members=a,b
 local requests, next_index, place, options, kept = {}, 1, {}, {}, nil
 local failures = 0
+local members = { "user_id", "id_token", "refresh_token" }
 
 local function prepare(line)
   local method, path, kind, body = line:match("^([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$")
@@ -23,6 +25,10 @@ function init(arguments)
   for index = 2, #arguments do
     local name, value = arguments[index]:match("^(%w+)=?(.*)$")
     options[name] = value
+  end
+  if options.members then
+    members = {}
+    for name in options.members:gmatch("[^,]+") do members[#members + 1] = name end
   end
   if options.keep then kept = io.open(options.keep, "a") end
   for line in io.lines(arguments[1]) do
@@ -56,14 +62,18 @@ function response(status, headers, body)
     if failures <= 3 then io.stderr:write(status, " ", body, "\n") end
     return
   end
-  local account = body:match('"user_id":"([^"]*)"')
-  local refresh_token = body:match('"refresh_token":"([^"]*)"')
-  if options.follow and account and place[account] then
+  local function member(name) return body:match('"' .. name .. '":"([^"]*)"') end
+  local account = options.follow and member("user_id")
+  if account and place[account] then
     local current = requests[place[account]]
-    current.body = current.body:gsub("refresh_token=[^&]*", "refresh_token=" .. refresh_token)
+    current.body = current.body:gsub("refresh_token=[^&]*", "refresh_token=" .. member("refresh_token"))
     format(current)
   end
-  if kept then kept:write(account, "\t", body:match('"id_token":"([^"]*)"'), "\t", refresh_token, "\n") end
+  if kept then
+    local values = {}
+    for index, name in ipairs(members) do values[index] = member(name) end
+    kept:write(table.concat(values, "\t"), "\n")
+  end
 end
 
 function done(summary, latency)

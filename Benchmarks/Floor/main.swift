@@ -1,31 +1,23 @@
 import Foundation
-import Passwords
-import Secrets
-import Synchronization
+import Glibc
 
-// What nothing built on it can go below: `bench-floor scrypt SECONDS` hashes passwords on as many threads as there are
-// cores and prints the microseconds of CPU that one hash took.
+// What nothing built on it can go below, as microseconds of CPU: `bench-floor scrypt SECONDS` hashes passwords on as many
+// threads as there are cores; `bench-floor call URL SECONDS` posts a form to an identity provider from 64 tasks.
 
-guard CommandLine.arguments.count == 3, CommandLine.arguments[1] == "scrypt",
-    let seconds = Double(CommandLine.arguments[2])
-else {
-    FileHandle.standardError.write(Data("usage: bench-floor scrypt SECONDS\n".utf8))
+let arguments = CommandLine.arguments.dropFirst()
+let count: Int
+switch (arguments.first, arguments.count, arguments.last.flatMap(Double.init)) {
+case ("scrypt", 2, let seconds?): count = Hashing.run(until: Date().addingTimeInterval(seconds))
+case ("call", 3, let seconds?):
+    count = await Calling.run(url: arguments.dropFirst().first ?? "", until: Date().addingTimeInterval(seconds))
+default:
+    FileHandle.standardError.write(Data("usage: bench-floor scrypt SECONDS | call URL SECONDS\n".utf8))
     exit(64)
 }
-let signerKey = RandomSource.system.bytes(64)
-let salt = RandomSource.system.bytes(16)
-let end = Date().addingTimeInterval(seconds)
-let hashes = Atomic(0)
-DispatchQueue.concurrentPerform(iterations: max(1, ProcessInfo.processInfo.activeProcessorCount)) { _ in
-    while Date() < end {
-        let password = Array("correct horse battery".utf8)
-        _ = try? FirebaseScrypt.hash(password, salt: salt, parameters: .standard, signerKey: signerKey)
-        hashes.add(1, ordering: .relaxed)
-    }
-}
+guard count > 0 else { exit(1) }
 var usage = rusage()
 unsafe getrusage(.init(RUSAGE_SELF.rawValue), &usage)
 let spent =
     Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1_000_000
     + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
-print(spent / Double(max(1, hashes.load(ordering: .relaxed))))
+print(spent / Double(count))

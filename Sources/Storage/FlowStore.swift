@@ -7,12 +7,23 @@ package import Secrets
 
 /// Authorization requests between the redirect to the provider and the callback.
 package struct FlowStore: Sendable {
-    let database: PostgresClient
-    let keyRing: KeyRing
+    private let keyRing: KeyRing
+    private let begins: Batcher<Never, NewFlow, Void>
+    private let ends: Batcher<[UInt8], FlowProof, FlowAnswer>
+    private let database: PostgresClient
 
-    package init(database: PostgresClient, keyRing: KeyRing) {
-        self.database = database
+    /// - Parameter batches: whether requests of the same moment share a statement.
+    package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.keyRing = keyRing
+        self.database = database
+        begins = Batcher(isOn: batches) { try await Self.insert($0, database) }
+        // Engines that refuse `SKIP LOCKED` get no batches.
+        ends = Batcher(isOn: batches) { try await Self.end($0, skipsLocked: batches, database) }
+    }
+
+    /// Of each kind of batch, by its name.
+    var batchCounts: [(name: String, counts: BatchCounts)] {
+        [("flow_begins", begins.counts), ("flow_ends", ends.counts)]
     }
 
     /// What the person set out to do when the flow began.
@@ -44,52 +55,154 @@ package struct FlowStore: Sendable {
         lifetime: TimeInterval
     ) async throws {
         let stateHash = SecureHash.sha256(state.reveal())
-        let payload = try keyRing.seal(json: flow, for: Self.place(scope.project, stateHash))
-        try await database.execute(
-            """
-            INSERT INTO flows (project, state_hash, tenant, provider, session_hash, purpose, context, payload,
-                created_at, expires_at)
-            VALUES (\(scope.project.rawValue), \(stateHash), \(scope.tenant.rawValue), \(flow.provider.rawValue),
-                \(SecureHash.sha256(sessionID.reveal())), \(purpose.rawValue), \(context), \(payload), \(now),
-                \(now.addingTimeInterval(lifetime)))
-            """
+        let new = NewFlow(
+            scope: scope,
+            stateHash: stateHash,
+            provider: flow.provider,
+            sessionHash: SecureHash.sha256(sessionID.reveal()),
+            purpose: purpose,
+            context: context ?? "",
+            payload: try keyRing.seal(json: flow, for: Self.place(scope.project, stateHash)),
+            now: now,
+            expiresAt: now.addingTimeInterval(lifetime)
         )
+        try await begins.answer(to: new, for: nil)
     }
 
-    /// Ends a flow, once: the one conditional statement decides between callbacks that arrive together.
+    private static func insert(_ flows: [NewFlow], _ database: PostgresClient) async throws -> [Void] {
+        try await database.execute(
+            """
+            INSERT INTO flows (project, tenant, state_hash, provider, session_hash, purpose, context, payload,
+                created_at, expires_at)
+            SELECT n.project, n.tenant, n.state_hash, n.provider, n.session_hash, n.purpose, nullif(n.context, ''),
+                n.payload, n.created_at, n.expires_at
+            FROM unnest(\(flows.map(\.scope.project.rawValue))::text[], \(flows.map(\.scope.tenant.rawValue))::text[],
+                \(flows.map(\.stateHash))::bytea[], \(flows.map(\.provider.rawValue))::text[],
+                \(flows.map(\.sessionHash))::bytea[], \(flows.map(\.purpose.rawValue))::text[],
+                \(flows.map(\.context))::text[], \(flows.map(\.payload))::bytea[], \(flows.map(\.now))::timestamptz[],
+                \(flows.map(\.expiresAt))::timestamptz[]) n (project, tenant, state_hash, provider, session_hash, purpose,
+                context, payload, created_at, expires_at)
+            """
+        )
+        return flows.map { _ in () }
+    }
+
+    /// Ends a flow, once: whose statement deletes its row has it, of callbacks that arrive together.
     ///
     /// The caller proves itself by the session id that the flow began with, or by a value whose SHA-256 in hexadecimal
     /// was that id (iOS hands the handler the hash and keeps the value).
     /// - Returns: nil when the state is unknown, expired, used, or of another client, project or tenant.
     package func consume(state: String, sessionID: String, in scope: Scope, now: Date) async throws -> Consumed? {
-        let stateHash = SecureHash.sha256(state)
-        let proofs = [SecureHash.sha256(sessionID), SecureHash.sha256(SecureHash.sha256Hex(sessionID))]
+        let proof = FlowProof(
+            scope: scope,
+            stateHash: SecureHash.sha256(state),
+            sessionHash: SecureHash.sha256(sessionID),
+            hashedSessionHash: SecureHash.sha256(SecureHash.sha256Hex(sessionID)),
+            now: now
+        )
+        var answer = try await ends.answer(to: proof, for: proof.stateHash)
+        // Whoever finds the row locked waits for it alone: it is there only if the other one did not get to its end.
+        if case .busy = answer { answer = try await Self.end([proof], skipsLocked: false, database).first ?? .notFound }
+        guard case .found(let row) = answer, let purpose = Purpose(rawValue: row.purpose) else { return nil }
+        return Consumed(
+            provider: ProviderID(row.provider),
+            purpose: purpose,
+            context: row.context,
+            flow: try keyRing.openJSON(row.payload, for: Self.place(scope.project, proof.stateHash))
+        )
+    }
+
+    /// Ends several flows at once, locked in the order of their keys, so that two nodes never wait for each other.
+    private static func end(
+        _ proofs: [FlowProof],
+        skipsLocked: Bool,
+        _ database: PostgresClient
+    ) async throws -> [FlowAnswer] {
+        let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
         let rows = try await database.query(
             """
-            UPDATE flows SET consumed_at = \(now)
-            WHERE project = \(scope.project.rawValue) AND state_hash = \(stateHash)
-                AND tenant = \(scope.tenant.rawValue) AND session_hash = ANY(\(proofs))
-                AND consumed_at IS NULL AND expires_at > \(now)
-            RETURNING provider, purpose, context, payload
-            """
-        ) { row in
-            (
-                try row.next(String.self), try row.next(String.self), try row.next(String?.self),
-                try row.next([UInt8].self)
+            WITH found AS MATERIALIZED (
+                SELECT n.number, f.project, f.state_hash
+                FROM unnest(\(proofs.map(\.scope.project.rawValue))::text[],
+                    \(proofs.map(\.scope.tenant.rawValue))::text[], \(proofs.map(\.stateHash))::bytea[],
+                    \(proofs.map(\.sessionHash))::bytea[], \(proofs.map(\.hashedSessionHash))::bytea[],
+                    \(proofs.map(\.now))::timestamptz[])
+                    WITH ORDINALITY n (project, tenant, state_hash, session_hash, hashed_session_hash, now, number)
+                JOIN flows f ON f.project = n.project AND f.state_hash = n.state_hash
+                WHERE f.tenant = n.tenant AND f.session_hash IN (n.session_hash, n.hashed_session_hash)
+                    AND f.expires_at > n.now
+            ), locked AS MATERIALIZED (
+                SELECT d.number, f.project, f.state_hash
+                FROM found d JOIN flows f ON f.project = d.project AND f.state_hash = d.state_hash
+                ORDER BY f.project, f.state_hash
+                FOR UPDATE OF f \(sql: skip)
+            ), ended AS (
+                DELETE FROM flows f USING locked k WHERE f.project = k.project AND f.state_hash = k.state_hash
+                RETURNING k.number, f.provider, f.purpose, f.context, f.payload
             )
+            SELECT d.number, e.provider, e.purpose, e.context, e.payload
+            FROM found d LEFT JOIN ended e ON e.number = d.number
+            """
+        ) { row in (Int(try row.next(Int64.self)) - 1, try FlowRow(&row)) }
+        var answers = [FlowAnswer](repeating: .notFound, count: proofs.count)
+        for (index, row) in rows where answers.indices.contains(index) {
+            answers[index] = row.map { .found($0) } ?? .busy
         }
-        guard let (provider, purpose, context, payload) = rows.first, let purpose = Purpose(rawValue: purpose) else {
-            return nil
-        }
-        return Consumed(
-            provider: ProviderID(provider),
-            purpose: purpose,
-            context: context,
-            flow: try keyRing.openJSON(payload, for: Self.place(scope.project, stateHash))
-        )
+        return answers
     }
 
     private static func place(_ project: ProjectID, _ stateHash: [UInt8]) -> String {
         "flows/\(project)/\(stateHash.lowercaseHex)"
+    }
+}
+
+private struct NewFlow: Sendable {
+    var scope: Scope
+    var stateHash: [UInt8]
+    var provider: ProviderID
+    var sessionHash: [UInt8]
+    var purpose: FlowStore.Purpose
+    /// Empty for none.
+    var context: String
+    var payload: [UInt8]
+    var now: Date
+    var expiresAt: Date
+}
+
+/// What a callback shows.
+private struct FlowProof: Sendable {
+    var scope: Scope
+    var stateHash: [UInt8]
+    var sessionHash: [UInt8]
+    var hashedSessionHash: [UInt8]
+    var now: Date
+}
+
+private enum FlowAnswer: Sendable {
+    case notFound
+    /// Somebody else has the row's lock, or just had it.
+    case busy
+    case found(FlowRow)
+}
+
+private struct FlowRow: Sendable {
+    var provider: String
+    var purpose: String
+    var context: String?
+    var payload: [UInt8]
+
+    /// Nil for a row of nothing but NULL.
+    init?(_ row: inout PostgresRow) throws {
+        let (provider, purpose): (String?, String?) = (try row.next(), try row.next())
+        let (context, payload): (String?, [UInt8]?) = (try row.next(), try row.next())
+        guard let provider, let purpose, let payload else { return nil }
+        self.init(provider: provider, purpose: purpose, context: context, payload: payload)
+    }
+
+    private init(provider: String, purpose: String, context: String?, payload: [UInt8]) {
+        self.provider = provider
+        self.purpose = purpose
+        self.context = context
+        self.payload = payload
     }
 }

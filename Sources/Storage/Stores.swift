@@ -35,7 +35,7 @@ package struct Stores: Sendable {
         )
         accounts = AccountStore(database: database, keyRing: keyRing, batches: batches)
         sessions = SessionStore(database: database, batches: batches)
-        flows = FlowStore(database: database, keyRing: keyRing)
+        flows = FlowStore(database: database, keyRing: keyRing, batches: batches)
         pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing)
         providerTokens = ProviderTokenStore(database: database, keyRing: keyRing)
         outbox = OutboxStore(database: database, keyRing: keyRing)
@@ -44,7 +44,7 @@ package struct Stores: Sendable {
 
     /// Of each kind of batch, by its name.
     package var batchCounts: [(name: String, counts: BatchCounts)] {
-        [("refresh", sessions.refreshes.counts)] + accounts.batchCounts
+        [("refresh", sessions.refreshes.counts)] + accounts.batchCounts + flows.batchCounts
     }
 
     /// Whether the database answers.

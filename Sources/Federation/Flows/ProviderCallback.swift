@@ -81,8 +81,9 @@ extension ProviderCallback {
         guard path == otherPath, (parts.authority ?? "").isEmpty == (other.authority ?? "").isEmpty else {
             return false
         }
+        guard let registeredQuery = other.query else { return true }
         let sent = Set((parts.query ?? "").split(separator: "&"))
-        return (other.query ?? "").split(separator: "&").allSatisfy(sent.contains)
+        return registeredQuery.split(separator: "&").allSatisfy(sent.contains)
     }
 }
 

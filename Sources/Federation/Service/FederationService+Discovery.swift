@@ -53,15 +53,13 @@ extension FederationService {
         ) { () async throws(FederationError) in
             let response = try await self.fetchDocument(url)
             guard let object = (try? JSONValue(response.body))?.object else { throw FederationError.issuerUnreachable }
-            return FetchCache<JSONObject>.Loaded(value: object, lifetime: CacheControl.lifetime(response.headers))
+            return FetchCache<LoadedDiscovery>.Loaded(
+                value: LoadedDiscovery(object, allowsLoopback: self.allowsLoopback),
+                lifetime: CacheControl.lifetime(response.headers)
+            )
         }
         do throws(InvalidDefinition) {
-            return try DiscoveryDocument(
-                document,
-                definition: definition,
-                issuer: issuer,
-                allowsLoopback: allowsLoopback
-            )
+            return try document.checked(for: definition, issuer: issuer)
         } catch {
             throw .misconfigured(error)
         }

@@ -1,4 +1,3 @@
-import StrictJSON
 package import struct Foundation.Date
 package import struct Foundation.TimeInterval
 package import Outbound
@@ -13,7 +12,7 @@ package final class FederationService: Sendable {
     let random: RandomSource
     let verifiers: [any CredentialVerifier]
     let definitions: DefinitionStore
-    let documents: FetchCache<JSONObject>
+    let documents: FetchCache<LoadedDiscovery>
     let keySets: FetchCache<ProviderKeySet>
 
     /// - Parameters:
@@ -33,7 +32,7 @@ package final class FederationService: Sendable {
         self.random = random
         self.verifiers = verifiers
         definitions = DefinitionStore(allowsLoopback: http.allowsLoopback)
-        var documentSettings = FetchCache<JSONObject>.Settings()
+        var documentSettings = FetchCache<LoadedDiscovery>.Settings()
         documentSettings.minimumInterval = refetchInterval
         documents = FetchCache(settings: documentSettings, now: now)
         var keySettings = FetchCache<ProviderKeySet>.Settings()

@@ -13,34 +13,33 @@ struct URLParts: Sendable, Hashable {
         guard !text.isEmpty, text.utf8.count <= 65_536, text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             return nil
         }
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        let scheme = text[..<colon]
-        guard let first = scheme.utf8.first, Self.isLetter(first),
-            scheme.utf8.allSatisfy({ Self.isLetter($0) || Self.isDigit($0) || $0 == 43 || $0 == 45 || $0 == 46 })
+        // It is ASCII: bytes are characters, and much cheaper.
+        let bytes = text.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let scheme = bytes[..<colon]
+        guard let first = scheme.first, Self.isLetter(first),
+            scheme.allSatisfy({ Self.isLetter($0) || Self.isDigit($0) || $0 == 43 || $0 == 45 || $0 == 46 })
         else { return nil }
-        self.scheme = scheme.lowercased()
-        var rest = text[text.index(after: colon)...]
-        if let hash = rest.firstIndex(of: "#") {
-            fragment = String(rest[rest.index(after: hash)...])
-            rest = rest[..<hash]
-        } else {
-            fragment = nil
-        }
-        if let mark = rest.firstIndex(of: "?") {
-            query = String(rest[rest.index(after: mark)...])
-            rest = rest[..<mark]
-        } else {
-            query = nil
-        }
-        if rest.hasPrefix("//") {
+        self.scheme = String(Substring(scheme)).lowercased()
+        var rest = bytes[bytes.index(after: colon)...]
+        fragment = Self.cut(&rest, at: UInt8(ascii: "#"))
+        query = Self.cut(&rest, at: UInt8(ascii: "?"))
+        if rest.starts(with: "//".utf8) {
             rest = rest.dropFirst(2)
-            let end = rest.firstIndex(of: "/") ?? rest.endIndex
-            authority = String(rest[..<end])
-            path = String(rest[end...])
+            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            authority = String(Substring(rest[..<end]))
+            path = String(Substring(rest[end...]))
         } else {
             authority = nil
-            path = String(rest)
+            path = String(Substring(rest))
         }
+    }
+
+    /// What stands behind the first `mark`, which is cut off with it; nil without one.
+    private static func cut(_ text: inout Substring.UTF8View, at mark: UInt8) -> String? {
+        guard let index = text.firstIndex(of: mark) else { return nil }
+        defer { text = text[..<index] }
+        return String(Substring(text[text.index(after: index)...]))
     }
 
     /// The authority without user and port, lower-case.
@@ -60,10 +59,14 @@ struct URLParts: Sendable, Hashable {
     }
 
     private func hostAndPort(_ authority: String) -> (host: String, port: String?) {
-        let location = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        let hostEnd = location.lastIndex(of: "]").map { location.index(after: $0) } ?? location.startIndex
-        guard let colon = location[hostEnd...].firstIndex(of: ":") else { return (String(location), nil) }
-        return (String(location[..<colon]), String(location[location.index(after: colon)...]))
+        let bytes = authority.utf8
+        let start = bytes.lastIndex(of: UInt8(ascii: "@")).map { bytes.index(after: $0) } ?? bytes.startIndex
+        let location = bytes[start...]
+        let hostEnd = location.lastIndex(of: UInt8(ascii: "]")).map { location.index(after: $0) } ?? location.startIndex
+        guard let colon = location[hostEnd...].firstIndex(of: UInt8(ascii: ":")) else {
+            return (String(Substring(location)), nil)
+        }
+        return (String(Substring(location[..<colon])), String(Substring(location[location.index(after: colon)...])))
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }

@@ -32,7 +32,7 @@ struct AuthorizationRequestTests {
                         """
                         SELECT position(\(Array(secret.utf8)) IN session_hash || payload),
                             extract(epoch FROM expires_at - created_at)::bigint
-                        FROM flows WHERE state_hash = \(SecureHash.sha256(state)) AND consumed_at IS NULL
+                        FROM flows WHERE state_hash = \(SecureHash.sha256(state))
                         """
                     ) { (try $0.next(Int32.self), try $0.next(Int64.self)) }
                     let row = try #require(rows.first)
