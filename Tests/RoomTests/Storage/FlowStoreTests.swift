@@ -12,7 +12,12 @@ import Testing
 @Suite("Flows in batches", .database, .timeLimit(.minutes(1)))
 struct FlowStoreTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
-    private static let scope = Scope(project: ProjectID(rawValue: "demo-project")!)
+    private static let scope = scope("demo-project")
+
+    private static func scope(_ project: String, tenant: TenantID = .none) -> Scope {
+        guard let project = ProjectID(rawValue: project) else { preconditionFailure("not a project id") }
+        return Scope(project: project, tenant: tenant)
+    }
 
     private struct Begun: Sendable {
         var state: String
@@ -88,8 +93,8 @@ struct FlowStoreTests {
     func refusesOthers() async throws {
         let store = try Self.store()
         let flows = try await Self.begin(8, in: store)
-        let other = Scope(project: ProjectID(rawValue: "other-project")!)
-        let tenant = Scope(project: Self.scope.project, tenant: TenantID(rawValue: "tenant"))
+        let other = Self.scope("other-project")
+        let tenant = Self.scope("demo-project", tenant: TenantID(rawValue: "tenant"))
         try await withThrowingTaskGroup(of: FlowStore.Consumed?.self) { group in
             for (flow, next) in zip(flows, flows.dropFirst() + flows.prefix(1)) {
                 let attempts: [(String, Scope, Date)] = [
