@@ -17,8 +17,14 @@ package struct ProviderConfiguration: Sendable, Hashable {
     package var audiences: [String]
     /// The issuer of `oidc.*`; nil for built-in providers.
     package var issuer: String?
+    /// What Firebase's consoles and SDKs configured and want to see again; nil for what follows from the secret.
+    ///
+    /// The service runs the code flow either way.
+    package var responseType: ResponseType?
     /// Overrides of the definition as JSON (`definition{}` on the wire); nil for none.
     package var overrides: String?
+
+    package enum ResponseType: String, Sendable, Hashable { case code, idToken }
 
     package init(
         provider: ProviderID,

@@ -13,10 +13,11 @@ extension ConfigurationStore {
             _ = try await changing(
                 """
                 INSERT INTO provider_configurations (project, tenant, provider, enabled, display_name, client_id,
-                    client_secret, webhook_secret, audiences, issuer, overrides, created_at, updated_at)
+                    client_secret, webhook_secret, audiences, issuer, response_type, overrides, created_at, updated_at)
                 VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(configuration.provider.rawValue),
                     \(configuration.enabled), \(configuration.displayName), \(configuration.clientID), \(secrets.client),
-                    \(secrets.webhook), \(configuration.audiences), \(configuration.issuer), \(configuration.overrides), \(now()), \(now()))
+                    \(secrets.webhook), \(configuration.audiences), \(configuration.issuer),
+                    \(configuration.responseType?.rawValue), \(configuration.overrides), \(now()), \(now()))
                 RETURNING provider
                 """
             )
@@ -85,8 +86,9 @@ extension ConfigurationStore {
         """
         UPDATE provider_configurations SET enabled = \(configuration.enabled),
             display_name = \(configuration.displayName), client_id = \(configuration.clientID),
-            client_secret = \(secrets.client), webhook_secret = \(secrets.webhook), audiences = \(configuration.audiences), issuer = \(configuration.issuer),
-            overrides = \(configuration.overrides), updated_at = \(now())
+            client_secret = \(secrets.client), webhook_secret = \(secrets.webhook),
+            audiences = \(configuration.audiences), issuer = \(configuration.issuer),
+            response_type = \(configuration.responseType?.rawValue), overrides = \(configuration.overrides), updated_at = \(now())
         WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
             AND provider = \(configuration.provider.rawValue)
         RETURNING provider
@@ -116,7 +118,7 @@ extension ConfigurationStore {
         try await executor.query(
             """
             SELECT project, tenant, provider, enabled, display_name, client_id, client_secret, webhook_secret,
-                audiences, issuer, overrides
+                audiences, issuer, response_type, overrides
             FROM provider_configurations \(sql: condition)
             """
         ) { row in
@@ -131,6 +133,7 @@ extension ConfigurationStore {
             let secrets = SealedSecrets(client: try row.next(), webhook: try row.next())
             configuration.audiences = try row.next()
             configuration.issuer = try row.next()
+            configuration.responseType = try row.next(String?.self).flatMap(ProviderConfiguration.ResponseType.init)
             configuration.overrides = try row.next()
             return Row(
                 project: project,

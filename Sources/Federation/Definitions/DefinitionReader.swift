@@ -21,7 +21,7 @@ struct DefinitionReader {
     /// - Throws: ``InvalidDefinition`` for a member that no call has read.
     func finish() throws(InvalidDefinition) {
         for member in object.members where !asked.contains(member.name) {
-            throw problem(String(member.name.prefix(64)), "is unknown")
+            throw problem(String(member.name.prefix(64)), InvalidDefinition.unknownMember)
         }
     }
 

@@ -5,6 +5,8 @@ package struct InvalidDefinition: Error, Sendable, Hashable, CustomStringConvert
     /// What is wrong there, such as `must be an https URL`.
     package let problem: String
 
+    static let unknownMember = "is unknown"
+
     package init(member: String, problem: String) {
         self.member = member
         self.problem = problem

@@ -20,6 +20,23 @@ extension ProviderDefinition {
     /// Whether a configuration must name the issuer, because nothing built in does.
     package static func needsIssuer(_ id: ProviderID) -> Bool { id.isOIDC && builtIn[id] == nil }
 
+    /// Whether a configuration has a member at a path such as `definition.endpoints.token`; a list is one member.
+    package static func hasMember(_ path: String, of id: ProviderID) -> Bool {
+        let names = path.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
+        guard names.count > 1, names.first == "definition", !names.contains(""), var definition = template(for: id)
+        else { return false }
+        let probe = names.dropFirst().reversed().reduce(JSONValue.null) { value, name in
+            .object(JSONObject([JSONObject.Member(name: name, value: value)]))
+        }
+        do throws(InvalidDefinition) {
+            try definition.apply(probe.object ?? JSONObject())
+            return true
+        } catch {
+            // A member that is there may still want more than null.
+            return error.member == path && error.problem != InvalidDefinition.unknownMember
+        }
+    }
+
     /// The definition that a configuration amounts to, with its variables filled in.
     ///
     /// - Parameter chosen: variables that an app chose; ``variableParameters`` must allow them.

@@ -30,6 +30,25 @@ enum ProviderCollection: String, Sendable {
         return ProviderDefinition.isKnown(id) && isCustom == (self == .custom)
     }
 
+    /// What `updateMask` may name: members of a configuration of this collection; `name` is shown alone.
+    func hasMember(_ path: String, of id: ProviderID) -> Bool {
+        if path.hasPrefix("definition.") {
+            return path == "definition.audiences" || ProviderDefinition.hasMember(path, of: id)
+        }
+        let shared = ["name", "enabled", "clientId", "clientSecret", "webhookSecret", "definition"]
+        let own =
+            switch self {
+            case .builtIn:
+                [
+                    "appleSignInConfig", "appleSignInConfig.bundleIds", "appleSignInConfig.codeFlowConfig",
+                    "appleSignInConfig.codeFlowConfig.teamId", "appleSignInConfig.codeFlowConfig.keyId",
+                    "appleSignInConfig.codeFlowConfig.privateKey",
+                ]
+            case .custom: ["displayName", "issuer", "responseType", "responseType.code", "responseType.idToken"]
+            }
+        return (shared + own).contains(path)
+    }
+
     func name(of id: ProviderID, in project: Project) -> String {
         "projects/\(project.number)/\(rawValue)/\(id)"
     }

@@ -20,62 +20,98 @@ extension ProviderConfiguration {
         } else if mask.names("webhookSecret") {
             webhookSecret = nil
         }
-        if mask.contains("definition") || mask.names("definition") { try apply(definition: body.object("definition")) }
+        try applyDefinition(body, mask)
         switch collection {
-        case .builtIn: try applyApple(body, mask)
+        case .builtIn:
+            if provider == .apple { try applyApple(body, mask) }
         case .custom:
             if mask.contains("displayName") { displayName = try body.string("displayName") }
             if mask.contains("issuer") { issuer = try body.string("issuer") }
-            if mask.contains("responseType") || mask.names("responseType") {
-                try check(responseType: body.object("responseType"))
-            }
+            try applyResponseType(body, mask)
         }
     }
 
     /// Ours: `audiences` stands beside the definition's own members, which are kept as they came.
-    private mutating func apply(definition: WireObject?) throws {
-        // Apple's stand in `appleSignInConfig` as well: silence here takes none away.
-        if try provider != .apple || definition?.has("audiences") == true {
-            audiences = try definition?.strings("audiences") ?? []
+    private mutating func applyDefinition(_ body: WireObject, _ mask: FieldMask) throws {
+        let name = "definition"
+        guard mask.contains(name) || mask.names(name) else { return }
+        let sent = try body.object(name).map { JSONValue.object(JSONObject($0.members)) }
+        let merged = try mask.merge(sent, over: writtenDefinition.map { .object($0) }, at: name)
+        let definition = WireObject(merged?.object?.members ?? [], path: name)
+        // Apple's stand in `appleSignInConfig` as well: silence about the whole takes none away.
+        if try provider != .apple || definition.has("audiences") || mask.names("definition.audiences") {
+            audiences = try definition.strings("audiences")
         }
-        let members = (definition?.members ?? []).filter { $0.name != "audiences" && !$0.value.isNull }
-        overrides = members.isEmpty ? nil : JSONValue.object(JSONObject(members)).jsonText
+        write(JSONObject(definition.members.filter { $0.name != "audiences" && !$0.value.isNull }))
     }
 
-    /// Exactly one of `code`, which needs a secret, and `idToken`.
-    ///
-    /// The service runs the code flow either way.
-    private func check(responseType: WireObject?) throws {
-        guard let responseType else { return }
-        let code = try responseType.bool("code") ?? false
-        let idToken = try responseType.bool("idToken") ?? false
-        guard code != idToken else {
-            throw WireError("INVALID_CONFIG", "The response type must set exactly one of idToken and code.")
+    private mutating func write(_ definition: JSONObject) {
+        overrides = definition.members.isEmpty ? nil : JSONValue.object(definition).jsonText
+    }
+
+    /// Exactly one of `code`, which needs a secret, and `idToken`; one that the mask does not name gives way.
+    private mutating func applyResponseType(_ body: WireObject, _ mask: FieldMask) throws {
+        let sent = try body.object("responseType")
+        let names = (code: mask.contains("responseType.code"), idToken: mask.contains("responseType.idToken"))
+        if mask.contains("responseType"), sent == nil {
+            responseType = nil
+        } else if names.code || names.idToken {
+            let shown = shownResponseType
+            var code = try names.code && sent?.bool("code") ?? false
+            let idToken = try names.idToken ? sent?.bool("idToken") ?? false : !code && shown == .idToken
+            if !names.code { code = !idToken && shown == .code }
+            guard code != idToken else {
+                throw WireError("INVALID_CONFIG", "The response type must set exactly one of idToken and code.")
+            }
+            responseType = code ? .code : .idToken
         }
-        guard !code || clientSecret != nil else {
+        guard responseType != .code || clientSecret != nil else {
             throw WireError("INVALID_CONFIG", "client_secret cannot be empty for code flow.")
         }
     }
 
+    fileprivate var shownResponseType: ResponseType { responseType ?? (clientSecret == nil ? .idToken : .code) }
+
     /// Firebase's shape of what the definition calls `audiences`, `variables` and the client secret.
+    ///
+    /// They may stand there alone: silence about the whole takes nothing away.
     private mutating func applyApple(_ body: WireObject, _ mask: FieldMask) throws {
-        guard mask.contains("appleSignInConfig") || mask.names("appleSignInConfig"),
-            let apple = try body.object("appleSignInConfig")
-        else { return }
-        audiences = try apple.strings("bundleIds")
-        guard let codeFlow = try apple.object("codeFlowConfig") else { return }
-        if let key = try codeFlow.string("privateKey"), !key.isEmpty { clientSecret = Secret(key) }
-        var variables = definitionVariables
-        for name in ["teamId", "keyId"] {
-            if let value = try codeFlow.string(name) { variables[name] = .string(value) }
+        let (name, codeFlowName) = ("appleSignInConfig", "appleSignInConfig.codeFlowConfig")
+        let sent = try body.object(name)
+        if mask.contains(name + ".bundleIds"), sent != nil || mask.names(name) {
+            audiences = try sent?.strings("bundleIds") ?? []
         }
+        let codeFlow = try sent?.object("codeFlowConfig")
+        if let key = try codeFlow?.string("privateKey"), !key.isEmpty, mask.contains(codeFlowName + ".privateKey") {
+            clientSecret = Secret(key)
+        } else if mask.names(codeFlowName + ".privateKey") {
+            clientSecret = nil
+        }
+        var variables = definitionVariables
+        for variable in ["teamId", "keyId"] {
+            let path = codeFlowName + "." + variable
+            if let value = try codeFlow?.string(variable), mask.contains(path) {
+                variables[variable] = .string(value)
+            } else if mask.names(path) {
+                variables[variable] = nil
+            }
+        }
+        guard variables != definitionVariables else { return }
         var members = overrides.flatMap { try? JSONValue($0) }?.object ?? JSONObject()
-        members["variables"] = .object(variables)
-        overrides = JSONValue.object(members).jsonText
+        members["variables"] = variables.members.isEmpty ? nil : .object(variables)
+        write(members)
     }
 
-    fileprivate var definitionVariables: JSONObject {
-        overrides.flatMap { try? JSONValue($0) }?.object?["variables"]?.object ?? JSONObject()
+    fileprivate var definitionVariables: JSONObject { writtenDefinition?["variables"]?.object ?? JSONObject() }
+
+    /// `definition{}` as it is shown; nil when nothing is in it.
+    fileprivate var writtenDefinition: JSONObject? {
+        var members = overrides.flatMap { try? JSONValue($0) }?.object?.members ?? []
+        if !audiences.isEmpty {
+            let value = JSONValue.array(audiences.map { .string($0) })
+            members.insert(JSONObject.Member(name: "audiences", value: value), at: 0)
+        }
+        return members.isEmpty ? nil : JSONObject(members)
     }
 }
 
@@ -88,10 +124,13 @@ extension JSONWriter {
         if case .custom = collection {
             member("displayName", provider.displayName)
             member("issuer", provider.issuer)
-            object("responseType") { $0.member(provider.clientSecret == nil ? "idToken" : "code", true) }
+            object("responseType") { $0.member(provider.shownResponseType.rawValue, true) }
         }
         if provider.provider == .apple { appleSignIn(provider) }
-        definition(of: provider)
+        if let definition = provider.writtenDefinition {
+            name("definition")
+            value(.object(definition))
+        }
     }
 
     private mutating func appleSignIn(_ provider: ProviderConfiguration) {
@@ -106,18 +145,6 @@ extension JSONWriter {
                 }
             }
             if !provider.audiences.isEmpty { json.member("bundleIds", strings: provider.audiences) }
-        }
-    }
-
-    private mutating func definition(of provider: ProviderConfiguration) {
-        let overrides = provider.overrides.flatMap { try? JSONValue($0) }
-        guard overrides != nil || !provider.audiences.isEmpty else { return }
-        object("definition") { json in
-            if !provider.audiences.isEmpty { json.member("audiences", strings: provider.audiences) }
-            for member in overrides?.object?.members ?? [] {
-                json.name(member.name)
-                json.value(member.value)
-            }
         }
     }
 }

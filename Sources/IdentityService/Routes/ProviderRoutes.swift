@@ -77,9 +77,10 @@ struct ProviderRoutes {
 
     private func update(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let body = try call.json()
-        let mask = FieldMask(try call.call.query.value("updateMask"))
+        let mask = FieldMask(try call.call.query.value("updateMask"), literal: "definition")
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
+        try mask.check { collection.hasMember($0, of: id) }
         let before = configuration.snapshot.provider(id, project: call.project.id, tenant: call.tenant)
         let provider = try await configuration.updateProvider(id, in: call.scope) { provider in
             try provider.apply(body, mask, collection)

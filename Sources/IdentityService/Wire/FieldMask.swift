@@ -1,12 +1,18 @@
-/// `updateMask` of a PATCH: which members it changes.
+import StrictJSON
+
+/// `updateMask` of a PATCH: which members it changes (AIP-134, AIP-161).
 ///
-/// Paths come in camelCase or snake_case.
+/// Paths come in camelCase or snake_case; a list is one member.
 struct FieldMask: Sendable {
-    /// Empty for all members: the request replaces the whole.
+    /// Empty for all members: the request replaces the whole, as `*` does.
     private let paths: [String]
 
-    init(_ text: String?) {
-        paths = (text ?? "").split(separator: ",").map { Self.camelCase($0.filter { $0 != " " }) }
+    /// - Parameter literal: the member inside which names stand as they are written, because they are the admin's own.
+    init(_ text: String?, literal: String? = nil) {
+        let paths = (text ?? "").split(separator: ",").map { $0.filter { $0 != " " } }
+        self.paths =
+            paths == ["*"]
+            ? [] : paths.map { path in literal.map { path.hasPrefix($0 + ".") } ?? false ? path : Self.camelCase(path) }
     }
 
     /// Whether the member at a path, such as `signIn.email.enabled`, is to be changed; naming a parent names it too.
@@ -17,6 +23,32 @@ struct FieldMask: Sendable {
     /// Whether the mask names the path, or something in it, itself.
     func names(_ path: String) -> Bool {
         paths.contains { $0 == path || $0.hasPrefix(path + ".") }
+    }
+
+    /// Refuses a path that names nothing: what it was meant to change would silently stay.
+    func check(_ isMember: (String) -> Bool) throws(WireError) {
+        for path in paths where !isMember(path) {
+            throw .invalidRequest("The updateMask names an unknown member: \(path.prefix(128))", field: "update_mask")
+        }
+    }
+
+    /// The member at a path with what the mask names taken from `new`, and the rest from `old`.
+    ///
+    /// What `new` lacks is removed, and an object that lost its last member with it.
+    func merge(_ new: JSONValue?, over old: JSONValue?, at path: String) throws(WireError) -> JSONValue? {
+        guard !contains(path) else { return new }
+        let prefix = path + "."
+        let names = paths.filter { $0.hasPrefix(prefix) }.map { $0.dropFirst(prefix.count).prefix { $0 != "." } }
+        guard !names.isEmpty else { return old }
+        guard new?.object != nil || new?.isNull ?? true else {
+            throw .invalidRequest("Invalid value at '\(path)' (TYPE_MESSAGE)", field: path)
+        }
+        var object = old?.object ?? JSONObject()
+        for name in names.map({ String($0) }) {
+            object[name] = try merge(new?.object?[name], over: object[name], at: prefix + name)
+        }
+        guard object.members.isEmpty else { return .object(object) }
+        return old?.object == nil ? old : nil
     }
 
     private static func camelCase(_ text: String) -> String {

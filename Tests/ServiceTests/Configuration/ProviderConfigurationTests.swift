@@ -71,8 +71,8 @@ struct ProviderConfigurationTests {
             #expect(whole["enabled"] == nil)
             #expect(whole["responseType"] == ["code": true], "the secret is still there")
             let cleared = try await service.admin(
-                "\(path)?updateMask=client_secret",
-                [:],
+                "\(path)?updateMask=client_secret,response_type",
+                ["responseType": ["idToken": true]],
                 method: "PATCH",
                 version: "v2"
             )
