@@ -22,6 +22,8 @@ extension AdminAccounts {
         package var createdAt: Date?
         package var lastSignInAt: Date?
         package var deleteProviders: [String] = []
+        /// Providers that said that somebody else may be using their account: it is its owner's again.
+        package var unblockProviders: [String] = []
         package var deleteAttributes: [UpdateAccount.Attribute] = []
         /// A credential to link without proof.
         package var link: LinkedCredential?
@@ -50,6 +52,9 @@ extension AdminAccounts {
             changes.validSince = request.validSince
             changes.createdAt = request.createdAt
             changes.lastSignInAt = request.lastSignInAt
+            changes.grants = request.unblockProviders.map {
+                .init(provider: ProviderID($0), kind: .blocked(false, since: now))
+            }
             if let displayName { changes.displayName = displayName }
             if let photoURL { changes.photoURL = photoURL }
             if let phoneNumber { changes.phoneNumber = phoneNumber }

@@ -43,11 +43,8 @@ package struct ReceiveNotification: Sendable {
             validUntilSignInAfter: event.isOvertakenBySignIn ? event.occurredAt : nil,
             now: parts.now()
         )
-        let owner = try await parts.accounts.owner(of: event.subject, at: provider, in: caller.scope)
-        guard let account = owner else {
-            // Whoever asks for a deletion is told of it, also where there was nothing to delete.
-            if event.kind == .deletionRequested { try await parts.accounts.remember(key, in: caller.scope) }
-            return AccountEvent.notificationUnknown.log(nil, provider: provider, caller)
+        guard let account = try await parts.accounts.owner(of: event.subject, at: provider, in: caller.scope) else {
+            return try await carryOut(key, forNobodyIn: caller)
         }
         let deletes = caller.project.settings.deleteAccountsDeletedAtProvider
         do {
@@ -64,8 +61,15 @@ package struct ReceiveNotification: Sendable {
         } catch is RepeatedEvent {
             AccountEvent.notificationRepeated.log(account, provider: provider, caller)
         } catch AccountsError.userNotFound {
-            AccountEvent.notificationUnknown.log(nil, provider: provider, caller)
+            try await carryOut(key, forNobodyIn: caller)
         }
+    }
+
+    /// An event about nobody here counts as carried out: sent again, it says nothing about who has come meanwhile, and
+    /// whoever asks for a deletion is told of it, also where there was nothing to delete.
+    private func carryOut(_ key: AccountChanges.EventKey, forNobodyIn caller: Caller) async throws {
+        try await parts.accounts.remember(key, in: caller.scope)
+        AccountEvent.notificationUnknown.log(nil, provider: key.provider, caller)
     }
 
     private static func apply(
@@ -75,11 +79,12 @@ package struct ReceiveNotification: Sendable {
         _ changes: inout AccountChanges
     ) {
         let provider = event.provider
+        func change(_ kind: AccountChanges.GrantChange.Kind) {
+            changes.grants = [.init(provider: provider, kind: kind)]
+        }
         switch event.kind {
-        case .consentRevoked:
-            changes.grant = .init(provider: provider, kind: .withdrawn(at: event.occurredAt, endsSessions: true))
-        case .sessionsRevoked:
-            changes.endedSessions = .openedWith(provider)
+        case .consentRevoked: change(.withdrawn(at: event.occurredAt, endsSessions: true))
+        case .sessionsRevoked: changes.endedSessions = .openedWith(provider)
         case .accountDeleted, .deletionRequested:
             if deletes, account.methods == [provider] {
                 changes.deletesAccount = true
@@ -88,13 +93,12 @@ package struct ReceiveNotification: Sendable {
                 changes.endedSessions = .openedWith(provider)
             }
         case .accountHijacked:
-            changes.grant = .init(provider: provider, kind: .blocked(true))
+            change(.blocked(true, since: event.occurredAt))
+            // Also when it comes after the account was restored: they may be the stranger's.
             changes.endedSessions = .openedWith(provider)
-        case .accountRestored: changes.grant = .init(provider: provider, kind: .blocked(false))
-        case .forwardingStopped:
-            changes.grant = .init(provider: provider, kind: .forwarding(false, since: event.occurredAt))
-        case .forwardingResumed:
-            changes.grant = .init(provider: provider, kind: .forwarding(true, since: event.occurredAt))
+        case .accountRestored: change(.blocked(false, since: event.occurredAt))
+        case .forwardingStopped: change(.forwarding(false, since: event.occurredAt))
+        case .forwardingResumed: change(.forwarding(true, since: event.occurredAt))
         }
     }
 }

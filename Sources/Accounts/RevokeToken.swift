@@ -75,7 +75,7 @@ package struct RevokeToken: Sendable {
         let now = parts.now()
         _ = try await parts.change(account, session: nil, caller) { _, _ in
             var changes = AccountChanges()
-            changes.grant = .init(provider: provider, kind: .withdrawn(at: now, endsSessions: false))
+            changes.grants = [.init(provider: provider, kind: .withdrawn(at: now, endsSessions: false))]
             return changes
         }
         AccountEvent.grantRevoked.log(account, provider: provider, caller)

@@ -25,8 +25,8 @@ package struct AccountChanges: Sendable {
     package var endedSessions: EndedSessions = .none
     package var session: SessionEffect = .none
     package var deletesAccount = false
-    /// What becomes of a grant at a provider.
-    package var grant: GrantChange?
+    /// What becomes of grants at providers.
+    package var grants: [GrantChange] = []
     /// Providers whose credentials go, and at which the grants are ended too.
     package var revocable: Set<ProviderID> = []
     /// The provider's event that this carries out, once.
@@ -39,7 +39,7 @@ package struct AccountChanges: Sendable {
             /// Whether the relay address passes mail on.
             case forwarding(Bool, since: Date)
             /// Whether somebody else may be using the account at the provider: nobody signs in with it meanwhile.
-            case blocked(Bool)
+            case blocked(Bool, since: Date)
         }
 
         package var provider: ProviderID

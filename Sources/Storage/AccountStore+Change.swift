@@ -107,7 +107,7 @@ extension AccountStore {
             """
         )
         try await applyClaims(changes, from: account, to: after, scope, now: now, transaction)
-        if let grant = changes.grant { try await apply(grant, of: account.id, scope, now: now, transaction) }
+        for grant in changes.grants { try await apply(grant, of: account.id, scope, now: now, transaction) }
         try await applySessions(changes, account.id, scope, now: now, transaction)
     }
 

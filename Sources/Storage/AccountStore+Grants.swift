@@ -135,14 +135,16 @@ extension AccountStore {
                     AND provider = \(provider.rawValue)
                 """
             )
-        case .blocked(let isBlocked):
+        case .blocked(let isBlocked, let since):
             try await transaction.execute(
                 """
-                UPDATE credential_subjects c SET blocked_at = CASE WHEN \(isBlocked) THEN \(now) END
+                UPDATE credential_subjects c
+                SET blocked_at = CASE WHEN \(isBlocked) THEN \(since) END, block_changed_at = \(since)
                 FROM linked_credentials l
                 WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
                     AND l.provider = \(provider.rawValue) AND c.project = l.project AND c.tenant = l.tenant
                     AND c.provider = l.provider AND c.subject = l.subject
+                    AND coalesce(c.block_changed_at, '-infinity') <= \(since)
                 """
             )
         case .forwarding(let isOn, let since):
@@ -200,7 +202,7 @@ extension AccountStore {
         ) { row in try row.next(Date.self) }.first?.addingTimeInterval(-AccountChanges.EventKey.lifetime)
     }
 
-    /// Remembers an event that concerns nobody here, so that its code can be shown.
+    /// Remembers an event that concerns nobody here.
     package func remember(_ event: AccountChanges.EventKey, in scope: Scope) async throws {
         try await database.execute(
             """

@@ -1,3 +1,4 @@
+package import Linking
 package import Projects
 import StrictJSON
 
@@ -20,6 +21,11 @@ extension FederationService {
         case .discord: return try discordEvents(in: notification, of: provider)
         case nil: throw .notificationsNotSupported
         }
+    }
+
+    /// Whether a provider wants 401 for a notification that is refused; said of every project alike.
+    package static func wantsUnauthorized(_ provider: ProviderID) -> Bool {
+        ProviderDefinition.builtIn[provider]?.notifications == .discord
     }
 
     /// Verifies a JWT that carries events (RFC 8417): signature, issuer, audience, time; never an ID token (T-C10).

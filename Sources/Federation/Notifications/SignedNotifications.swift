@@ -65,7 +65,8 @@ extension FederationService {
             throw .invalidNotification(.malformed)
         }
         guard body[path: "action"] == .string("revoked") else { return ReceivedNotification(events: [], answer: .done) }
-        // Two withdrawals of one person look alike but for the delivery.
+        // Two withdrawals of one person look alike but for the delivery, whose id stays when it is sent again. Neither
+        // that nor a time is signed.
         let id = try Self.identifier(notification.headers["x-github-delivery"].map { .string($0) })
         let event = ProviderEvent(
             provider: configuration.provider,
@@ -80,7 +81,7 @@ extension FederationService {
     /// Discord's webhook events, signed with Ed25519 over timestamp and body; the variable `publicKey` is the
     /// application's.
     ///
-    /// Discord sends badly signed ones on purpose and wants 401 for them.
+    /// Discord sends badly signed ones on purpose, and wants 401 for them.
     func discordEvents(
         in notification: ProviderNotification,
         of provider: ResolvedProvider
@@ -98,8 +99,8 @@ extension FederationService {
         let timestamp = notification.headers["x-signature-timestamp"] ?? ""
         guard let signature = [UInt8](lowercaseHex: (notification.headers["x-signature-ed25519"] ?? "")[...]),
             let time = Int64(timestamp), key.isValidSignature(signature, for: Array(timestamp.utf8) + notification.body)
-        else { throw .notificationUnauthorized }
-        guard abs(seconds - time) <= 600 else { throw .notificationUnauthorized }
+        else { throw .signatureInvalid(.signature) }
+        guard abs(seconds - time) <= 600 else { throw .invalidNotification(.time) }
         let nothing = ReceivedNotification(events: [], answer: .noContent)
         guard let body = try? JSONValue(notification.body, allowsNUL: true), body.object != nil else {
             throw .invalidNotification(.malformed)
@@ -107,14 +108,23 @@ extension FederationService {
         guard body[path: "type"]?.integer == 1, body[path: "event.type"] == .string("APPLICATION_DEAUTHORIZED") else {
             return nothing
         }
+        // Each delivery is signed anew: the event is the same where the body is, and happened when the body says.
+        let occurredAt = body[path: "event.timestamp"]?.string.flatMap(Self.utcTime) ?? .distantFuture
         let event = ProviderEvent(
             provider: provider.definition.id,
-            id: SecureHash.sha256(signature).prefix(16).map { $0 }.lowercaseHex,
+            id: SecureHash.sha256(notification.body).prefix(16).map { $0 }.lowercaseHex,
             kind: .consentRevoked,
             subject: try Self.identifier(body[path: "event.data.user.id"]),
-            occurredAt: Date(timeIntervalSince1970: Double(time))
+            occurredAt: min(occurredAt, Date(timeIntervalSince1970: Double(time)))
         )
         return ReceivedNotification(events: [event], answer: .noContent)
+    }
+
+    /// An ISO 8601 time in whole seconds, whose zone Discord leaves out.
+    private static func utcTime(_ text: String) -> Date? {
+        let zone = text.dropFirst(19).drop { $0 == "." || $0.isWholeNumber }
+        guard ["", "Z", "+00:00"].contains(zone) else { return nil }
+        return try? Date(String(text.prefix(19)) + "Z", strategy: .iso8601)
     }
 
     private static func isValid(_ signature: [UInt8], over bytes: [UInt8], _ secret: Secret) -> Bool {

@@ -84,12 +84,10 @@ package enum FederationError: Error, Sendable, Hashable {
 
     /// The provider has no way to end a grant: `OPERATION_NOT_ALLOWED : The provider does not support revocation.`
     case revocationNotSupported
-    /// `OPERATION_NOT_ALLOWED : The provider sends no notifications.`
+    /// As ``invalidNotification(_:)``.
     case notificationsNotSupported
-    /// Not what the provider would send (T-C13): `INVALID_NOTIFICATION`.
+    /// Not what the provider would send (T-C13): `INVALID_NOTIFICATION`, as whatever else is wrong with a notification.
     case invalidNotification(Notification)
-    /// As ``invalidNotification(_:)``, where the provider wants 401.
-    case notificationUnauthorized
 
     // The ID token
 
@@ -175,7 +173,6 @@ extension FederationError: CustomStringConvertible {
         case .revocationNotSupported: "revocation.notSupported"
         case .notificationsNotSupported: "notification.notSupported"
         case .invalidNotification(let reason): "notification.\(reason.rawValue)"
-        case .notificationUnauthorized: "notification.signature"
         case .unparsableIDToken: "idToken.unparsable"
         case .signatureInvalid(let reason): "idToken.\(reason.rawValue)"
         case .issuerMismatch: "idToken.issuer"

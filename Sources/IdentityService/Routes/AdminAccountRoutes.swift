@@ -91,6 +91,7 @@ struct AdminAccountRoutes {
         changes.createdAt = try body.time("createdAt")
         changes.lastSignInAt = try body.time("lastLoginAt")
         changes.deleteProviders = try body.strings("deleteProvider")
+        changes.unblockProviders = try body.strings("unblockProvider")
         changes.deleteAttributes = try UpdateAccountRoute.attributes(body)
         changes.link = try body.object("linkProviderUserInfo").map { try Self.credential($0) }
         let account = try await accounts.update(changes, call.project, call.tenant)

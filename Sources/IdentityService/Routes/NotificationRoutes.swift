@@ -23,17 +23,20 @@ struct NotificationRoutes {
     }
 
     private func receive(_ call: Call, asksForDeletion: Bool) async throws -> Response {
+        let provider = ProviderID(call.parameter("provider"))
         var headers: [String: String] = [:]
         for field in call.headers { headers[field.name.canonicalName] = field.value }
-        let answer = try await accounts.receiveNotification(
-            ProviderNotification(
-                headers: headers,
-                body: Array(buffer: call.body),
-                asksForDeletion: asksForDeletion
-            ),
-            from: ProviderID(call.parameter("provider")),
-            try await caller(call)
+        let notification = ProviderNotification(
+            headers: headers,
+            body: Array(buffer: call.body),
+            asksForDeletion: asksForDeletion
         )
+        let answer: ReceivedNotification.Answer
+        do {
+            answer = try await accounts.receiveNotification(notification, from: provider, try await caller(call))
+        } catch {
+            throw WireError(refusing: error, from: provider)
+        }
         switch answer {
         case .done: return .json { _ in }
         case .accepted: return .json(.accepted) { _ in }

@@ -196,13 +196,27 @@ extension WireError {
         case .nonceMismatch:
             self.init(nonce, "The nonce in ID Token does not match the SHA256 hash of the raw nonce in the request.")
         case .revocationNotSupported: self.init("OPERATION_NOT_ALLOWED", "The provider does not support revocation.")
-        case .notificationsNotSupported: self.init("OPERATION_NOT_ALLOWED", "The provider sends no notifications.")
-        case .invalidNotification: self.init("INVALID_NOTIFICATION")
-        case .notificationUnauthorized: self = .status(.unauthorized, "UNAUTHENTICATED", "INVALID_NOTIFICATION")
+        case .notificationsNotSupported, .invalidNotification: self.init("INVALID_NOTIFICATION")
         case .hashMismatch: self.init(invalid, "The hash in ID Token does not match.")
         case .authenticationTooOld: self.init(invalid, "The authentication is too old.")
         }
         cause = error.description
+    }
+
+    /// A notification that is refused: everybody hears the same, whatever is wrong with it, and the log the reason.
+    ///
+    /// What may pass asks the provider to send it again.
+    package init(refusing error: any Error, from provider: ProviderID) {
+        let reason = WireError(mapping: error)
+        switch error {
+        case AccountsError.federation(.unavailable), AccountsError.federation(.issuerUnreachable):
+            self = .unavailable(cause: reason.cause ?? "")
+        case _ where reason.status.kind == .serverError: self = reason
+        case _ where FederationService.wantsUnauthorized(provider):
+            self = .status(.unauthorized, "UNAUTHENTICATED", "INVALID_NOTIFICATION")
+        default: self.init("INVALID_NOTIFICATION")
+        }
+        cause = reason.cause ?? reason.code
     }
 
     /// A request URI can carry a code: only what stands before its query is repeated.

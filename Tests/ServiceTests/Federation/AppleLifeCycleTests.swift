@@ -175,7 +175,7 @@ struct AppleLifeCycleTests {
                 "/v1/projects/no-such-project/notifications/apple.com",
                 text: body
             )
-            #expect(project.status == 404)
+            #expect(project.status == 400)
             let provider = try await scene.service.post(
                 "/v1/projects/\(scene.service.project.id)/notifications/google.com",
                 text: body

@@ -1,6 +1,7 @@
 import Crypto
 import Development
 import Foundation
+import InMemoryLogging
 import Linking
 import Postgres
 import Projects
@@ -57,6 +58,42 @@ struct NotificationTests {
         }
     }
 
+    @Test("T-C13: Google's later word on a hijacked account counts, whichever arrives first, and an admin's as well")
+    func googleOrder() async throws {
+        try await ProviderScene.run(.google) { scene in
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 100)
+            let now = scene.service.clock.seconds
+            func hijacked(_ id: String, at time: Int64) async throws {
+                let changes = IDTokenChanges(set: ["iat": .integer(time)])
+                let event = Self.risc + "account-disabled"
+                let taken = try await scene.google(event, id: id, ["reason": "hijacking"], changes: changes)
+                #expect(taken.status == 202, "\(taken)")
+            }
+            func restored(_ id: String, at time: Int64) async throws {
+                let changes = IDTokenChanges(set: ["iat": .integer(time)])
+                #expect(try await scene.google(Self.risc + "account-enabled", id: id, changes: changes).status == 202)
+            }
+            try await restored("g1", at: now - 20)
+            try await hijacked("g2", at: now - 30)
+            #expect(try await scene.signIn().localID == reply.localID, "it is its owner's again")
+            try await hijacked("g3", at: now - 10)
+            try await restored("g4", at: now - 15)
+            #expect(try await scene.signIn().error == "USER_DISABLED", "it was taken again")
+
+            let lifted = try await scene.service.admin(
+                "accounts:update",
+                ["localId": JSON(reply.localID), "unblockProvider": ["google.com"]]
+            )
+            #expect(lifted.status == 200, "\(lifted)")
+            #expect(try await scene.signIn().localID == reply.localID)
+            try await hijacked("g5", at: now - 5)
+            #expect(try await scene.signIn().status == 200, "the admin spoke last")
+            try await hijacked("g6", at: now + 1)
+            #expect(try await scene.signIn().error == "USER_DISABLED")
+        }
+    }
+
     @Test("Google: an account that is gone there is unlinked; a test event and unknown ones are taken")
     func googleOthers() async throws {
         try await ProviderScene.run(.google) { scene in
@@ -105,20 +142,9 @@ struct NotificationTests {
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
             let body = #"{"action":"revoked","sender":{"id":\#(scene.ada.subject),"login":"ada"}}"#
-            #expect(
-                try await scene.github(body, secret: "s").error
-                    == "OPERATION_NOT_ALLOWED : The provider sends no notifications."
-            )
-            let secret = "webhook-s3cret"
-            scene.secrets.add(secret)
-            let change = try await scene.service.admin(
-                "defaultSupportedIdpConfigs/github.com?updateMask=webhookSecret",
-                ["webhookSecret": .string(secret)],
-                method: "PATCH",
-                version: "v2"
-            )
-            #expect(change.status == 200, "\(change)")
-            #expect(!change.description.contains(secret))
+            #expect(try await scene.github(body, secret: "s").error == "INVALID_NOTIFICATION")
+            #expect(scene.refusals == ["notification.notSupported"])
+            let secret = try await scene.setWebhookSecret()
 
             #expect(try await scene.github(body, secret: "another").status == 400)
             #expect(try await scene.github(body, secret: secret, signed: body + " ").status == 400)
@@ -135,6 +161,22 @@ struct NotificationTests {
         }
     }
 
+    @Test("T-C13: a webhook of GitHub's from before the person came is not carried out when it is sent again")
+    func githubFromBefore() async throws {
+        try await ProviderScene.run(.github) { scene in
+            let secret = try await scene.setWebhookSecret()
+            let body = #"{"action":"revoked","sender":{"id":\#(scene.ada.subject),"login":"ada"}}"#
+            #expect(try await scene.github(body, secret: secret).status == 200)
+            let reply = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            #expect(try await scene.github(body, secret: secret).status == 200)
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            #expect(try await scene.state(reply.localID) == "authorized")
+            #expect(try await scene.github(body, secret: secret, delivery: "another").status == 200)
+            #expect(try await scene.state(reply.localID) == "revoked")
+        }
+    }
+
     // MARK: Discord
 
     @Test("Discord: 204 for its ping and for a deauthorization, 401 for what is badly signed")
@@ -143,15 +185,8 @@ struct NotificationTests {
             let key = Curve25519.Signing.PrivateKey()
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
-            let hex = Array(key.publicKey.rawRepresentation).lowercaseHex
-            _ = try await scene.service.stores.configuration.updateProvider(
-                scene.provider,
-                in: Scope(project: scene.service.project.id)
-            ) {
-                $0.overrides = $0.overrides?.replacing(#""variables":{"#, with: #""variables":{"publicKey":"\#(hex)","#)
-            }
-            let event =
-                #"{"type":1,"event":{"type":"APPLICATION_DEAUTHORIZED","data":{"user":{"id":"\#(scene.ada.subject)"}}}}"#
+            try await scene.setPublicKey(key.publicKey)
+            let event = scene.deauthorization(at: scene.service.clock.current)
             let stranger = Curve25519.Signing.PrivateKey()
             let now = scene.service.clock.seconds
             #expect(try await scene.discord(#"{"type":0}"#, key, now).status == 204)
@@ -163,6 +198,31 @@ struct NotificationTests {
             #expect(try await scene.discord(event, key, now).status == 204)
             #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
             #expect(try await scene.state(reply.localID) == "revoked")
+        }
+    }
+
+    @Test("T-C13: Discord's event happened when it says, however late it arrives, and once, however often it is signed")
+    func discordRedelivery() async throws {
+        try await ProviderScene.run(.discord) { scene in
+            let key = Curve25519.Signing.PrivateKey()
+            try await scene.setPublicKey(key.publicKey)
+            let first = try await scene.signIn()
+            scene.service.clock.advance(by: 10)
+            let event = scene.deauthorization(at: scene.service.clock.current)
+            #expect(try await scene.discord(event, key, scene.service.clock.seconds).status == 204)
+            #expect(try await scene.service.refresh(first.refreshToken).status == 400)
+            // Within the same second, so that times do not tell.
+            let second = try await scene.signIn()
+            #expect(try await scene.discord(event, key, scene.service.clock.seconds + 1).status == 204)
+            #expect(try await scene.service.refresh(second.refreshToken).status == 200)
+
+            let lost = scene.deauthorization(at: scene.service.clock.current.addingTimeInterval(5))
+            scene.service.clock.advance(by: 20)
+            let third = try await scene.signIn()
+            scene.service.clock.advance(by: 3_600)
+            #expect(try await scene.discord(lost, key, scene.service.clock.seconds).status == 204)
+            #expect(try await scene.service.refresh(third.refreshToken).status == 200)
+            #expect(try await scene.state(third.localID) == "authorized")
         }
     }
 
@@ -198,6 +258,23 @@ struct NotificationTests {
             let stranger = try await scene.facebook(["user_id": "4711"], path: "/deletion")
             let other = try #require(stranger["confirmation_code"]?.string)
             #expect(try await scene.service.send("GET", path + other).status == 200)
+        }
+    }
+
+    @Test("Facebook: a request for deletion has its page also when the account goes at the same moment")
+    func vanishedAccount() async throws {
+        try await ProviderScene.run(.facebook) { scene in
+            _ = try await scene.signIn()
+            // As its deletion looks to whoever found the owner of the identity before.
+            try await scene.service.stores.database.execute(
+                "DELETE FROM accounts WHERE project = \(scene.service.project.id.rawValue)"
+            )
+            let deletion = try await scene.facebook(path: "/deletion")
+            let code = try #require(deletion["confirmation_code"]?.string, "\(deletion)")
+            let path = "/v1/projects/\(scene.service.project.id)/notifications/facebook.com/deletion/"
+            let page = try await scene.service.send("GET", path + code)
+            #expect(page.status == 200)
+            #expect(page.response.text.contains("was deleted on 20"))
         }
     }
 
@@ -252,11 +329,50 @@ struct NotificationTests {
         }
     }
 
-    @Test("a provider that sends nothing is not heard", arguments: [ProviderScene.Kind.oidc, .oauth2, .slack])
-    func others(_ kind: ProviderScene.Kind) async throws {
+    // MARK: Refusals
+
+    @Test(
+        "T-C13: whatever is wrong with a notification, everybody hears the same, and the log alone the reason",
+        arguments: ProviderScene.Kind.allCases
+    )
+    func refusals(_ kind: ProviderScene.Kind) async throws {
         try await ProviderScene.run(kind) { scene in
-            let reply = try await scene.notify(#"{"payload":"a.b.c"}"#)
-            #expect(reply.error == "OPERATION_NOT_ALLOWED : The provider sends no notifications.")
+            let path = "/v1/projects/\(scene.service.project.id)/notifications/\(kind.rawValue)"
+            let foreign = "/v1/projects/no-such-project/notifications/\(kind.rawValue)"
+            var answers: Set<String> = []
+            func refuse(_ body: String, at path: String) async throws {
+                let refused = try await scene.service.post(path, text: body)
+                #expect(refused.status == (kind == .discord ? 401 : 400))
+                #expect(refused.error == "INVALID_NOTIFICATION")
+                answers.insert(refused.response.text)
+            }
+            for body in ["", "{}", #"{"payload":"a.b.c"}"#, "signed_request=a.b"] {
+                try await refuse(body, at: path)
+            }
+            try await refuse("{}", at: foreign)
+            if kind == .discord {
+                try await scene.setVariable("publicKey", "no key")
+                try await refuse("{}", at: path)
+                let reason = try #require(scene.refusals.last)
+                #expect(reason.hasPrefix("provider.misconfigured: definition.variables.publicKey "))
+            }
+            try await scene.service.stores.configuration.deleteProvider(
+                kind.provider,
+                in: Scope(project: scene.service.project.id)
+            )
+            try await refuse("{}", at: path)
+            #expect(answers.count == 1)
+            #expect(scene.refusals.last == "provider.notFound")
+            #expect(!scene.refusals.contains("unknown"))
+        }
+    }
+
+    @Test("a notification that cannot be checked for the moment is asked for again")
+    func unreachableKeys() async throws {
+        try await ProviderScene.run(.google) { scene in
+            scene.tenant.addFault(.status(503), at: .keys)
+            let reply = try await scene.google(Self.risc + "sessions-revoked", id: "g1")
+            #expect(reply.status == 503, "\(reply)")
         }
     }
 }
@@ -329,7 +445,8 @@ extension ProviderScene {
         secret: String,
         signed: String? = nil,
         algorithm: String = "sha256",
-        event: String = "github_app_authorization"
+        event: String = "github_app_authorization",
+        delivery: String = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
     ) async throws -> Reply {
         let code = HMAC<SHA256>.authenticationCode(
             for: Array((signed ?? body).utf8),
@@ -338,10 +455,55 @@ extension ProviderScene {
         return try await notify(
             body,
             headers: [
-                ("X-GitHub-Event", event), ("X-GitHub-Delivery", "72d3162e-cc78-11e3-81ab-4c9367dc0958"),
+                ("X-GitHub-Event", event), ("X-GitHub-Delivery", delivery),
                 ("X-Hub-Signature-256", "\(algorithm)=\(Array(code).lowercaseHex)"),
             ]
         )
+    }
+
+    fileprivate func setWebhookSecret() async throws -> String {
+        let secret = "webhook-s3cret"
+        secrets.add(secret)
+        let change = try await service.admin(
+            "defaultSupportedIdpConfigs/github.com?updateMask=webhookSecret",
+            ["webhookSecret": .string(secret)],
+            method: "PATCH",
+            version: "v2"
+        )
+        #expect(change.status == 200, "\(change)")
+        #expect(!change.description.contains(secret))
+        return secret
+    }
+
+    fileprivate func setPublicKey(_ key: Curve25519.Signing.PublicKey) async throws {
+        try await setVariable("publicKey", Array(key.rawRepresentation).lowercaseHex)
+    }
+
+    fileprivate func setVariable(_ name: String, _ value: String) async throws {
+        _ = try await service.stores.configuration.updateProvider(provider, in: Scope(project: service.project.id)) {
+            $0.overrides = $0.overrides?.replacing(
+                #""variables":{"#,
+                with: #""variables":{"\#(name)":"\#(value)","#
+            )
+        }
+    }
+
+    /// Discord's times have microseconds and no zone.
+    fileprivate func deauthorization(at date: Date) -> String {
+        let time = date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: false)) + ".064834"
+        return #"{"version":1,"application_id":"1","type":1,"event":{"type":"APPLICATION_DEAUTHORIZED","#
+            + #""timestamp":"\#(time)","data":{"user":{"id":"\#(ada.subject)"}}}}"#
+    }
+
+    /// Why notifications were refused, by the log.
+    fileprivate var refusals: [String] {
+        service.logs.entries.compactMap { entry in
+            guard entry.metadata["http.path"].map({ "\($0)".hasSuffix("/notifications/{provider}") }) == true else {
+                return nil
+            }
+            return entry.metadata["error.code"] == nil
+                ? nil : entry.metadata["error.cause"].map { "\($0)" } ?? "unknown"
+        }
     }
 
     fileprivate func discord(_ body: String, _ key: Curve25519.Signing.PrivateKey, _ time: Int64) async throws -> Reply
