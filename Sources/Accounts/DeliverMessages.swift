@@ -65,6 +65,11 @@ package struct DeliverMessages: Service {
             log(.error, "A message cannot be read", message)
             return .abandoned
         }
+        // Whoever came back has granted anew, and most providers end all that a person granted to an app at once.
+        guard !message.isLinkedAgain else {
+            log(.info, "A grant stays, because the identity is linked again", message)
+            return .delivered
+        }
         let found = parts.configuration.snapshot.provider(
             revocation.provider,
             project: message.project,

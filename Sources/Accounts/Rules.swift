@@ -45,10 +45,9 @@ extension Parts {
         }
     }
 
-    /// The providers at which the grants that a change takes away can be ended.
-    private func revocable(_ changes: AccountChanges, of account: Account, _ caller: Caller) -> Set<ProviderID> {
-        let gone = changes.deletesAccount ? Set(account.linked.map(\.provider)) : changes.unlinked
-        return gone.filter { provider($0, caller).map(federation.revokesGrants) ?? false }
+    /// Those providers of credentials that go at which the grants can be ended.
+    func revocable(_ gone: Set<ProviderID>, _ caller: Caller) -> Set<ProviderID> {
+        gone.filter { provider($0, caller).map(federation.revokesGrants) ?? false }
     }
 
     /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as errors of ours; grants of credentials that go
@@ -62,7 +61,10 @@ extension Parts {
         do {
             return try await accounts.change(account, session: session, in: caller.scope, now: now()) {
                 var changes = try decide($0, $1)
-                changes.revocable = revocable(changes, of: $0, caller)
+                changes.revocable = revocable(
+                    changes.deletesAccount ? Set($0.linked.map(\.provider)) : changes.unlinked,
+                    caller
+                )
                 return changes
             }
         } catch let conflict as ClaimConflict {

@@ -71,11 +71,13 @@ package struct SignInWithIdP: Sendable {
                 attempt = Attempt(event: .signedUp, account: account) { try await store.signUp(account, $0) }
             case .link(_, let replaced):
                 guard let account = found.emailOwner else { continue }
+                if replaced != nil { write.revocable = parts.revocable([identity.provider], caller) }
                 attempt = Attempt(event: .linked, account: account.linking(identity), recycled: replaced != nil) {
                     try await store.signInAndLink(to: account, replaced: replaced, $0)
                 }
             case .takeOver:
                 guard let account = found.emailOwner else { continue }
+                write.revocable = parts.revocable(Set(account.linked.map(\.provider)), caller)
                 attempt = Attempt(event: .takenOver, account: account.takenOver(by: identity, now: parts.seconds)) {
                     try await store.takeOver(account, $0)
                 }

@@ -34,7 +34,8 @@ extension AccountStore {
                         changes = AccountChanges()
                     }
                 }
-                try await enqueueRevocations(of: account, at: changes.revocable, scope, now: now, transaction)
+                let lost = try await grants(of: account, at: changes.revocable, scope, transaction)
+                try await revoke(lost, scope, now: now, transaction)
                 var after: Account?
                 if changes.deletesAccount {
                     try await delete(current, scope, now: now, transaction)

@@ -65,41 +65,55 @@ extension AccountStore {
         return rows.first ?? nil
     }
 
-    /// Puts what ends these grants at their providers into the outbox, before the tokens go.
-    func enqueueRevocations(
+    /// What ends the locked account's grants at these providers, read before the tokens go; with the subjects.
+    func grants(
         of account: AccountID,
         at providers: Set<ProviderID>,
         _ scope: Scope,
-        now: Date,
         _ transaction: PostgresTransaction
-    ) async throws {
-        guard !providers.isEmpty else { return }
+    ) async throws -> [(subject: String, revocation: ProviderRevocation)] {
+        guard !providers.isEmpty else { return [] }
         let kept = try await transaction.query(
             """
-            SELECT provider, token_client, tokens, refresh_token FROM linked_credentials
+            SELECT provider, subject, token_client, tokens, refresh_token FROM linked_credentials
             WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
                 AND provider = ANY(\(providers.map(\.rawValue).sorted()))
             """
         ) { row in
             (
-                ProviderID(try row.next()), try row.next(String?.self),
+                ProviderID(try row.next()), try row.next(String.self), try row.next(String?.self),
                 SealedTokens(access: try row.next(), refresh: try row.next())
             )
         }
-        for (provider, client, sealed) in kept {
+        return kept.compactMap { provider, subject, client, sealed in
             // A token that cannot be read must not keep anybody from deleting an account.
             let place = LinkedCredentialPlace(scope, account, provider)
-            guard let (token, isRefreshToken) = try? keyRing.openRevocable(sealed, for: place) else { continue }
+            guard let (token, isRefreshToken) = try? keyRing.openRevocable(sealed, for: place) else { return nil }
+            let revocation = ProviderRevocation(
+                tenant: scope.tenant.rawValue,
+                provider: provider,
+                token: token,
+                isRefreshToken: isRefreshToken,
+                clientID: client
+            )
+            return (subject, revocation)
+        }
+    }
+
+    /// Puts the end of these grants into the outbox.
+    func revoke(
+        _ grants: [(subject: String, revocation: ProviderRevocation)],
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        for (subject, revocation) in grants {
             try await OutboxStore.insert(
                 kind: ProviderRevocation.kind,
-                ProviderRevocation(
-                    tenant: scope.tenant.rawValue,
-                    provider: provider,
-                    token: token,
-                    isRefreshToken: isRefreshToken,
-                    clientID: client
-                ),
-                in: scope.project,
+                revocation,
+                about: subject,
+                of: revocation.provider,
+                in: scope,
                 keyRing: keyRing,
                 now: now,
                 transaction

@@ -69,10 +69,15 @@ extension AccountStore {
         }
         let whole: SQL = "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target) FROM provider"
         do {
-            guard locksFirst else { return try await Self.outcome(of: whole, by: database) }
+            guard locksFirst || !write.revocable.isEmpty else {
+                return try await Self.outcome(of: whole, by: database)
+            }
             return try await database.transaction { transaction in
                 try await lock(account, scope, transaction)
-                return try await Self.outcome(of: whole, by: transaction)
+                let lost = try await grants(of: account, at: write.revocable, scope, transaction)
+                let outcome = try await Self.outcome(of: whole, by: transaction)
+                if outcome == .applied { try await revoke(lost, scope, now: write.now, transaction) }
+                return outcome
             }
         } catch let error as PostgresError {
             return try WriteOutcome(error)

@@ -1,4 +1,5 @@
 package import Foundation
+import Linking
 import Postgres
 package import Projects
 import Secrets
@@ -6,7 +7,7 @@ import Secrets
 /// Messages that leave the house: written by the transaction that causes them, delivered at least once.
 ///
 /// A message is leased to the node that tries it; one whose node died is due again when the lease ends. The payload is
-/// sealed, and emptied when the message is delivered or given up.
+/// sealed, and emptied when the message is delivered or given up; a month later it is gone.
 package struct OutboxStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
@@ -19,7 +20,12 @@ package struct OutboxStore: Sendable {
         package var payload: [UInt8]?
         /// This one included.
         package var attempts: Int
+        /// The identity that it is about has been linked again, to whatever account.
+        package var isLinkedAgain: Bool
     }
+
+    /// Seconds for which a message that is over is kept.
+    private static let lifetime = 30.0 * 86_400
 
     /// Takes messages that are due, the longest overdue first.
     ///
@@ -34,15 +40,18 @@ package struct OutboxStore: Sendable {
                 ORDER BY next_attempt_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
             ) due
             WHERE o.project = due.project AND o.message = due.message
-            RETURNING o.project, o.message, o.kind, o.payload, o.attempts
+            RETURNING o.project, o.message, o.kind, o.payload, o.attempts, EXISTS (
+                SELECT FROM credential_subjects c WHERE c.project = o.project AND c.tenant = o.tenant
+                    AND c.provider = o.provider AND c.subject = o.subject
+            )
             """
         ) { row in
             (
                 try row.next(String.self), try row.next(String.self), try row.next(String.self),
-                try row.next([UInt8].self), try row.next(Int32.self)
+                try row.next([UInt8].self), try row.next(Int32.self), try row.next(Bool.self)
             )
         }
-        return rows.compactMap { project, id, kind, payload, attempts in
+        return rows.compactMap { project, id, kind, payload, attempts, isLinkedAgain in
             guard let project = ProjectID(rawValue: project) else { return nil }
             return Message(
                 project: project,
@@ -50,7 +59,8 @@ package struct OutboxStore: Sendable {
                 kind: kind,
                 // One that cannot be read must not keep the others from being delivered.
                 payload: try? keyRing.open(payload, for: Self.place(project, id)),
-                attempts: Int(attempts)
+                attempts: Int(attempts),
+                isLinkedAgain: isLinkedAgain
             )
         }
     }
@@ -62,7 +72,7 @@ package struct OutboxStore: Sendable {
     }
 
     package func settle(_ message: Message, _ outcome: Outcome, now: Date) async throws {
-        let isOver = if case .retry = outcome { false } else { true }
+        let expiry: Date? = if case .retry = outcome { nil } else { now.addingTimeInterval(Self.lifetime) }
         let (delivered, abandoned, next): (Date?, Date?, Date?) =
             switch outcome {
             case .delivered: (now, nil, nil)
@@ -72,28 +82,33 @@ package struct OutboxStore: Sendable {
         try await database.execute(
             """
             UPDATE outbox SET delivered_at = \(delivered), abandoned_at = \(abandoned),
-                next_attempt_at = coalesce(\(next), next_attempt_at),
-                payload = CASE WHEN \(isOver) THEN ''::bytea ELSE payload END
+                next_attempt_at = coalesce(\(next), next_attempt_at), expires_at = \(expiry),
+                payload = CASE WHEN \(expiry)::timestamptz IS NULL THEN payload ELSE ''::bytea END
             WHERE project = \(message.project.rawValue) AND message = \(message.id) AND delivered_at IS NULL
             """
         )
     }
 
     /// Writes a message within the transaction that causes it.
+    ///
+    /// - Parameter subject: of the provider, which loses its link in the same transaction.
     static func insert(
         kind: String,
         _ payload: some Encodable,
-        in project: ProjectID,
+        about subject: String,
+        of provider: ProviderID,
+        in scope: Scope,
         keyRing: KeyRing,
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
         let id = UUID().uuidString.lowercased()
-        let sealed = try keyRing.seal(json: payload, for: place(project, id))
+        let sealed = try keyRing.seal(json: payload, for: place(scope.project, id))
         try await transaction.execute(
             """
-            INSERT INTO outbox (project, message, kind, payload, next_attempt_at, created_at)
-            VALUES (\(project.rawValue), \(id), \(kind), \(sealed), \(now), \(now))
+            INSERT INTO outbox (project, message, kind, payload, tenant, provider, subject, next_attempt_at, created_at)
+            VALUES (\(scope.project.rawValue), \(id), \(kind), \(sealed), \(scope.tenant.rawValue),
+                \(provider.rawValue), \(subject), \(now), \(now))
             """
         )
     }

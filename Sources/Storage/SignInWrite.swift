@@ -1,4 +1,5 @@
 package import Federation
+package import Linking
 import Postgres
 package import Projects
 package import struct Foundation.Date
@@ -17,6 +18,8 @@ package struct SignInWrite: Sendable {
     package var redeems: [UInt8]?
     /// The grant counts as withdrawn, which this sign-in disproves.
     package var restoresGrant = false
+    /// Providers whose credentials the account loses by this, and at which the grants are ended too.
+    package var revocable: Set<ProviderID> = []
 
     package init(
         scope: Scope,

@@ -4,7 +4,8 @@ package import Postgres
 import ServiceLifecycle
 package import struct Foundation.Date
 
-/// Deletes what has expired: flows that nobody finished, pending credentials, hashes of used ID tokens, handled events.
+/// Deletes what has expired: flows that nobody finished, pending credentials, hashes of used ID tokens, handled events,
+/// messages that were delivered or given up.
 ///
 /// Nothing depends on it but the size of the tables: whoever reads them looks at the time too. Several nodes sweep side
 /// by side, each the rows that no other one holds.
@@ -36,7 +37,9 @@ package struct Sweeper: Service {
     /// - Returns: how many rows went.
     @discardableResult
     package func sweep() async throws -> Int {
-        let tables: [SQL] = ["flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names"]
+        let tables: [SQL] = [
+            "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
+        ]
         var total = 0
         for table in tables {
             var deleted = 0

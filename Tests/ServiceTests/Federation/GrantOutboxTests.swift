@@ -3,6 +3,7 @@ import Development
 import Foundation
 import IdentityService
 import Linking
+import Logging
 import Postgres
 import Projects
 import Secrets
@@ -72,12 +73,101 @@ struct GrantOutboxTests {
             #expect(scene.tenant.requests(.revocation).map(\.status).last == 200)
             scene.service.clock.advance(by: 100_000)
             #expect(try await deliveries.deliverDue() == 0)
-            let payloads = try await scene.service.stores.database.query(
-                "SELECT payload FROM outbox WHERE project = \(scene.service.project.id.rawValue)"
-            ) {
-                try $0.next([UInt8].self)
-            }
-            #expect(payloads == [[]])
+            #expect(try await scene.messages().map(\.payload) == [[]])
+        }
+    }
+
+    @Test(
+        "a late revocation does not end what the person granted anew, by whatever account",
+        arguments: [ProviderScene.Kind.apple, .google, .discord]
+    )
+    func relinked(_ kind: ProviderScene.Kind) async throws {
+        var options = ProviderScene.Options()
+        if kind != .apple { options.definition = ["keepTokens": true] }
+        try await ProviderScene.run(kind, options) { scene in
+            let deliveries = scene.service.assembly.deliveries
+            let first = try await scene.signIn()
+            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(first.idToken)]).status == 200)
+            scene.tenant.addFault(.status(503), at: .revocation)
+            #expect(try await deliveries.deliverDue() == 1)
+            // Somebody else does not count.
+            scene.tenant.nextLogin(scene.addGrace())
+            _ = try await scene.signIn()
+            let second = try await scene.signIn()
+            #expect(second.localID != first.localID)
+            scene.service.clock.advance(by: 11)
+            #expect(try await deliveries.deliverDue() == 1)
+            #expect(scene.tenant.requests(.revocation).map(\.status) == [503])
+            #expect(try await scene.messages().map(\.isOver) == [true])
+
+            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(second.idToken)]).status == 200)
+            #expect(try await deliveries.deliverDue() == 1)
+            #expect(scene.tenant.requests(.revocation).map(\.status) == [503, 200])
+        }
+    }
+
+    @Test("S6: who loses an identity to the next holder of the address loses the grant that came with it, alone")
+    func recycled() async throws {
+        var options = ProviderScene.Options()
+        options.definition = ["keepTokens": true]
+        try await ProviderScene.run(.google, options) { scene in
+            let first = try await scene.signIn()
+            let old = try #require(scene.tenant.refreshTokens.first)
+            var next = scene.addGrace()
+            next.email = scene.ada.email
+            scene.tenant.nextLogin(scene.tenant.addUser(next))
+            let second = try await scene.signIn()
+            #expect(second.localID == first.localID)
+            #expect(second["emailRecycled"] == true)
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
+            #expect(scene.tenant.requests(.revocation).map { $0.fields["token"] } == [old])
+            #expect(scene.tenant.refreshTokens.count == 1 && !scene.tenant.refreshTokens.contains(old))
+        }
+    }
+
+    @Test("S7: the grants of an account that is taken over end with its links")
+    func takenOver() async throws {
+        var options = ProviderScene.Options()
+        options.definition = ["keepTokens": true]
+        try await ProviderScene.run(.gitLab, options) { scene in
+            let first = try await scene.signIn()
+            let acme = try await TestProvider.tenant(.genericOIDC)
+            acme.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+            try await scene.service.configure(acme.configuration(as: "oidc.acme"))
+            let owner = acme.addUser(TestUser("R", email: scene.ada.email, emailVerified: true, name: "Ada"))
+            let second = try await scene.signIn(idToken: acme.mintIDToken(for: owner), provider: "oidc.acme")
+            #expect(second.localID == first.localID)
+            #expect(try await scene.service.account(first.localID)?.providers == ["oidc.acme"])
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
+            #expect(scene.tenant.requests(.revocation).map(\.status) == [200])
+            #expect(scene.tenant.refreshTokens.isEmpty)
+        }
+    }
+
+    @Test("what is over is swept a month later, what waits stays, and goes with all accounts of the emulator")
+    func sweeps() async throws {
+        try await Self.run { scene in
+            let clock = scene.service.clock
+            let sweeper = Sweeper(
+                database: scene.service.stores.database,
+                logger: Logger(label: "test"),
+                now: clock.now
+            )
+            let first = try await scene.signIn()
+            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(first.idToken)]).status == 200)
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
+            let second = try await scene.signIn()
+            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(second.idToken)]).status == 200)
+            clock.advance(by: 29 * 86_400)
+            try await sweeper.sweep()
+            #expect(try await scene.messages().map(\.isOver).sorted { $0 && !$1 } == [true, false])
+            clock.advance(by: 2 * 86_400)
+            try await sweeper.sweep()
+            #expect(try await scene.messages().map(\.isOver) == [false])
+            let scope = Scope(project: scene.service.project.id)
+            try await scene.service.stores.accounts.deleteAll(in: scope)
+            #expect(try await scene.messages().isEmpty)
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 0)
         }
     }
 
@@ -139,5 +229,17 @@ struct GrantOutboxTests {
             #expect(try await deliveries.deliverDue() == 1)
             #expect(scene.tenant.requests(.revocation).count == 1)
         }
+    }
+}
+
+extension ProviderScene {
+    /// The outbox.
+    fileprivate func messages() async throws -> [(payload: [UInt8], isOver: Bool)] {
+        try await service.stores.database.query(
+            """
+            SELECT payload, delivered_at IS NOT NULL OR abandoned_at IS NOT NULL FROM outbox
+            WHERE project = \(service.project.id.rawValue)
+            """
+        ) { row in (try row.next(), try row.next()) }
     }
 }
