@@ -47,7 +47,7 @@ package struct DeliverMessages: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for message in messages {
                     group.addTask {
-                        try await parts.stores.outbox.settle(message, await deliver(message), now: parts.now())
+                        try await parts.stores.outbox.settle(message, try await deliver(message), now: parts.now())
                     }
                 }
                 try await group.waitForAll()
@@ -56,15 +56,44 @@ package struct DeliverMessages: Service {
         }
     }
 
-    private func deliver(_ message: OutboxStore.Message) async -> OutboxStore.Outcome {
-        guard message.kind == ProviderRevocation.kind,
-            let revocation = message.payload.flatMap({
-                try? JSONDecoder().decode(ProviderRevocation.self, from: Data($0))
-            })
-        else {
-            log(.error, "A message cannot be read", message)
-            return .abandoned
+    private func deliver(_ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
+        switch message.kind {
+        case ProviderRevocation.kind:
+            if let revocation: ProviderRevocation = read(message) { return await end(revocation, message) }
+        case ForgottenTokens.kind:
+            if let tokens: ForgottenTokens = read(message) { return try await forget(tokens, message) }
+        default: break
         }
+        log(.error, "A message cannot be read", message)
+        return .abandoned
+    }
+
+    private func read<Payload: Decodable>(_ message: OutboxStore.Message) -> Payload? {
+        message.payload.flatMap { try? JSONDecoder().decode(Payload.self, from: Data($0)) }
+    }
+
+    /// By the configuration as it is now: what is kept again stays.
+    private func forget(
+        _ tokens: ForgottenTokens,
+        _ message: OutboxStore.Message
+    ) async throws -> OutboxStore.Outcome {
+        let scope = Scope(project: message.project, tenant: TenantID(rawValue: tokens.tenant))
+        let configuration = parts.configuration.snapshot.provider(
+            tokens.provider,
+            project: scope.project,
+            tenant: scope.tenant
+        )
+        var rest = tokens
+        rest.after = try await parts.providerTokens.forget(
+            tokens.provider,
+            in: scope,
+            keeping: parts.federation.tokenKeeping(configuration),
+            after: tokens.after
+        )
+        return rest.after == nil ? .delivered : .partly(rest: Array(try JSONEncoder().encode(rest)))
+    }
+
+    private func end(_ revocation: ProviderRevocation, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
         // Whoever came back has granted anew, and most providers end all that a person granted to an app at once.
         guard !message.isLinkedAgain else {
             log(.info, "A grant stays, because the identity is linked again", message)

@@ -1,3 +1,4 @@
+import Delivery
 package import Federation
 package import Linking
 package import Projects
@@ -32,18 +33,18 @@ package struct ProviderToken: Sendable {
         return try await fresh(of: account, provider, caller)
     }
 
-    /// Deletes the tokens that a provider's changed configuration keeps no more.
+    /// Has the tokens deleted that a provider's configuration, which is about to change, keeps no more.
     ///
-    /// - Parameter before: nil when this node does not know it.
-    package func forgetUnkept(
-        of provider: ProviderID,
-        before: ProviderConfiguration?,
-        after: ProviderConfiguration?,
-        in scope: Scope
-    ) async throws {
-        let keeping = parts.federation.tokenKeeping(after)
-        guard keeping < before.map(parts.federation.tokenKeeping) ?? .all else { return }
-        try await parts.providerTokens.forget(provider, in: scope, keeping: keeping)
+    /// That is done in a minute, when every node knows the configuration and no sign-in from before is under way, and
+    /// by the configuration as it is then.
+    package func forgetUnkept(of provider: ProviderID, in scope: Scope) async throws {
+        try await parts.stores.outbox.insert(
+            kind: ForgottenTokens.kind,
+            ForgottenTokens(tenant: scope.tenant.rawValue, provider: provider),
+            of: provider,
+            in: scope,
+            due: parts.now().addingTimeInterval(60)
+        )
     }
 
     private func fresh(of account: AccountID, _ provider: String?, _ caller: Caller) async throws -> FreshToken {

@@ -115,7 +115,7 @@ extension AccountStore {
                 of: revocation.provider,
                 in: scope,
                 keyRing: keyRing,
-                now: now,
+                due: now,
                 transaction
             )
         }

@@ -1,10 +1,11 @@
 package import Foundation
-import Linking
+package import Linking
 import Postgres
 package import Projects
 import Secrets
 
-/// Messages that leave the house: written by the transaction that causes them, delivered at least once.
+/// Messages that leave the house, and work for later: written by the transaction that causes them, or before what they
+/// follow, delivered at least once.
 ///
 /// A message is leased to the node that tries it; one whose node died is due again when the lease ends. The payload is
 /// sealed, and emptied when the message is delivered or given up; a month later it is gone.
@@ -68,47 +69,71 @@ package struct OutboxStore: Sendable {
     package enum Outcome: Sendable {
         case delivered
         case retry(at: Date)
+        /// What is left is due at once, on whatever node.
+        case partly(rest: [UInt8])
         case abandoned
     }
 
     package func settle(_ message: Message, _ outcome: Outcome, now: Date) async throws {
-        let expiry: Date? = if case .retry = outcome { nil } else { now.addingTimeInterval(Self.lifetime) }
-        let (delivered, abandoned, next): (Date?, Date?, Date?) =
+        let (delivered, abandoned, next, payload): (Date?, Date?, Date?, [UInt8]?) =
             switch outcome {
-            case .delivered: (now, nil, nil)
-            case .abandoned: (nil, now, nil)
-            case .retry(let date): (nil, nil, date)
+            case .delivered: (now, nil, nil, [])
+            case .abandoned: (nil, now, nil, [])
+            case .retry(let date): (nil, nil, date, nil)
+            case .partly(let rest):
+                (nil, nil, now, try keyRing.seal(rest, for: Self.place(message.project, message.id)))
             }
+        let expiry = (delivered ?? abandoned)?.addingTimeInterval(Self.lifetime)
         try await database.execute(
             """
             UPDATE outbox SET delivered_at = \(delivered), abandoned_at = \(abandoned),
                 next_attempt_at = coalesce(\(next), next_attempt_at), expires_at = \(expiry),
-                payload = CASE WHEN \(expiry)::timestamptz IS NULL THEN payload ELSE ''::bytea END
+                payload = coalesce(\(payload), payload)
             WHERE project = \(message.project.rawValue) AND message = \(message.id) AND delivered_at IS NULL
             """
         )
     }
 
-    /// Writes a message within the transaction that causes it.
+    /// Writes a message that is about no person.
+    package func insert(
+        kind: String,
+        _ payload: some Encodable & Sendable,
+        of provider: ProviderID,
+        in scope: Scope,
+        due: Date
+    ) async throws {
+        try await Self.insert(
+            kind: kind,
+            payload,
+            about: nil,
+            of: provider,
+            in: scope,
+            keyRing: keyRing,
+            due: due,
+            database
+        )
+    }
+
+    /// Writes a message, within the transaction that causes it.
     ///
     /// - Parameter subject: of the provider, which loses its link in the same transaction.
     static func insert(
         kind: String,
-        _ payload: some Encodable,
-        about subject: String,
+        _ payload: some Encodable & Sendable,
+        about subject: String?,
         of provider: ProviderID,
         in scope: Scope,
         keyRing: KeyRing,
-        now: Date,
-        _ transaction: PostgresTransaction
+        due: Date,
+        _ executor: some PostgresExecutor
     ) async throws {
         let id = UUID().uuidString.lowercased()
         let sealed = try keyRing.seal(json: payload, for: place(scope.project, id))
-        try await transaction.execute(
+        try await executor.execute(
             """
             INSERT INTO outbox (project, message, kind, payload, tenant, provider, subject, next_attempt_at, created_at)
             VALUES (\(scope.project.rawValue), \(id), \(kind), \(sealed), \(scope.tenant.rawValue),
-                \(provider.rawValue), \(subject), \(now), \(now))
+                \(provider.rawValue), \(subject), \(due), \(due))
             """
         )
     }

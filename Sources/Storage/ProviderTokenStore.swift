@@ -134,24 +134,33 @@ package struct ProviderTokenStore: Sendable {
         return changed > 0
     }
 
-    /// Deletes what a provider's configuration keeps no more, a thousand credentials at a time.
-    package func forget(_ provider: ProviderID, in scope: Scope, keeping: TokenKeeping) async throws {
-        guard keeping < .all else { return }
+    /// Deletes what a provider's configuration keeps no more, of a thousand credentials at most.
+    ///
+    /// - Parameter after: the account at which the last call stopped; nil to begin.
+    /// - Returns: the account at which this one stopped; nil when nothing is left.
+    package func forget(
+        _ provider: ProviderID,
+        in scope: Scope,
+        keeping: TokenKeeping,
+        after: String?
+    ) async throws -> String? {
+        guard keeping < .all else { return nil }
         let forgotten: SQL = keeping == .nothing ? "tokens = NULL, refresh_token = NULL" : "tokens = NULL"
         let kept: SQL = "tokens IS NOT NULL \(sql: keeping == .nothing ? "OR" : "AND") refresh_token IS NOT NULL"
-        var changed = 0
-        repeat {
-            changed = try await database.execute(
-                """
+        let rows = try await database.query(
+            """
+            WITH part AS (
+                SELECT project, account, provider FROM linked_credentials
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND provider = \(provider.rawValue) AND account > \(after ?? "") AND (\(sql: kept))
+                ORDER BY account LIMIT 1000
+            ), changed AS (
                 UPDATE linked_credentials SET \(sql: forgotten), refresh_generation = refresh_generation + 1
-                WHERE (project, account, provider) IN (
-                    SELECT project, account, provider FROM linked_credentials
-                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                        AND provider = \(provider.rawValue) AND (\(sql: kept))
-                    ORDER BY account LIMIT 1000
-                )
-                """
+                WHERE (project, account, provider) IN (SELECT project, account, provider FROM part)
             )
-        } while changed == 1000
+            SELECT max(account) FROM part HAVING count(*) = 1000
+            """
+        ) { row in try row.next(String.self) }
+        return rows.first
     }
 }

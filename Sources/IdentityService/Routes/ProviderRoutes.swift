@@ -81,21 +81,19 @@ struct ProviderRoutes {
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
         try mask.check { collection.hasMember($0, of: id) }
-        let before = configuration.snapshot.provider(id, project: call.project.id, tenant: call.tenant)
+        try await providerTokens.forgetUnkept(of: id, in: call.scope)
         let provider = try await configuration.updateProvider(id, in: call.scope) { provider in
             try provider.apply(body, mask, collection)
             try check(provider)
         }
-        try await providerTokens.forgetUnkept(of: id, before: before, after: provider, in: call.scope)
         return .json { $0.provider(provider, collection, call.project) }
     }
 
     private func delete(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
-        let before = configuration.snapshot.provider(id, project: call.project.id, tenant: call.tenant)
+        try await providerTokens.forgetUnkept(of: id, in: call.scope)
         try await configuration.deleteProvider(id, in: call.scope)
-        try await providerTokens.forgetUnkept(of: id, before: before, after: nil, in: call.scope)
         return .json { _ in }
     }
 

@@ -12,8 +12,14 @@ import TestKit
 import Testing
 
 /// The outbox is the database's, not a test's: one at a time.
-@Suite("Grants that are ended at Apple", .database, .testProvider, .serialized)
+@Suite("What waits in the outbox", .database, .testProvider, .serialized)
 struct GrantOutboxTests {
+    private static let keepingTokens: ProviderScene.Options = {
+        var options = ProviderScene.Options()
+        options.definition = ["keepTokens": true]
+        return options
+    }()
+
     private static func run(_ body: @Sendable (ProviderScene) async throws -> Void) async throws {
         try await ProviderScene.run(.apple, .init(), body)
     }
@@ -82,9 +88,7 @@ struct GrantOutboxTests {
         arguments: [ProviderScene.Kind.apple, .google, .discord]
     )
     func relinked(_ kind: ProviderScene.Kind) async throws {
-        var options = ProviderScene.Options()
-        if kind != .apple { options.definition = ["keepTokens": true] }
-        try await ProviderScene.run(kind, options) { scene in
+        try await ProviderScene.run(kind, kind == .apple ? .init() : Self.keepingTokens) { scene in
             let deliveries = scene.service.assembly.deliveries
             let first = try await scene.signIn()
             #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(first.idToken)]).status == 200)
@@ -108,9 +112,7 @@ struct GrantOutboxTests {
 
     @Test("S6: who loses an identity to the next holder of the address loses the grant that came with it, alone")
     func recycled() async throws {
-        var options = ProviderScene.Options()
-        options.definition = ["keepTokens": true]
-        try await ProviderScene.run(.google, options) { scene in
+        try await ProviderScene.run(.google, Self.keepingTokens) { scene in
             let first = try await scene.signIn()
             let old = try #require(scene.tenant.refreshTokens.first)
             var next = scene.addGrace()
@@ -127,9 +129,7 @@ struct GrantOutboxTests {
 
     @Test("S7: the grants of an account that is taken over end with its links")
     func takenOver() async throws {
-        var options = ProviderScene.Options()
-        options.definition = ["keepTokens": true]
-        try await ProviderScene.run(.gitLab, options) { scene in
+        try await ProviderScene.run(.gitLab, Self.keepingTokens) { scene in
             let first = try await scene.signIn()
             let acme = try await TestProvider.tenant(.genericOIDC)
             acme.addClient("client", secrets: ["secret"], redirects: .anyLocal)
@@ -176,15 +176,100 @@ struct GrantOutboxTests {
         arguments: [ProviderScene.Kind.google, .yahoo, .gitLab]
     )
     func discovered(_ kind: ProviderScene.Kind) async throws {
-        var options = ProviderScene.Options()
-        options.definition = ["keepTokens": true]
-        try await ProviderScene.run(kind, options) { scene in
+        try await ProviderScene.run(kind, Self.keepingTokens) { scene in
             let reply = try await scene.signIn()
             #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
             #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
             #expect(scene.tenant.requests(.revocation).map(\.status) == [200])
         }
     }
+
+    // MARK: Tokens that are kept no more
+
+    @Test("a provider that keeps tokens no more forgets them, and so does one that is removed")
+    func forgets() async throws {
+        let path = "oauthIdpConfigs/oidc.acme"
+        for removes in [false, true] {
+            try await ProviderScene.run(.oidc, Self.keepingTokens) { scene in
+                let user = try await scene.signIn()
+                #expect(try await scene.keptTokens() == 2)
+                let shown = try await scene.service.admin(path, version: "v2")
+                var definition = try #require(shown["definition"]?.object)
+                #expect(definition["keepTokens"] == true)
+                definition["displayName"] = "Acme"
+                let kept = try await scene.service.admin(
+                    path + "?updateMask=definition",
+                    ["definition": .object(definition)],
+                    method: "PATCH",
+                    version: "v2"
+                )
+                #expect(kept.status == 200, "\(kept)")
+                #expect(try await scene.keptTokens() == 2)
+                definition["keepTokens"] = nil
+                let changed = try await scene.service.admin(
+                    removes ? path : path + "?updateMask=definition",
+                    removes ? nil : ["definition": .object(definition)],
+                    method: removes ? "DELETE" : "PATCH",
+                    version: "v2"
+                )
+                #expect(changed.status == 200, "\(changed)")
+                let deliveries = scene.service.assembly.deliveries
+                try await deliveries.deliverDue()
+                #expect(try await scene.keptTokens() == 2, "sign-ins from before may be under way")
+                scene.service.clock.advance(by: 61)
+                try await deliveries.deliverDue()
+                #expect(try await scene.keptTokens() == 0)
+                #expect(try await scene.service.account(user.localID)?.providers == ["oidc.acme"])
+            }
+        }
+    }
+
+    @Test("tokens of thousands are forgotten in parts, which any node goes on with")
+    func forgetsInParts() async throws {
+        try await ProviderScene.run(.oidc, Self.keepingTokens) { scene in
+            let user = try await scene.signIn()
+            let project = scene.service.project.id.rawValue
+            try await scene.service.stores.database.execute(
+                """
+                INSERT INTO linked_credentials (project, account, provider, tenant, subject, tokens, linked_at, updated_at)
+                SELECT project, 'more-' || n, provider, tenant, 'more-' || n, tokens, linked_at, updated_at
+                FROM linked_credentials, generate_series(1, 2100) n
+                WHERE project = \(project) AND account = \(user.localID)
+                """
+            )
+            let removed = try await scene.service.admin("oauthIdpConfigs/oidc.acme", method: "DELETE", version: "v2")
+            #expect(removed.status == 200, "\(removed)")
+            scene.service.clock.advance(by: 61)
+            // A node that takes it and dies.
+            let outbox = scene.service.stores.outbox
+            #expect(try await outbox.take(limit: 1, lease: 120, now: scene.service.clock.current).count == 1)
+            scene.service.clock.advance(by: 121)
+            let parts = try await scene.service.assembly.deliveries.deliverDue()
+            #expect(parts == 3)
+            #expect(try await scene.keptTokens() == 0)
+        }
+    }
+
+    @Test("tokens that a configuration keeps again by the time they would go stay")
+    func keepsAgain() async throws {
+        let path = "oauthIdpConfigs/oidc.acme?updateMask=definition"
+        try await ProviderScene.run(.oidc, Self.keepingTokens) { scene in
+            _ = try await scene.signIn()
+            let shown = try await scene.service.admin("oauthIdpConfigs/oidc.acme", version: "v2")
+            var definition = try #require(shown["definition"]?.object)
+            for keeps in [nil, true] as [JSON?] {
+                definition["keepTokens"] = keeps
+                let body: JSON = ["definition": .object(definition)]
+                let changed = try await scene.service.admin(path, body, method: "PATCH", version: "v2")
+                #expect(changed.status == 200, "\(changed)")
+            }
+            scene.service.clock.advance(by: 61)
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 2)
+            #expect(try await scene.keptTokens() == 2)
+        }
+    }
+
+    // MARK: Messages
 
     @Test("a message that cannot be read any more is given up, and keeps no other from being delivered")
     func unreadable() async throws {
@@ -233,6 +318,16 @@ struct GrantOutboxTests {
 }
 
 extension ProviderScene {
+    /// The columns of linked credentials that hold tokens.
+    fileprivate func keptTokens() async throws -> Int64? {
+        try await service.stores.database.query(
+            """
+            SELECT count(tokens) + count(refresh_token) FROM linked_credentials
+            WHERE project = \(service.project.id.rawValue)
+            """
+        ) { row in try row.next(Int64.self) }.first
+    }
+
     /// The outbox.
     fileprivate func messages() async throws -> [(payload: [UInt8], isOver: Bool)] {
         try await service.stores.database.query(

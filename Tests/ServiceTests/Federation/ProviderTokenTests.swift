@@ -166,39 +166,6 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("a provider that keeps tokens no more forgets them, and so does one that is removed")
-    func forgets() async throws {
-        let path = "oauthIdpConfigs/oidc.acme"
-        for removes in [false, true] {
-            try await ProviderScene.run(.oidc, options()) { scene in
-                let user = try await scene.signIn()
-                #expect(try await scene.keptColumns() == 2)
-                let shown = try await scene.service.admin(path, version: "v2")
-                var definition = try #require(shown["definition"]?.object)
-                #expect(definition["keepTokens"] == true)
-                definition["displayName"] = "Acme"
-                let kept = try await scene.service.admin(
-                    path + "?updateMask=definition",
-                    ["definition": .object(definition)],
-                    method: "PATCH",
-                    version: "v2"
-                )
-                #expect(kept.status == 200, "\(kept)")
-                #expect(try await scene.keptColumns() == 2)
-                definition["keepTokens"] = nil
-                let changed = try await scene.service.admin(
-                    removes ? path : path + "?updateMask=definition",
-                    removes ? nil : ["definition": .object(definition)],
-                    method: removes ? "DELETE" : "PATCH",
-                    version: "v2"
-                )
-                #expect(changed.status == 200, "\(changed)")
-                #expect(try await scene.keptColumns() == 0)
-                #expect(try await scene.service.account(user.localID)?.providers == ["oidc.acme"])
-            }
-        }
-    }
-
     @Test("a refresh token that rotates is kept, and one that does not come again stays", arguments: [true, false])
     func rotation(_ rotates: Bool) async throws {
         try await ProviderScene.run(.oauth2, options { $0.rotatesRefreshTokens = rotates }) { scene in
