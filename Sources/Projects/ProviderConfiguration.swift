@@ -47,4 +47,10 @@ package struct ProviderConfiguration: Sendable, Hashable {
         self.issuer = issuer
         self.overrides = overrides
     }
+
+    /// Of what tells most of them apart: every sign-in looks its provider's definition up by its configuration.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(provider)
+        hasher.combine(clientID)
+    }
 }

@@ -45,7 +45,9 @@ extension ProviderDefinition {
     /// What `iss` may be in a token with these claims, whose `tid` names the directory; nil where people of that directory
     /// may not sign in.
     func issuers(for claims: JSONObject) -> [String]? {
-        guard issuers.contains(where: { $0.contains("{tid}") }) else { return issuers }
+        guard quirks.contains(.microsoftTenant), issuers.contains(where: { $0.contains("{tid}") }) else {
+            return issuers
+        }
         guard let directory = claims["tid"]?.string,
             MicrosoftTenant(directory).map({ $0.isDirectory && $0.isWithin(variables["tenant"]) }) ?? false
         else { return nil }

@@ -83,12 +83,13 @@ struct IdentityMapping {
             map.email.lazy.compactMap { document[path: $0]?.string }
                 .filter { !isMicrosoft || MicrosoftAccount.isAddress($0) }.compactMap(EmailAddress.init).first
         }
-        identity.email = documents.lazy.compactMap(email).first
+        let emails = documents.map(email)
+        identity.email = emails.lazy.compactMap(\.self).first
         guard let found = identity.email else { return }
-        if isMicrosoft, MicrosoftAccount.isPersonal(claims), email(documents[0])?.canonical == found.canonical {
+        if isMicrosoft, MicrosoftAccount.isPersonal(claims), emails[0]?.canonical == found.canonical {
             identity.emailVerifiedClaim = true
         }
-        for document in documents where email(document)?.canonical == found.canonical {
+        for (document, email) in zip(documents, emails) where email?.canonical == found.canonical {
             if map.emailVerified.contains(where: { isTrue(document[path: $0]) }) { identity.emailVerifiedClaim = true }
             if map.emailAuthority.contains(where: { isStated(document[path: $0]) }) {
                 identity.emailAuthorityClaim = true

@@ -44,10 +44,9 @@ extension IDTokenExpectation {
         case .some(let other): (got, wellFormed) = ([other.jsonText], false)
         case nil: (got, wellFormed) = ([], false)
         }
-        let mismatch = FederationError.audienceMismatch(
-            got: got.prefix(8).map(SafeText.short),
-            want: audiences.first ?? ""
-        )
+        var mismatch: FederationError {
+            .audienceMismatch(got: got.prefix(8).map(SafeText.short), want: audiences.first ?? "")
+        }
         guard wellFormed, got.contains(where: { SafeText.isOne($0, of: audiences) }) else { throw mismatch }
         switch claims["azp"] {
         case nil: guard got.count == 1 else { throw mismatch }
@@ -57,7 +56,7 @@ extension IDTokenExpectation {
     }
 
     private func checkTimes(_ claims: JSONObject, now: Int64) throws(FederationError) {
-        let stale = FederationError.staleIDToken(issuedAt: SafeText.short(claims["iat"]?.jsonText ?? ""))
+        var stale: FederationError { .staleIDToken(issuedAt: SafeText.short(claims["iat"]?.jsonText ?? "")) }
         guard let issued = claims["iat"]?.integerPart, let expires = claims["exp"]?.integerPart else { throw stale }
         guard now < expires + Self.skew, issued <= now + Self.skew else { throw stale }
         if let maximumAge, now - issued > Int64(maximumAge) + Self.skew { throw stale }
