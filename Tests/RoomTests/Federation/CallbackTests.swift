@@ -97,6 +97,7 @@ import Testing
     @Test(
         arguments: [
             ("error=access_denied", .cancelled), ("error=user_cancelled_authorize", .cancelled), ("", .cancelled),
+            ("error=user_cancelled_login", .cancelled), ("error=user_denied", .cancelled),
             ("denied=token", .cancelled), ("error=access_denied&code=c", .cancelled),
             ("error=login_required", .interactionRequired(error: "login_required")),
             ("error=consent_required", .interactionRequired(error: "consent_required")),

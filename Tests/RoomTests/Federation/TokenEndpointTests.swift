@@ -320,10 +320,14 @@ import Testing
         }
     }
 
-    @Test("T-C15: no assertion goes to an endpoint that discovery places elsewhere")
-    func keepsTheAssertion() async throws {
+    @Test(
+        "T-C15: no assertion goes to an endpoint that discovery places elsewhere",
+        arguments: ["http://localhost", "https://evil127.0.0.1"]
+    )
+    func keepsTheAssertion(_ other: String) async throws {
         try await FederationWorld.run { world in
-            world.publishDiscovery(["token_endpoint": "\"http://localhost:\(world.server.port)/token\""])
+            world.publishDiscovery(["token_endpoint": "\"\(other):\(world.server.port)/token\""])
+            let host = try #require(other.split(separator: "/").last)
             let configuration = world.oidc(
                 definition: #"{"clientAuth":"private_key_jwt"}"#,
                 secret: P256.Signing.PrivateKey().pemRepresentation
@@ -331,7 +335,7 @@ import Testing
             let refused = FederationError.misconfigured(
                 InvalidDefinition(
                     member: "definition.endpointHosts",
-                    problem: "must list localhost, on which discovery places token"
+                    problem: "must list \(host), on which discovery places token"
                 )
             )
             await #expect(throws: refused) { try await world.start(configuration) }

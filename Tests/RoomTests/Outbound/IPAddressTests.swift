@@ -2,15 +2,18 @@ import Outbound
 import Testing
 
 @Suite struct IPAddressTests {
-    @Test(arguments: [
-        "0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
-        "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1",
-        "224.0.0.1",
-        "240.0.0.1", "255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe",
-        "::127.0.0.1",
-        "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1", "2001:db8::1", "2001::1", "2002:7f00:1::",
-        "2002:a9fe:a9fe::1", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "100::1", "3fff::1",
-    ])
+    @Test(
+        "T-B17: what is not of the open internet",
+        arguments: [
+            "0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
+            "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1",
+            "224.0.0.1",
+            "240.0.0.1", "255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe",
+            "::127.0.0.1",
+            "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1", "2001:db8::1", "2001::1", "2002:7f00:1::",
+            "2002:a9fe:a9fe::1", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "100::1", "3fff::1",
+        ]
+    )
     func isNotOfTheOpenInternet(_ text: String) throws {
         let address = try #require(IPAddress(text))
         #expect(!address.isPublic)
@@ -35,7 +38,7 @@ import Testing
     ])
     func isNoAddress(_ text: String) { #expect(IPAddress(text) == nil) }
 
-    @Test func policiesOpenWhatTheyName() throws {
+    @Test("T-B17: policies open what they name, and nothing else") func policiesOpenWhatTheyName() throws {
         let loopback = try #require(IPAddress("127.0.0.1"))
         let own = try #require(IPAddress("10.1.2.3"))
         let unique = try #require(IPAddress("fd12::1"))

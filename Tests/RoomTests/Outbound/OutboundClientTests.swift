@@ -5,7 +5,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite struct OutboundClientTests {
+@Suite(.timeLimit(.minutes(1))) struct OutboundClientTests {
     private func withClient(
         policy: AddressPolicy = AddressPolicy(allowsLoopback: true),
         limits: OutboundLimits = OutboundLimits(),
@@ -56,6 +56,7 @@ import Testing
             "", "x", "/a", "ftp://a.example/", "file:///etc/passwd", "https://", "https:///a", "https://u@a.example/",
             "https://u:p@a.example/", "https://a.example/#f", "https://a.example:0/", "https://a.example:99999/",
             "https://a.example:x/", "https://a b/", "https://a.example/ b", "https://a.example\\@b.example/",
+            "https://a.example/\\b.example",
             "https://%6c/",
             "https://ä.example/", "https://[::1/", "https://[zz]/", "http:a.example", "https://a.example/\r\nx",
         ]
@@ -66,7 +67,8 @@ import Testing
         }
     }
 
-    @Test func plainHTTPIsForLoopbackWhereItIsAllowed() async throws {
+    @Test("T-B17: plain http is for loopback, where it is allowed")
+    func plainHTTPIsForLoopbackWhereItIsAllowed() async throws {
         try await withClient(policy: AddressPolicy()) { client, server in
             await #expect(throws: OutboundError.invalidURL) {
                 try await client.send(OutboundRequest(url: server.base + "/a"))
@@ -177,12 +179,29 @@ import Testing
             await #expect(throws: OutboundError.tooLarge) {
                 try await client.send(OutboundRequest(url: server.base + "/a", maximumResponseSize: .max))
             }
+            // Nobody said how long this one would be.
+            let part = "3e8\r\n" + String(repeating: "A", count: 1_000) + "\r\n"
+            server.on("/a", .stall("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + part))
+            await #expect(throws: OutboundError.tooLarge) {
+                try await client.send(OutboundRequest(url: server.base + "/a", maximumResponseSize: 999))
+            }
+        }
+    }
+
+    @Test("T-B18: a body that is coded, unasked, is not read") func aCodedBodyIsNotRead() async throws {
+        try await withClient { client, server in
+            server.on("/a", .json("{}", headers: [("content-encoding", "gzip")]))
+            await #expect(throws: OutboundError.malformedResponse) {
+                try await client.send(OutboundRequest(url: server.base + "/a"))
+            }
         }
     }
 
     @Test("T-B17, T-B18: a body that never ends is cut off") func aBodyThatNeverEndsIsCutOff() async throws {
         var limits = OutboundLimits()
         limits.total = .milliseconds(300)
+        // It might have gone on for ever.
+        limits.read = .seconds(120)
         try await withClient(limits: limits) { client, server in
             server.on("/a", .stall("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"))
             await #expect(throws: OutboundError.timedOut) {
@@ -192,7 +211,10 @@ import Testing
     }
 
     @Test func aRequestMayBeShorterThanTheRest() async throws {
-        try await withClient { client, server in
+        var limits = OutboundLimits()
+        limits.total = .seconds(120)
+        limits.read = .seconds(120)
+        try await withClient(limits: limits) { client, server in
             server.on("/a", .stall())
             await #expect(throws: OutboundError.timedOut) {
                 try await client.send(OutboundRequest(url: server.base + "/a", timeLimit: .milliseconds(100)))
@@ -221,7 +243,8 @@ import Testing
         release()
     }
 
-    @Test("a slow provider takes neither the connections nor the time of another") func isolation() async throws {
+    @Test("T-B18: a slow provider takes neither the connections nor the time of another") func isolation() async throws
+    {
         var limits = OutboundLimits()
         limits.connectionsPerHost = 2
         limits.requestsPerHost = 8

@@ -164,6 +164,12 @@ struct AppleLifeCycleTests {
             let body = try scene.tenant.appleNotification("consent-revoked", about: scene.ada, id: "e9")
             let jwt = try #require(try JSON(parsing: Array(body.utf8))["payload"]?.string)
             #expect(try await scene.signIn(idToken: jwt).status == 400)
+            // Nor is one that lacks nothing of the other.
+            let nonce = IDTokenChanges(set: ["nonce": "n"])
+            #expect(try await scene.notify("consent-revoked", id: "e8", changes: nonce).status == 400)
+            let event = IDTokenChanges(set: ["events": #"{"type":"consent-revoked"}"#])
+            let both = try scene.tenant.mintIDToken(for: scene.ada, changes: event)
+            #expect(try await scene.signIn(idToken: both).status == 400)
             #expect(try await scene.state(reply)["credentialState"] == "authorized")
             #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
 

@@ -56,9 +56,16 @@ struct AppleTests {
             let reply = try await scene.finish(arrival.with("user", lie))
             #expect(reply["email"] == "ada@example.com")
             #expect(reply["displayName"] == "Eve <b>")
+            // The person withheld the address; what stands beside the token is none.
+            scene.tenant.everyLogin(scene.tenant.addUser(TestUser("somebody-else")))
+            let second = try await scene.finish(try await scene.arrive().with("user", lie))
+            #expect(second.status == 200, "\(second)")
+            #expect(second["email"] == nil)
         }
         for broken in [
             "{", "[]", "null", #"{"name":"x"}"#, #"{"name":{"firstName":7}}"#, String(repeating: "{", count: 9_000),
+            #"{"name":{"firstName":"\#(String(repeating: "x", count: 129))"}}"#, #"{"name":{"firstName":"a\u0007"}}"#,
+            #"{"name":{"firstName":"Eve"},"more":"\#(String(repeating: "x", count: 4_096))"}"#,
         ] {
             try await Self.run { scene in
                 let reply = try await scene.finish(try await scene.arrive().with("user", broken))

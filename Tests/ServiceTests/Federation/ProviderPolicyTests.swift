@@ -34,7 +34,10 @@ struct ProviderPolicyTests {
         }
     }
 
-    @Test("`definition.emailTrust` decides whose address counts, also against `strict`", arguments: Kind.allCases)
+    @Test(
+        "T-C14: `definition.emailTrust` decides whose address counts, also against `strict`",
+        arguments: Kind.allCases
+    )
     func emailTrust(_ kind: Kind) async throws {
         for trusts in [true, false] {
             var options = ProviderScene.Options()

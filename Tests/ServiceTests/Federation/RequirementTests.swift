@@ -95,6 +95,8 @@ struct RequirementTests {
             let byPassword = try await scene.service.signInWithPassword("ada@example.com", "from the keychain")
             scene.secrets.add(from: byPassword)
             #expect(byPassword.localID == apple.localID)
+            let ways = try await scene.service.account(apple.localID)?["providerUserInfo"]?.array
+            #expect(Set(ways?.compactMap { $0["providerId"]?.string } ?? []) == ["apple.com", "password"])
             #expect(try await scene.signIn().localID == apple.localID)
         }
     }

@@ -10,7 +10,9 @@ import Testing
 /// `identity dev` with a provider of this process, killed in the middle of a sign-in.
 @Suite("A crash in the middle of a sign-in", .testProvider, .timeLimit(.minutes(3)))
 struct SignInCrashTests {
-    @Test("R-67: killed between exchange and commit: no half account, and Apple's name is there at the next sign-in")
+    @Test(
+        "R-67, T-B10: killed between exchange and commit: no half account, and Apple's name is there at the next sign-in"
+    )
     func losesNothing() async throws {
         let tenant = try await TestProvider.tenant(.apple)
         tenant.addClient(redirects: .anyLocal)
