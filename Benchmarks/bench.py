@@ -478,20 +478,21 @@ class Bench:
         if self.wants("sign_in_idp"):
             tokens = [self.token(p) for p in self.people[:5000]]
             self.path("sign_in_idp", self.with_idp(tokens), self.ceiling("sign_in_idp") + rs_verify + es_sign)
-        if self.wants("sign_in_code"):
-            self.code_flow()
         if self.wants("sign_up_idp"):
             tokens = [self.provider.token(f"new{n}", f"new{n}@example.net") for n in range(4000)]
             self.path("sign_up_idp", self.with_idp(tokens), self.ceiling("sign_up_idp") + rs_verify + es_sign, "once",
                       connections=self.options.connections[-1:], seconds=60)
-        # The password path, whose hashes take 16 MiB each, comes after the memory was looked at.
-        self.rotation(es_sign, rs_sign, self.password if self.wants("sign_in_password") else lambda: None)
+        # What takes memory of its own comes after it was looked at: connections to the provider, hashes of 16 MiB each.
+        self.rotation(es_sign, rs_sign, [
+            step for name, step in [("sign_in_code", self.code_flow), ("sign_in_password", self.password)] if self.wants(name)
+        ])
         self.report()
 
     loaded_mb = 0
 
     def rotation(self, es_sign, rs_sign, then):
-        """The last that refreshes, as it moves the tokens on; `then` runs before pgbench does the same."""
+        """The last that refreshes, as it moves the tokens on; the steps of `then` run before pgbench does the
+        same."""
         self.configure(signingAlgorithm="ES256", rotateRefreshTokens=True)
         for name, algorithm, sign in [("refresh_es256", "ES256", es_sign), ("refresh_rs256", "RS256", rs_sign)]:
             if not self.wants(name):
@@ -507,7 +508,8 @@ class Bench:
                         newest[account] = refresh_token
                 self.tokens = list(newest.items())
         self.loaded_mb = max(row["mb"] for row in self.rows)
-        then()
+        for step in then:
+            step()
         if not (self.wants("refresh_es256") or self.wants("refresh_rs256")):
             return
         # pgbench overwrites the secrets: nothing is refreshed after it.
