@@ -1,3 +1,4 @@
+import NIOCore
 import NIOPosix
 import Synchronization
 
@@ -18,7 +19,7 @@ enum TimeLimit {
                 }
             }
             group.addTask {
-                try? await Task.sleep(for: limit)
+                await sleep(for: limit)
                 return nil
             }
             let first = await group.next().flatMap(\.self)
@@ -27,6 +28,22 @@ enum TimeLimit {
         }
         if let outcome { return try outcome.get() }
         throw Task.isCancelled ? .cancelled : .timedOut
+    }
+
+    /// Ends early when the task is cancelled.
+    ///
+    /// On an event loop's timer, which is gone as soon as it is not needed: a cancelled sleep of Swift's clocks stays in
+    /// memory until its time.
+    private static func sleep(for limit: Duration) async {
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let end = loop.makePromise(of: Void.self)
+        let timer = loop.scheduleTask(in: TimeAmount(limit)) { end.succeed() }
+        await withTaskCancellationHandler {
+            try? await end.futureResult.get()
+        } onCancel: {
+            timer.cancel()
+            end.succeed()
+        }
     }
 }
 
