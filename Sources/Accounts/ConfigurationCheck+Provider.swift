@@ -50,6 +50,6 @@ extension ConfigurationCheck {
     }
 
     func definition(of configuration: ProviderConfiguration) throws(InvalidDefinition) -> ProviderDefinition {
-        try ProviderDefinition.make(for: configuration, allowsLoopback: isDevelopment)
+        try ProviderDefinition.make(for: configuration, allowsLoopback: allowsLoopback)
     }
 }

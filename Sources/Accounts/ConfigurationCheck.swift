@@ -6,11 +6,14 @@ package import Projects
 package struct ConfigurationCheck: Sendable {
     /// `identity dev` made the database: loopback is fine.
     let isDevelopment: Bool
+    /// Providers may be on this machine.
+    let allowsLoopback: Bool
     /// Where browsers and providers reach the service; nil when nobody said.
     let publicURL: String?
 
-    package init(isDevelopment: Bool, publicURL: String?) {
+    package init(isDevelopment: Bool, allowsLoopback: Bool = false, publicURL: String?) {
         self.isDevelopment = isDevelopment
+        self.allowsLoopback = allowsLoopback || isDevelopment
         self.publicURL = publicURL
     }
 

@@ -1,6 +1,7 @@
 import Accounts
 import ArgumentParser
 import Linking
+import Outbound
 import Projects
 import Storage
 
@@ -18,12 +19,12 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let publicURL =
-            database.data == nil ? try await ServiceConfiguration.load(file: database.config).publicURL : nil
+        let configuration = database.data == nil ? try await ServiceConfiguration.load(file: database.config) : nil
         try await database.withStores { stores in
             let check = ConfigurationCheck(
                 isDevelopment: try await stores.configuration.mode() == .dev,
-                publicURL: publicURL
+                allowsLoopback: configuration?.outbound.allowsLoopback ?? false,
+                publicURL: configuration?.publicURL
             )
             let snapshot = stores.configuration.snapshot
             let projects = try project.map { [try stores.project($0)] } ?? snapshot.allProjects

@@ -12,11 +12,8 @@ import Testing
 @Suite("Flows in batches", .database, .timeLimit(.minutes(1)))
 struct FlowStoreTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
-    private static let scope = scope("demo-project")
-
-    private static func scope(_ project: String, tenant: TenantID = .none) -> Scope {
-        guard let project = ProjectID(rawValue: project) else { preconditionFailure("not a project id") }
-        return Scope(project: project, tenant: tenant)
+    private static func scope(_ project: String = "demo-project", tenant: TenantID = .none) throws -> Scope {
+        Scope(project: try #require(ProjectID(rawValue: project)), tenant: tenant)
     }
 
     private struct Begun: Sendable {
@@ -32,6 +29,7 @@ struct FlowStoreTests {
 
     /// Begins flows, all at once.
     private static func begin(_ count: Int, in store: FlowStore) async throws -> [Begun] {
+        let scope = try scope()
         let begun = Mutex<[Begun]>([])
         try await FederationWorld.run { world in
             let configuration = world.oidc()
@@ -65,6 +63,7 @@ struct FlowStoreTests {
 
     @Test("T-B15: of callbacks at two nodes one ends each flow, and gets that flow")
     func endsEachOnce() async throws {
+        let scope = try Self.scope()
         let nodes = [try Self.store(), try Self.store()]
         let flows = try await Self.begin(120, in: nodes[0])
         let ended = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -74,7 +73,7 @@ struct FlowStoreTests {
                     let consumed = try await store.consume(
                         state: flow.state,
                         sessionID: flow.sessionID,
-                        in: Self.scope,
+                        in: scope,
                         now: Self.now
                     )
                     guard let consumed else { return nil }
@@ -91,19 +90,19 @@ struct FlowStoreTests {
 
     @Test("T-B1: in a batch too, what belongs to somebody else or to the past ends nothing")
     func refusesOthers() async throws {
-        let store = try Self.store()
+        let (scope, store) = (try Self.scope(), try Self.store())
         let flows = try await Self.begin(8, in: store)
-        let other = Self.scope("other-project")
-        let tenant = Self.scope("demo-project", tenant: TenantID(rawValue: "tenant"))
+        let other = try Self.scope("other-project")
+        let tenant = try Self.scope(tenant: TenantID(rawValue: "tenant"))
         try await withThrowingTaskGroup(of: FlowStore.Consumed?.self) { group in
             for (flow, next) in zip(flows, flows.dropFirst() + flows.prefix(1)) {
                 let attempts: [(String, Scope, Date)] = [
-                    (next.sessionID, Self.scope, Self.now), (flow.sessionID, other, Self.now),
-                    (flow.sessionID, tenant, Self.now), (flow.sessionID, Self.scope, Self.now.addingTimeInterval(600)),
+                    (next.sessionID, scope, Self.now), (flow.sessionID, other, Self.now),
+                    (flow.sessionID, tenant, Self.now), (flow.sessionID, scope, Self.now.addingTimeInterval(600)),
                 ]
-                for (sessionID, scope, now) in attempts {
+                for (sessionID, place, now) in attempts {
                     group.addTask {
-                        try await store.consume(state: flow.state, sessionID: sessionID, in: scope, now: now)
+                        try await store.consume(state: flow.state, sessionID: sessionID, in: place, now: now)
                     }
                 }
             }
@@ -113,7 +112,7 @@ struct FlowStoreTests {
             let consumed = try await store.consume(
                 state: flow.state,
                 sessionID: flow.sessionID,
-                in: Self.scope,
+                in: scope,
                 now: Self.now
             )
             #expect(consumed != nil)
@@ -122,7 +121,7 @@ struct FlowStoreTests {
 
     @Test("a flow whose row is locked holds up no other, and is there when the lock's owner gave up")
     func lockedRow() async throws {
-        let store = try Self.store()
+        let (scope, store) = (try Self.scope(), try Self.store())
         let flows = try await Self.begin(40, in: store)
         let held = flows[0]
         let waiting = Mutex<Task<FlowStore.Consumed?, any Error>?>(nil)
@@ -138,7 +137,7 @@ struct FlowStoreTests {
                             try await store.consume(
                                 state: held.state,
                                 sessionID: held.sessionID,
-                                in: Self.scope,
+                                in: scope,
                                 now: Self.now
                             )
                         }
@@ -148,7 +147,7 @@ struct FlowStoreTests {
                         try await store.consume(
                             state: flow.state,
                             sessionID: flow.sessionID,
-                            in: Self.scope,
+                            in: scope,
                             now: Self.now
                         ) != nil
                     }

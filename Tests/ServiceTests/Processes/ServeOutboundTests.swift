@@ -46,5 +46,11 @@ struct ServeOutboundTests {
         #expect(reached.configured.status == 200, "\(reached)")
         #expect(reached.started["authUri"]?.string?.hasPrefix(tenant.base) == true, "\(reached)")
         #expect(tenant.requests().map(\.endpoint) == [.discovery])
+        // `identity check` judges by what the node may call.
+        for (allowed, isFound) in [("loopback", false), ("private", true)] {
+            let setting = environment.merging(["IDENTITY_OUTBOUND_ALLOW": allowed]) { $1 }
+            let check = try await IdentityProgram.run("check", "--project", "open-project", environment: setting)
+            #expect(check.output.contains("provider-invalid") == isFound, "\(check)")
+        }
     }
 }
