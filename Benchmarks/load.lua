@@ -6,6 +6,7 @@
 --   follow    puts the refresh token of each answer in the place of the one that was sent (answers name the account)
 --   keep=FILE appends members of each answer to a file: account, ID token and refresh token, or those named by
 --   members=a,b
+--   pause=MS  each connection waits between its requests, this long on average
 local requests, next_index, place, options, kept = {}, 1, {}, {}, nil
 local failures = 0
 local members = { "user_id", "id_token", "refresh_token" }
@@ -29,6 +30,10 @@ function init(arguments)
   if options.members then
     members = {}
     for name in options.members:gmatch("[^,]+") do members[#members + 1] = name end
+  end
+  if options.pause then
+    local most = 2 * tonumber(options.pause)
+    delay = function() return math.random(0, most) end
   end
   if options.keep then kept = io.open(options.keep, "a") end
   for line in io.lines(arguments[1]) do

@@ -35,7 +35,7 @@ struct Identity: AsyncParsableCommand {
     private static func end(_ code: ExitCode, _ message: String) -> Never {
         var line = message.split(separator: "\n").first.map { String($0) } ?? "failed"
         if code == .validationFailure { line += " (see `identity --help`)" }
-        FileHandle.standardError.write(Data("identity: \(line)\n".utf8))
+        FileHandle.standardError.say(Data("identity: \(line)\n".utf8))
         Foundation.exit(code.rawValue)
     }
 }

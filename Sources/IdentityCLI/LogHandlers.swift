@@ -20,7 +20,7 @@ struct JSONLogHandler: LogHandler {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let line = try? encoder.encode(object) else { return }
-        FileHandle.standardOutput.write(line + Data("\n".utf8))
+        FileHandle.standardOutput.say(line + Data("\n".utf8))
     }
 }
 
@@ -41,8 +41,13 @@ struct ReadableLogHandler: LogHandler {
         let details = values.sorted { $0.key < $1.key }
             .map { " \($0.key)=\($0.value)" }.joined()
         let level = event.level < .warning ? "" : " \(event.level.rawValue.uppercased())"
-        FileHandle.standardError.write(Data("\(time)\(level) \(event.message)\(details)\n".utf8))
+        FileHandle.standardError.say(Data("\(time)\(level) \(event.message)\(details)\n".utf8))
     }
+}
+
+extension FileHandle {
+    /// Writes what can be written: a full disk, or a reader that has gone, must not end the service.
+    func say(_ data: Data) { try? write(contentsOf: data) }
 }
 
 extension ServiceConfiguration {

@@ -62,7 +62,7 @@ package struct FlowStore: Sendable {
             sessionHash: SecureHash.sha256(sessionID.reveal()),
             purpose: purpose,
             context: context ?? "",
-            payload: try keyRing.seal(json: flow, for: Self.place(scope.project, stateHash)),
+            payload: try keyRing.seal(flow.json, for: Self.place(scope.project, stateHash)),
             now: now,
             expiresAt: now.addingTimeInterval(lifetime)
         )
@@ -104,12 +104,10 @@ package struct FlowStore: Sendable {
         // Whoever finds the row locked waits for it alone: it is there only if the other one did not get to its end.
         if case .busy = answer { answer = try await Self.end([proof], skipsLocked: false, database).first ?? .notFound }
         guard case .found(let row) = answer, let purpose = Purpose(rawValue: row.purpose) else { return nil }
-        return Consumed(
-            provider: ProviderID(row.provider),
-            purpose: purpose,
-            context: row.context,
-            flow: try keyRing.openJSON(row.payload, for: Self.place(scope.project, proof.stateHash))
-        )
+        let payload = try keyRing.open(row.payload, for: Self.place(scope.project, proof.stateHash))
+        // A flow that another release began and this one cannot read is over, as it is for whoever comes too late.
+        guard let flow = AuthorizationFlow(json: payload, stateHash: proof.stateHash) else { return nil }
+        return Consumed(provider: ProviderID(row.provider), purpose: purpose, context: row.context, flow: flow)
     }
 
     /// Ends several flows at once, locked in the order of their keys, so that two nodes never wait for each other.

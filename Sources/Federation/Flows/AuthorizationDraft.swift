@@ -99,7 +99,7 @@ struct AuthorizationDraft {
             return endpoint.adding([(name: "oauth_token", value: token.token)] + extraParameters(definition))
         }
         var parameters: [(name: String, value: String)] = [
-            ("response_type", (flow.responseType ?? .code).text), ("client_id", flow.clientID),
+            ("response_type", flow.responseType.text), ("client_id", flow.clientID),
         ]
         if let redirectURI = flow.redirectURI { parameters.append(("redirect_uri", redirectURI)) }
         if !flow.scopes.isEmpty {

@@ -3,7 +3,7 @@ package import Linking
 /// What the callback of a flow must be checked against.
 ///
 /// Secret: stored encrypted, used once.
-package struct AuthorizationFlow: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
+package struct AuthorizationFlow: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     package var provider: ProviderID
     /// SHA-256 of the state, 32 bytes: what a callback must bring, and a key to store the flow under.
     package var stateHash: [UInt8]
@@ -24,10 +24,9 @@ package struct AuthorizationFlow: Sendable, Hashable, Codable, CustomStringConve
     /// RFC 7636 §4.1; nil when no challenge was sent.
     package var pkceVerifier: String?
     package var scopes: [String]
-    /// Nil in a flow from before there were others than ``ResponseType/code``.
-    package var responseType: ResponseType?
-    /// What the app chose of the definition's variables; nil for nothing.
-    package var variables: [String: String]?
+    package var responseType: ResponseType
+    /// What the app chose of the definition's variables.
+    package var variables: [String: String]
     /// Seconds of `max_age`.
     package var maxAge: Int?
     /// Seconds since 1970: when `prompt=login` was asked for.

@@ -2,7 +2,7 @@ import Outbound
 import StrictJSON
 
 /// A token of OAuth 1.0a with its secret: a request token, or an access token.
-package struct OAuth1Token: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
+package struct OAuth1Token: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     package var token: String
     package var secret: String
 

@@ -35,7 +35,7 @@ extension FederationService {
             pkceVerifier: provider.sendsChallenge ? random.handle() : nil,
             scopes: provider.scopes(asked: options.scopes),
             responseType: try draft.responseType(of: definition),
-            variables: variables.isEmpty ? nil : variables,
+            variables: variables,
             maxAge: draft.maxAge(definition),
             loginAskedAt: draft.asksForLogin(definition) ? seconds : nil,
             requiresIssuerParameter: provider.discovery?.sendsIssuerParameter ?? false

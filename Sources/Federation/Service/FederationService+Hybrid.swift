@@ -27,7 +27,7 @@ extension FederationService {
         _ provider: ResolvedProvider,
         _ configuration: ProviderConfiguration
     ) async throws(FederationError) -> FrontChannel {
-        let parts = (flow.responseType ?? .code).parts
+        let parts = flow.responseType.parts
         var front = FrontChannel()
         if parts.contains(.token) {
             guard let token = callback["access_token"], TokenAnswer.isToken(token) else {

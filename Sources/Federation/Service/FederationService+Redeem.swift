@@ -17,7 +17,7 @@ extension FederationService {
     ) async throws(FederationError) -> FederatedCredential {
         guard configuration.provider == flow.provider else { throw .issuerParameterMismatch }
         try checkOrigin(of: callback, flow)
-        let provider = try await resolve(configuration, choosing: flow.variables ?? [:])
+        let provider = try await resolve(configuration, choosing: flow.variables)
         guard provider.issuer.utf8.elementsEqual(flow.issuer.utf8) else { throw .issuerParameterMismatch }
         if provider.definition.protocolKind == .oauth1 {
             return try await redeemVerifier(in: callback, flow: flow, provider: provider)

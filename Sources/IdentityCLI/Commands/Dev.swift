@@ -173,5 +173,5 @@ private struct Prepared: Service {
 
 /// What a person at the terminal sees, at once.
 enum Progress {
-    static func say(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
+    static func say(_ text: String) { FileHandle.standardOutput.say(Data("\(text)\n".utf8)) }
 }

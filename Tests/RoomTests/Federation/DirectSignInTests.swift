@@ -118,8 +118,17 @@ import Testing
             let credential = try await world.verify(token, nonce: "raw")
             let stored = try JSONEncoder().encode(credential)
             #expect(try JSONDecoder().decode(FederatedCredential.self, from: stored) == credential)
-            let flow = try await world.start(world.oidc(), customParameters: ["max_age": "9"]).flow
-            #expect(try JSONDecoder().decode(AuthorizationFlow.self, from: JSONEncoder().encode(flow)) == flow)
+            var flow = try await world.start(world.oidc(), customParameters: ["max_age": "9"]).flow
+            #expect(AuthorizationFlow(json: flow.json, stateHash: flow.stateHash) == flow)
+            flow.loginAskedAt = 7
+            flow.nonce = "\"\u{1}é"
+            flow.variables = ["tenant": "one", "region": "two"]
+            flow.responseType = ResponseType([.idToken, .token])
+            flow.redirectURI = nil
+            #expect(AuthorizationFlow(json: flow.json, stateHash: flow.stateHash) == flow)
+            for end in [0, 1, flow.json.count - 1] {
+                #expect(AuthorizationFlow(json: Array(flow.json.prefix(end)), stateHash: flow.stateHash) == nil)
+            }
         }
     }
 }

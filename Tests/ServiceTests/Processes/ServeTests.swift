@@ -101,6 +101,23 @@ struct ServeTests {
         }
     }
 
+    @Test("a log that nobody reads any more ends nothing")
+    func unreadLog() async throws {
+        let script = #"exec 3>&1; exec "$0" serve > >(exec grep -m 1 '"Serving"' >&3) 3>&-"#
+        let environment = environment.merging(
+            ["IDENTITY_LOG_LEVEL": "trace", "IDENTITY_HTTP_BIND": "127.0.0.1:0"]
+        ) { $1 }
+        try await Program.with("/bin/bash", ["-c", script, IdentityProgram.path], environment: environment) { program in
+            let line = try await program.line { $0.contains("Serving") }
+            let port = try #require(try JSON(parsing: Array(line.utf8))["http.port"]?.string)
+            for _ in 1...100 {
+                #expect(try await PlainHTTP.send("GET", "http://127.0.0.1:\(port)/healthz").status == 200)
+            }
+            program.terminate()
+            #expect(await program.result().status == 0)
+        }
+    }
+
     @Test("finishes the request in flight before it stops")
     func gracefulShutdown() async throws {
         try await IdentityProgram.serve(environment) { program, service in
