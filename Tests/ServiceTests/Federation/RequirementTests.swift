@@ -11,6 +11,26 @@ import Testing
 /// Requirements that no other suite shows.
 @Suite("What the sources ask for besides", .database, .testProvider)
 struct RequirementTests {
+    @Test(
+        "R-29: the service makes the request, checks the callback, exchanges the code with client id and secret",
+        arguments: ProviderScene.Kind.withCodes.filter { $0 != .apple }
+    )
+    func wholeWebFlow(_ kind: ProviderScene.Kind) async throws {
+        try await ProviderScene.run(kind) { scene in
+            // All that an app knows: whom to sign in with, and where it wants the browser back.
+            let arrival = try await scene.arrive()
+            #expect(scene.tenant.requests(.token).isEmpty)
+            let reply = try await scene.finish(arrival)
+            #expect(reply.status == 200, "\(reply)")
+            let exchange = try #require(scene.tenant.requests(.token).first)
+            #expect(exchange.fields["code"] == arrival.fields["code"])
+            // The provider refuses a code without the client's secret, of which the app has seen nothing.
+            #expect(exchange.status == 200)
+            #expect(exchange.fields["client_secret"] != nil || exchange.header("authorization") != nil)
+            for seen in ["\(arrival)", "\(reply)"] { #expect(!seen.contains(ProviderScene.clientSecret)) }
+        }
+    }
+
     @Test("R-41: the person is the same in every app of the project")
     func everyApp() async throws {
         try await ProviderScene.run(.google) { scene in
