@@ -127,7 +127,7 @@ let package = Package(
             name: "Accounts",
             dependencies: [
                 "Delivery", "Federation", "Linking", "Passwords", "Projects", "Secrets", "Sessions", "Storage",
-                asyncAlgorithms, logging, serviceLifecycle,
+                "StrictJSON", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),

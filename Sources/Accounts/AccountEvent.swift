@@ -8,6 +8,7 @@ enum AccountEvent: String, Sendable {
     case signedIn = "Signed in"
     case linked = "Linked a provider"
     case takenOver = "Took over an account whose address was never proved"
+    case customTokenRefused = "Refused a custom token"
     case conflict = "Account exists with different credential"
     case linkRefused = "Refused to link a provider"
     case foreignPendingCredential = "Refused a pending credential that was not made for its row"
@@ -30,7 +31,8 @@ enum AccountEvent: String, Sendable {
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }
         switch self {
-        case .consentRequired, .foreignPendingCredential, .issuerChanged, .nameNotKept, .notificationApplied,
+        case .consentRequired, .customTokenRefused, .foreignPendingCredential, .issuerChanged, .nameNotKept,
+            .notificationApplied,
             .notificationRefused,
             .refreshTokenReused, .takenOver:
             Logger.current.notice("\(rawValue)", metadata: metadata)

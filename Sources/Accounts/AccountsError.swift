@@ -2,6 +2,7 @@ package import Federation
 package import Linking
 import Logging
 import Projects
+package import Sessions
 
 /// Why a use case refused.
 ///
@@ -15,6 +16,13 @@ package enum AccountsError: Error, Sendable {
     case userDisabled
     case tenantMismatch
     case recentSignInRequired
+
+    // Custom tokens
+    case missingCustomToken
+    case invalidCustomToken(CustomTokenError)
+    case customTokenOfAnotherProject
+    /// Absent, empty, or longer than 128 characters.
+    case missingUID
 
     // Refresh
     case missingRefreshToken

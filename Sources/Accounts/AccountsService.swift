@@ -13,6 +13,7 @@ package struct AccountsService: Sendable {
     package let signInWithIdP: SignInWithIdP
     package let signUp: SignUp
     package let signInWithPassword: SignInWithPassword
+    package let signInWithCustomToken: SignInWithCustomToken
     package let lookUp: LookUp
     package let updateAccount: UpdateAccount
     package let deleteAccount: DeleteAccount
@@ -31,6 +32,7 @@ package struct AccountsService: Sendable {
         signInWithIdP = SignInWithIdP(parts: parts)
         signUp = SignUp(parts: parts)
         signInWithPassword = SignInWithPassword(parts: parts)
+        signInWithCustomToken = SignInWithCustomToken(parts: parts)
         lookUp = LookUp(parts: parts)
         updateAccount = UpdateAccount(parts: parts)
         deleteAccount = DeleteAccount(parts: parts)
@@ -58,6 +60,8 @@ package struct Parts: Sendable {
     let pause: @Sendable (Duration) async throws -> Void
     /// What `identity dev` allows and production never does.
     let development: Bool
+    /// Reads a custom token that nobody signed; nil for all others, and in production for every one.
+    let unsignedCustomToken: @Sendable (_ text: String) -> CustomToken?
 
     package init(
         stores: Stores,
@@ -67,7 +71,8 @@ package struct Parts: Sendable {
         random: RandomSource,
         now: @escaping @Sendable () -> Date,
         pause: @escaping @Sendable (Duration) async throws -> Void,
-        development: Bool
+        development: Bool,
+        unsignedCustomToken: @escaping @Sendable (_ text: String) -> CustomToken? = { _ in nil }
     ) {
         self.stores = stores
         self.federation = federation
@@ -77,6 +82,7 @@ package struct Parts: Sendable {
         self.now = now
         self.pause = pause
         self.development = development
+        self.unsignedCustomToken = unsignedCustomToken
     }
 
     var keyRing: KeyRing { stores.keyRing }

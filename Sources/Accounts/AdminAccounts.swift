@@ -157,7 +157,7 @@ package struct AdminAccounts: Sendable {
         return AccountID(localID)
     }
 
-    private static func accountID(_ text: String) throws(AccountsError) -> AccountID {
+    static func accountID(_ text: String) throws(AccountsError) -> AccountID {
         guard (1...128).contains(text.count), text.utf8.count <= 512, !text.utf8.contains(0) else {
             throw .invalidLocalID
         }

@@ -16,6 +16,7 @@ extension Parts {
     func prepareSession(
         _ id: SessionID?,
         provider: ProviderID,
+        claims: String? = nil,
         attributes: String? = nil,
         caller: Caller
     ) -> PreparedSession {
@@ -25,6 +26,7 @@ extension Parts {
             secretHash: RefreshToken.hash(of: secret),
             authTime: seconds,
             signInProvider: provider,
+            claims: claims,
             signInAttributes: attributes,
             userAgent: caller.userAgent,
             addressPrefix: caller.addressPrefix

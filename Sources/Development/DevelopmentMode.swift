@@ -14,6 +14,7 @@ package enum DevelopmentMode {
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
+        options.unsignedCustomToken = UnsignedCustomTokens.read
         options.additionalRoutes = routes(stores, project: project)
         return options
     }

@@ -5,7 +5,7 @@ package import Logging
 package import Passwords
 package import Projects
 package import Secrets
-import Sessions
+package import Sessions
 package import Storage
 package import struct Foundation.Date
 
@@ -33,6 +33,8 @@ package struct ServiceAssembly: Sendable {
         /// Where links to this service begin; nil for links without a host.
         package var publicURL: String?
         package var additionalRoutes: [Route] = []
+        /// Reads a custom token that nobody signed.
+        package var unsignedCustomToken: @Sendable (_ text: String) -> CustomToken? = { _ in nil }
         package var limits = ServiceResponder.Limits()
         /// Passes the time until another look at what another node is doing.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -60,7 +62,8 @@ package struct ServiceAssembly: Sendable {
             random: random,
             now: now,
             pause: options.pause,
-            development: options.development
+            development: options.development,
+            unsignedCustomToken: options.unsignedCustomToken
         )
         accounts = AccountsService(parts)
         deliveries = DeliverMessages(parts, logger: logger)

@@ -3,6 +3,6 @@ package enum Schema {
     /// In the order of their names; a step that was released never changes.
     package static let all: [Migration] = [
         .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials, .trackProviderGrants,
-        .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox,
+        .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox, .addServiceAccounts,
     ]
 }

@@ -38,4 +38,6 @@ package enum AdminScope: String, Sendable, Hashable, CaseIterable {
     case readAccounts = "accounts.read"
     case manageAccounts = "accounts.manage"
     case manageConfiguration = "configuration.manage"
+    /// Sign in whomever it says.
+    case mintCustomTokens = "custom_tokens.mint"
 }

@@ -7,6 +7,7 @@ package struct ConfigurationSnapshot: Sendable {
     private var projectByNumber: [ProjectNumber: ProjectID]
     private var projectByKey: [APIKey: ProjectID]
     private var providers: [ProviderKey: ProviderConfiguration]
+    private var serviceAccountKeys: [String: [ServiceAccountKey]]
 
     private struct ProviderKey: Hashable {
         var project: ProjectID
@@ -18,7 +19,8 @@ package struct ConfigurationSnapshot: Sendable {
         version: Int64,
         projects: [Project],
         apiKeys: [(APIKey, ProjectID)],
-        providers: [(ProjectID, TenantID, ProviderConfiguration)]
+        providers: [(ProjectID, TenantID, ProviderConfiguration)],
+        serviceAccountKeys: [ServiceAccountKey] = []
     ) {
         self.version = version
         self.projects = Dictionary(projects.map { ($0.id, $0) }) { first, _ in first }
@@ -27,6 +29,7 @@ package struct ConfigurationSnapshot: Sendable {
         self.providers = Dictionary(
             providers.map { (ProviderKey(project: $0, tenant: $1, provider: $2.provider), $2) }
         ) { first, _ in first }
+        self.serviceAccountKeys = Dictionary(grouping: serviceAccountKeys, by: \.email)
     }
 
     package static let empty = ConfigurationSnapshot(version: -1, projects: [], apiKeys: [], providers: [])
@@ -35,6 +38,9 @@ package struct ConfigurationSnapshot: Sendable {
     package func project(number: ProjectNumber) -> Project? { projectByNumber[number].flatMap { projects[$0] } }
     package func project(apiKey: APIKey) -> Project? { projectByKey[apiKey].flatMap { projects[$0] } }
     package var allProjects: [Project] { projects.values.sorted { $0.id.rawValue < $1.id.rawValue } }
+
+    /// The keys of a service account that nobody revoked, by its address.
+    package func serviceAccountKeys(of email: String) -> [ServiceAccountKey] { serviceAccountKeys[email] ?? [] }
 
     package func provider(_ id: ProviderID, project: ProjectID, tenant: TenantID = .none) -> ProviderConfiguration? {
         providers[ProviderKey(project: project, tenant: tenant, provider: id)]

@@ -18,12 +18,13 @@ extension AccountStore {
     ) async throws -> ClaimConflict? {
         let target: SQL = """
             INSERT INTO accounts (project, account, tenant, methods, valid_since, disabled, email, email_original,
-                email_verified, phone_number, display_name, photo_url, custom_attributes, password_hash,
+                email_verified, phone_number, display_name, photo_url, custom_attributes, custom_auth, password_hash,
                 password_salt, password_parameters, password_updated_at, created_at)
             VALUES (\(scope.project.rawValue), \(account.id.rawValue), \(scope.tenant.rawValue),
                 \(account.methodNames), \(account.validSince), \(account.disabled), \(account.email?.canonical),
                 \(account.email?.original), \(account.emailVerified), \(account.phoneNumber),
-                \(account.displayName), \(account.photoURL), \(account.customAttributes), \(password?.hash.hash),
+                \(account.displayName), \(account.photoURL), \(account.customAttributes), \(account.customAuth),
+                \(password?.hash.hash),
                 \(password?.hash.salt), \(password?.hash.parameters.text), \(account.passwordUpdatedAt),
                 \(account.createdAt))
             RETURNING account
@@ -57,6 +58,26 @@ extension AccountStore {
                     AND password_hash = \(password.hash.hash)
                 FOR SHARE
                 """,
+            parts: [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
+        )
+    }
+
+    /// Opens a session for an account that a back end vouches for, unless it is gone or disabled by now.
+    package func signInByCustomToken(
+        to account: Account,
+        session: NewSession,
+        in scope: Scope,
+        now: Date
+    ) async throws -> Bool {
+        // The row is written once: later sign-ins find it as it is to be.
+        let condition: SQL = """
+            WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
+            """
+        return try await write(
+            target: account.customAuth
+                ? "SELECT account FROM accounts \(sql: condition) FOR SHARE"
+                : "UPDATE accounts SET custom_auth = true \(sql: condition) RETURNING account",
             parts: [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
         )
     }

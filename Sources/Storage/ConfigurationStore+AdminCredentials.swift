@@ -45,7 +45,7 @@ extension ConfigurationStore {
                     AND (last_used_at IS NULL OR last_used_at < \(date.addingTimeInterval(-60)))
             )
             """,
-            where: "secret_hash = \(hash)"
+            where: "secret_hash = \(hash) AND kind = 'key'"
         )
         return rows.first?.credential
     }
@@ -57,13 +57,13 @@ extension ConfigurationStore {
     }
 
     package func listAdminCredentials() async throws -> [ListedAdminCredential] {
-        try await readAdminCredentials(where: "true")
+        try await readAdminCredentials(where: "kind = 'key'")
     }
 
     /// - Throws: ``ConfigurationError/notFound``.
     package func revokeAdminCredential(_ id: String) async throws {
         let changed = try await database.execute(
-            "UPDATE admin_credentials SET disabled = true WHERE id = \(id) AND NOT disabled"
+            "UPDATE admin_credentials SET disabled = true WHERE id = \(id) AND kind = 'key' AND NOT disabled"
         )
         guard changed > 0 else { throw ConfigurationError.notFound }
     }

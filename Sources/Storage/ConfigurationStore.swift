@@ -78,7 +78,8 @@ package final class ConfigurationStore: Service, Sendable {
             apiKeys: keys.compactMap { key, project in
                 ProjectID(rawValue: project).map { (APIKey(rawValue: key), $0) }
             },
-            providers: try await readProviders()
+            providers: try await readProviders(),
+            serviceAccountKeys: try await readServiceAccountKeys(where: "NOT disabled").map(\.key)
         )
         let signingKeys = try await readSigningKeys()
         state.withLock { state in

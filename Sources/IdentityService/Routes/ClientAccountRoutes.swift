@@ -43,6 +43,12 @@ struct ClientAccountRoutes {
                 .client(admin: .init(.manageAccounts, admin.create), signUp)
             ),
             Route(.post, "/v1/accounts:signInWithPassword", legacy: "verifyPassword", .client(signInWithPassword)),
+            Route(
+                .post,
+                "/v1/accounts:signInWithCustomToken",
+                legacy: "verifyCustomToken",
+                .client(signInWithCustomToken)
+            ),
             Route(.post, "/v1/accounts:signOut", .client(signOut)),
             Route(.post, "/v1/accounts:listSessions", .client(listSessions)),
             Route(.post, "/v1/accounts:providerToken", .client(providerToken)),
@@ -100,6 +106,16 @@ struct ClientAccountRoutes {
             json.member("profilePicture", account.photoURL)
             json.member("registered", true)
             json.tokens(tokens)
+        }
+    }
+
+    private func signInWithCustomToken(_ call: ClientCall) async throws -> Response {
+        let token = try call.json().string("token").map { Secret($0) }
+        let result = try await accounts.signInWithCustomToken(token: token, call.caller)
+        return .json { json in
+            json.kind("VerifyCustomTokenResponse")
+            json.tokens(result.tokens)
+            json.member("isNewUser", result.isNewUser)
         }
     }
 

@@ -6,7 +6,7 @@ enum UnbuiltRoutes {
 
     private static let accounts: [Route] =
         [
-            ("signInWithCustomToken", "verifyCustomToken"), ("sendOobCode", "getOobConfirmationCode"),
+            ("sendOobCode", "getOobConfirmationCode"),
             ("resetPassword", "resetPassword"), ("signInWithEmailLink", "emailLinkSignin"),
             ("sendVerificationCode", "sendVerificationCode"), ("signInWithPhoneNumber", "verifyPhoneNumber"),
             ("signInWithGameCenter", nil), ("issueSamlResponse", nil), ("verifyIosClient", nil),

@@ -3,6 +3,7 @@ package import Federation
 import HTTPTypes
 package import Linking
 import Postgres
+import Sessions
 import Storage
 
 /// The one place where errors of the rooms become errors of the wire.
@@ -54,6 +55,11 @@ extension WireError {
         case .userDisabled: self.init("USER_DISABLED")
         case .tenantMismatch: self.init("TENANT_ID_MISMATCH")
         case .recentSignInRequired: self.init("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+
+        case .missingCustomToken: self.init("MISSING_CUSTOM_TOKEN")
+        case .invalidCustomToken(let error): self.init("INVALID_CUSTOM_TOKEN", error.rawValue)
+        case .customTokenOfAnotherProject: self.init("CREDENTIAL_MISMATCH")
+        case .missingUID: self.init("MISSING_IDENTIFIER")
 
         case .missingRefreshToken: self.init("MISSING_REFRESH_TOKEN")
         case .invalidRefreshToken: self.init("INVALID_REFRESH_TOKEN")

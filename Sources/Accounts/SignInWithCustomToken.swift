@@ -1,0 +1,107 @@
+import Linking
+import Logging
+import Projects
+package import Secrets
+import Sessions
+import Storage
+import StrictJSON
+
+/// Signs in whom a back end vouches for, by a token that one of the project's service accounts signed.
+package struct SignInWithCustomToken: Sendable {
+    let parts: Parts
+
+    package struct Result: Sendable {
+        package var tokens: IssuedTokens
+        package var isNewUser: Bool
+    }
+
+    package func callAsFunction(token: Secret?, _ caller: Caller) async throws -> Result {
+        guard let token, !token.isEmpty else { throw AccountsError.missingCustomToken }
+        let content = try read(token.reveal(), caller)
+        guard let uid = content.uid, !uid.isEmpty else { throw AccountsError.missingUID }
+        let id: AccountID
+        do {
+            id = try AdminAccounts.accountID(uid)
+        } catch {
+            throw AccountsError.missingUID
+        }
+        let session = parts.prepareSession(nil, provider: .custom, claims: try claims(of: content), caller: caller)
+        for _ in 0..<3 {
+            if let found = try await parts.accounts.find(id, session: nil, in: caller.scope) {
+                guard !found.account.isDisabled else { throw AccountsError.userDisabled }
+                guard
+                    try await parts.accounts.signInByCustomToken(
+                        to: found.account,
+                        session: session.values,
+                        in: caller.scope,
+                        now: parts.now()
+                    )
+                else { continue }
+                AccountEvent.signedIn.log(id, provider: .custom, caller)
+                return Result(
+                    tokens: try parts.issueTokens(for: found.account, session, caller: caller),
+                    isNewUser: false
+                )
+            }
+            var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
+            account.customAuth = true
+            let conflict = try await parts.accounts.insert(
+                account,
+                password: nil,
+                session: session.values,
+                in: caller.scope,
+                now: parts.now()
+            )
+            // Another token for the same person was faster.
+            guard conflict == nil else { continue }
+            AccountEvent.signedUp.log(id, provider: .custom, caller)
+            return Result(tokens: try parts.issueTokens(for: account, session, caller: caller), isNewUser: true)
+        }
+        throw AccountsError.contended
+    }
+
+    /// The token's content, once its signer is known to be a service account of this project.
+    private func read(_ text: String, _ caller: Caller) throws(AccountsError) -> CustomToken {
+        if let content = parts.unsignedCustomToken(text) {
+            try requireTenant(content, caller)
+            return content
+        }
+        let content: CustomToken
+        let signer: ServiceAccountKey
+        do throws(CustomTokenError) {
+            let token = try SignedCustomToken(text)
+            // By the address that the token names, whatever project it is of: whose it is is told apart below, and only
+            // to whoever has the key.
+            let keys = parts.configuration.snapshot.serviceAccountKeys(of: token.issuer).filter {
+                $0.allows(.mintCustomTokens, now: parts.seconds) && (token.keyID == nil || token.keyID == $0.id)
+            }
+            guard !keys.isEmpty else { throw .unknownSigner }
+            guard let key = keys.first(where: { token.isSigned(by: $0.publicKey) }) else { throw .badSignature }
+            content = try token.checked(now: parts.seconds)
+            signer = key
+        } catch {
+            AccountEvent.customTokenRefused.log(nil, provider: .custom, caller)
+            throw .invalidCustomToken(error)
+        }
+        try requireTenant(content, caller)
+        guard signer.project == caller.project.id else { throw .customTokenOfAnotherProject }
+        Logger.current.info(
+            "Took a custom token",
+            metadata: ["project.id": "\(caller.project.id)", "key.id": "\(signer.id)"]
+        )
+        return content
+    }
+
+    private func requireTenant(_ content: CustomToken, _ caller: Caller) throws(AccountsError) {
+        guard content.tenant ?? "" == caller.tenant.rawValue else { throw .tenantMismatch }
+    }
+
+    /// The claims of this sign-in's tokens: a JSON object as text; nil for none.
+    private func claims(of content: CustomToken) throws(AccountsError) -> String? {
+        switch content.claims {
+        case nil, .null: return nil
+        case .object(let object): return try CustomClaimRules.check(JSONValue.object(object).jsonText)
+        default: throw .invalidClaims
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import Postgres
+
+extension Migration {
+    /// Service accounts: rows of `admin_credentials` of the kind `service_account`, one for each key, whose id is the
+    /// row's.
+    ///
+    /// - `email`: the account that the key is of, the issuer of what it signs.
+    /// - `public_key`: `SubjectPublicKeyInfo` in DER; the private half was never here.
+    package static let addServiceAccounts = Migration(
+        name: "20261122T065000_addServiceAccounts",
+        sql: [
+            """
+            ALTER TABLE admin_credentials
+                ADD COLUMN email text,
+                ADD COLUMN public_key bytea
+            """
+        ]
+    )
+}

@@ -1,0 +1,42 @@
+/// A key of a back end's service account: what the private half of it signs, the project's Admin SDK said.
+package struct ServiceAccountKey: Sendable, Hashable {
+    /// 40 hexadecimal digits, the `private_key_id` of the account's file.
+    package var id: String
+    /// `client_email`: the issuer of all that the account signs.
+    package var email: String
+    package var project: ProjectID
+    package var scopes: Set<AdminScope>
+    /// `SubjectPublicKeyInfo` in DER, of an RSA key.
+    package var publicKey: [UInt8]
+    /// Seconds since 1970; nil for no end.
+    package var expiresAt: Int64?
+
+    package init(
+        id: String,
+        email: String,
+        project: ProjectID,
+        scopes: Set<AdminScope>,
+        publicKey: [UInt8],
+        expiresAt: Int64? = nil
+    ) {
+        self.id = id
+        self.email = email
+        self.project = project
+        self.scopes = scopes
+        self.publicKey = publicKey
+        self.expiresAt = expiresAt
+    }
+
+    /// Whether it may do what `scope` covers, at `now` (seconds since 1970).
+    package func allows(_ scope: AdminScope, now: Int64) -> Bool {
+        scopes.contains(scope) && (expiresAt.map { now < $0 } ?? true)
+    }
+
+    /// The address of a service account, in the form that Google's have.
+    package static func email(name: String, project: ProjectID) -> String {
+        "\(name)@\(project).iam.gserviceaccount.com"
+    }
+
+    /// A name that such an address can begin with: 6 to 30 of `a-z`, `0-9` and `-`, a letter first.
+    package static func isName(_ text: String) -> Bool { ProjectID(rawValue: text) != nil }
+}

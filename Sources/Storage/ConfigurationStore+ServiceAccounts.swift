@@ -1,0 +1,78 @@
+import Postgres
+package import Projects
+import Secrets
+package import struct Foundation.Date
+
+extension ConfigurationStore {
+    /// Registers a key of a service account; every node knows it within half a second.
+    ///
+    /// - Throws: ``ConfigurationError/alreadyExists`` for a key that is registered.
+    package func createServiceAccountKey(_ key: ServiceAccountKey, name: String) async throws {
+        do {
+            _ = try await changing(
+                """
+                INSERT INTO admin_credentials (id, kind, name, secret_hash, project, scopes, created_at, expires_at, email,
+                    public_key)
+                SELECT \(key.id), 'service_account', \(name), \(SecureHash.sha256(key.publicKey)), p.project,
+                    \(key.scopes.map(\.rawValue).sorted()), \(now()),
+                    to_timestamp(\(key.expiresAt.map { Double($0) })), \(key.email), \(key.publicKey)
+                FROM projects p WHERE p.project = \(key.project.rawValue)
+                RETURNING id
+                """
+            )
+        } catch let error as PostgresError where error.sqlState == "23505" {
+            throw ConfigurationError.alreadyExists
+        }
+    }
+
+    package struct ListedServiceAccountKey: Sendable {
+        package var key: ServiceAccountKey
+        package var createdAt: Date
+        package var disabled: Bool
+    }
+
+    /// All keys of all service accounts, those that were revoked among them.
+    package func listServiceAccountKeys() async throws -> [ListedServiceAccountKey] {
+        try await readServiceAccountKeys(where: "true")
+    }
+
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func revokeServiceAccountKey(_ id: String) async throws {
+        let changed = try await changing(
+            """
+            UPDATE admin_credentials SET disabled = true
+            WHERE id = \(id) AND kind = 'service_account' AND NOT disabled
+            RETURNING id
+            """
+        )
+        guard changed > 0 else { throw ConfigurationError.notFound }
+    }
+
+    func readServiceAccountKeys(where condition: SQL) async throws -> [ListedServiceAccountKey] {
+        try await database.query(
+            """
+            SELECT id, email, project, scopes, public_key, expires_at, created_at, disabled
+            FROM admin_credentials WHERE kind = 'service_account' AND \(sql: condition) ORDER BY created_at, id
+            """
+        ) { row in
+            let (id, email, project): (String, String?, String?) = (try row.next(), try row.next(), try row.next())
+            let scopes: [String] = try row.next()
+            let publicKey: [UInt8]? = try row.next()
+            let expiresAt: Date? = try row.next()
+            let (createdAt, disabled): (Date, Bool) = (try row.next(), try row.next())
+            guard let email, let publicKey, let project = project.flatMap(ProjectID.init(rawValue:)) else { return nil }
+            return ListedServiceAccountKey(
+                key: ServiceAccountKey(
+                    id: id,
+                    email: email,
+                    project: project,
+                    scopes: Set(scopes.compactMap(AdminScope.init(rawValue:))),
+                    publicKey: publicKey,
+                    expiresAt: expiresAt.map { Int64($0.timeIntervalSince1970) }
+                ),
+                createdAt: createdAt,
+                disabled: disabled
+            )
+        }.compactMap(\.self)
+    }
+}
