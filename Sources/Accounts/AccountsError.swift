@@ -71,6 +71,8 @@ package enum AccountsError: Error, Sendable {
     case missingPassword
     case weakPassword
     case passwordTooLong
+    /// What the password lacks, for its owner to read.
+    case passwordMissesPolicy([String])
     case invalidLoginCredentials
     case invalidPassword
     case passwordSignInDisabled

@@ -40,7 +40,7 @@ extension AdminAccounts {
         let phoneNumber = try Self.phoneNumber(request.phoneNumber)
         let claims = try request.customAttributes.map { text throws(AccountsError) in try CustomClaimRules.check(text) }
         if let link = request.link { try Self.check(link) }
-        if let password = request.password { try PasswordRules.check(password) }
+        if let password = request.password { try PasswordRules.check(password, nil) }
         let stored: StoredPassword? =
             if let password = request.password { try await parts.hash(password, project) } else { nil }
         let now = parts.now()

@@ -33,7 +33,7 @@ package struct AdminAccounts: Sendable {
         account.disabled = new.disabled
         var stored: StoredPassword?
         if let password = new.password {
-            try PasswordRules.check(password)
+            try PasswordRules.check(password, nil)
             stored = try await parts.hash(password, project)
             account.hasPassword = true
             account.passwordUpdatedAt = parts.now()

@@ -7,12 +7,15 @@ import Secrets
 import Sessions
 import Storage
 
-/// What a password must be: 6 to 4096 UTF-16 units.
+/// What a password must be: 6 to 4096 UTF-16 units, and what the project's policy asks for.
 enum PasswordRules {
-    static func check(_ password: Secret) throws(AccountsError) {
+    /// - Parameter policy: nil for admins, whom no policy binds.
+    static func check(_ password: Secret, _ policy: PasswordPolicy?) throws(AccountsError) {
         let length = password.reveal().utf16.count
-        guard length >= 6 else { throw .weakPassword }
-        guard length <= 4096 else { throw .passwordTooLong }
+        guard length >= PasswordPolicy.lengths.lowerBound else { throw .weakPassword }
+        guard length <= PasswordPolicy.lengths.upperBound else { throw .passwordTooLong }
+        let problems = policy?.problems(of: password.reveal()) ?? []
+        guard problems.isEmpty else { throw .passwordMissesPolicy(problems) }
     }
 }
 

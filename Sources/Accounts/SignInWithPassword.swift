@@ -41,6 +41,10 @@ package struct SignInWithPassword: Sendable {
             throw protected ? AccountsError.invalidLoginCredentials : AccountsError.invalidPassword
         }
         guard !found.account.isDisabled else { throw AccountsError.userDisabled }
+        if settings.passwordPolicy.forcesUpgradeAtSignIn {
+            let problems = settings.passwordPolicy.problems(of: password.reveal())
+            guard problems.isEmpty else { throw AccountsError.passwordMissesPolicy(problems) }
+        }
         let session = parts.prepareSession(nil, provider: .password, caller: caller)
         let applied = try await parts.accounts.signIn(
             to: found.account,

@@ -38,7 +38,7 @@ package struct SignUp: Sendable {
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
         let displayName = try ProfileRules.displayName(request.displayName)
         do {
-            try PasswordRules.check(password)
+            try PasswordRules.check(password, settings.passwordPolicy)
         } catch {
             // A taken address comes before a weak password, and only then costs a look.
             if try await isTaken(address, by: request.idToken, caller) { throw AccountsError.emailExists }

@@ -45,7 +45,7 @@ package struct UpdateAccount: Sendable {
             guard let address = EmailAddress(text) else { throw .invalidEmail }
             return address
         }
-        if let password = request.password { try PasswordRules.check(password) }
+        if let password = request.password { try PasswordRules.check(password, caller.project.settings.passwordPolicy) }
         let sensitive =
             email != nil || request.password != nil
             || !request.deleteAttributes.filter { $0 != .displayName && $0 != .photoURL }.isEmpty

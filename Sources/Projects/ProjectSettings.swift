@@ -28,6 +28,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var rotateRefreshTokens = false
     /// Deletes an account when the provider says that the person's account there, its only way in, is gone.
     package var deleteAccountsDeletedAtProvider = false
+    package var passwordPolicy = PasswordPolicy()
 
     package init() {}
 
@@ -54,6 +55,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
             .deleteAccountsDeletedAtProvider,
             \.deleteAccountsDeletedAtProvider
         )
+        passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
     }
 
     /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.

@@ -5,7 +5,37 @@ import Projects
 /// What an app may know of its project.
 struct ProjectRoutes {
     var routes: [Route] {
-        [Route(.get, "/v1/projects", legacy: "getProjectConfig", .client(project))]
+        [
+            Route(.get, "/v1/projects", legacy: "getProjectConfig", .client(project)),
+            Route(.get, "/v2/passwordPolicy", errors: .status, .client(passwordPolicy)),
+            Route(.get, "/v2/recaptchaConfig", errors: .status, .client(recaptchaConfig)),
+        ]
+    }
+
+    /// What SDKs check a new password against before they send it.
+    private func passwordPolicy(_ call: ClientCall) async throws -> Response {
+        let policy = call.caller.project.settings.passwordPolicy
+        return .json { json in
+            policy.writeStrength(&json)
+            json.member("allowedNonAlphanumericCharacters", strings: PasswordPolicy.symbols.map { String($0) })
+            json.member("enforcementState", policy.enforcementState)
+            json.member("forceUpgradeOnSignin", ifTrue: policy.forcesUpgradeAtSignIn)
+            json.member("schemaVersion", number: 1)
+        }
+    }
+
+    /// No operation asks for a reCAPTCHA: attempts are limited here, not at Google.
+    private func recaptchaConfig(_ call: ClientCall) async throws -> Response {
+        .json { json in
+            json.array("recaptchaEnforcementState") { json in
+                for provider in ["EMAIL_PASSWORD_PROVIDER", "PHONE_PROVIDER"] {
+                    json.object { json in
+                        json.member("provider", provider)
+                        json.member("enforcementState", "OFF")
+                    }
+                }
+            }
+        }
     }
 
     private func project(_ call: ClientCall) async throws -> Response {

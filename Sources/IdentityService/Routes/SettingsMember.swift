@@ -24,6 +24,13 @@ struct SettingsMember: Sendable {
         flag("client.permissions.disabledUserSignup", \.disabledUserSignup),
         flag("client.permissions.disabledUserDeletion", \.disabledUserDeletion),
         flag("emailPrivacyConfig.enableImprovedEmailPrivacy", \.emailEnumerationProtection),
+        SettingsMember(path: "passwordPolicyConfig.passwordPolicyEnforcementState") { object, name, settings in
+            settings.passwordPolicy.isEnforced = try object.choice(name, of: ["OFF", "ENFORCE"]) == "ENFORCE"
+        },
+        flag("passwordPolicyConfig.forceUpgradeOnSignin", \.passwordPolicy.forcesUpgradeAtSignIn),
+        SettingsMember(path: "passwordPolicyConfig.passwordPolicyVersions") { object, name, settings in
+            try settings.passwordPolicy.setStrength(object.objects(name), path: "passwordPolicyConfig.\(name)")
+        },
         seconds("identity.recentSignInSeconds", \.recentSignInSeconds, in: 0...31_536_000),
         flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),

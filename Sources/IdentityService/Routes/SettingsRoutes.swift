@@ -53,6 +53,17 @@ extension JSONWriter {
         object("emailPrivacyConfig") { json in
             json.member("enableImprovedEmailPrivacy", ifTrue: settings.emailEnumerationProtection)
         }
+        object("passwordPolicyConfig") { json in
+            let policy = settings.passwordPolicy
+            json.member("passwordPolicyEnforcementState", policy.enforcementState)
+            json.member("forceUpgradeOnSignin", ifTrue: policy.forcesUpgradeAtSignIn)
+            json.array("passwordPolicyVersions") { json in
+                json.object { json in
+                    policy.writeStrength(&json)
+                    json.member("schemaVersion", number: 1)
+                }
+            }
+        }
         object("identity") { json in
             json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)

@@ -42,7 +42,7 @@ enum UnbuiltRoutes {
         ]
         .map { Route(.post, "/v2/\($0)", errors: .status, .unbuilt) }
         + [
-            "recaptchaConfig", "passwordPolicy", "defaultSupportedIdps", "projects/{project}/tenants",
+            "defaultSupportedIdps", "projects/{project}/tenants",
             "projects/{project}/inboundSamlConfigs",
         ]
         .map { Route(.get, "/v2/\($0)", errors: .status, .unbuilt) }

@@ -109,6 +109,11 @@ extension WireError {
         case .weakPassword: self.init("WEAK_PASSWORD", "Password should be at least 6 characters")
         case .passwordTooLong:
             self.init("PASSWORD_DOES_NOT_MEET_REQUIREMENTS", "Password cannot be longer than 4096 characters")
+        case .passwordMissesPolicy(let problems):
+            self.init(
+                "PASSWORD_DOES_NOT_MEET_REQUIREMENTS",
+                "Missing password requirements: [\(problems.joined(separator: ", "))]"
+            )
         case .invalidLoginCredentials: self.init("INVALID_LOGIN_CREDENTIALS")
         case .invalidPassword: self.init("INVALID_PASSWORD")
         case .passwordSignInDisabled: self.init("PASSWORD_LOGIN_DISABLED")
