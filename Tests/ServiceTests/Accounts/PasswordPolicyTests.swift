@@ -126,7 +126,7 @@ struct PasswordPolicyTests {
             #expect(policy["enforcementState"] == "OFF")
             #expect(policy["customStrengthOptions"]?["minPasswordLength"] == 6)
             #expect(policy["customStrengthOptions"]?["maxPasswordLength"] == 4096)
-            let captcha = try await service.send("GET", "/v2/recaptchaConfig?key=\(service.apiKey)&clientType=CLIENT_TYPE_WEB")
+            let captcha = try await service.send("GET", "/v2/recaptchaConfig?key=\(service.apiKey)&clientType=1")
             #expect(captcha.status == 200, "\(captcha)")
         }
     }
