@@ -24,6 +24,7 @@ build: ## Build everything, tests included.
 	$(BUILD) --build-tests
 
 test: build ## Run every test, against a private PostgreSQL or the one of DATABASE_URL.
+	@scripts/venv
 	scripts/with-postgres $(TEST)
 
 lint: ## Check format, scripts, openapi.yaml and docker-compose.yml.

@@ -69,12 +69,22 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
         .target(
             name: "Postgres",
             dependencies: ["CLibPQ", logging, serviceLifecycle],
             swiftSettings: facade
         ),
         .target(name: "SystemCrypto", dependencies: ["COpenSSL"], swiftSettings: facade),
+        .target(
+            name: "SMTPClient",
+            dependencies: ["CCurl", "Secrets", nioPosix, serviceLifecycle],
+            swiftSettings: facade
+        ),
 
         // What knows nothing of the product
         .target(name: "Prometheus", swiftSettings: strict),
@@ -101,7 +111,7 @@ let package = Package(
             dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", crypto, swiftASN1, x509],
             swiftSettings: strict
         ),
-        .target(name: "Delivery", dependencies: ["Linking"], swiftSettings: strict),
+        .target(name: "Delivery", dependencies: ["Linking", "Projects", "SMTPClient"], swiftSettings: strict),
         .target(
             name: "Federation",
             dependencies: [
@@ -126,17 +136,17 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passwords", "Projects", "Secrets", "Sessions", "Storage",
-                "StrictJSON", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Federation", "Linking", "Passwords", "Projects", "SMTPClient", "Secrets", "Sessions",
+                "Storage", "StrictJSON", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects", "Secrets",
-                "Sessions",
-                "Storage", "StrictJSON", httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1,
+                "Accounts", "Delivery", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects",
+                "Secrets", "Sessions", "Storage", "StrictJSON", httpTypes, hummingbirdCore, logging, nioCore,
+                nioFoundation, nioHTTP1,
                 nioPosix,
                 serviceLifecycle,
             ],
@@ -159,9 +169,9 @@ let package = Package(
         .executableTarget(
             name: "identity",
             dependencies: [
-                "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
-                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", argumentParser, configuration,
-                logging, serviceLifecycle, unixSignals,
+                "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
+                "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
+                argumentParser, configuration, logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
             swiftSettings: strict,
@@ -190,20 +200,23 @@ let package = Package(
         .target(
             name: "TestKit",
             dependencies: [
-                "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
-                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", asyncHTTPClient,
+                "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
+                "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
+                "StrictJSON", asyncHTTPClient,
                 crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
                 nioPosix, serviceLifecycle, yams,
             ],
             path: "Tests/TestKit",
+            exclude: ["Mail/mail_server.py"],
             swiftSettings: strict
         ),
         .testTarget(name: "LinkingTests", dependencies: ["Linking"], swiftSettings: strict),
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "Secrets",
-                "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Development", crypto, cryptoExtras,
+                "Delivery", "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects",
+                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Development",
+                crypto, cryptoExtras,
                 httpTypes, jwtKit, logging, nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
             ],
             swiftSettings: strict
@@ -211,9 +224,10 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Accounts", "Development", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
-                "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "TestKit",
-                asyncHTTPClient, crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore,
+                "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
+                "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
+                "StrictJSON", "TestKit", asyncHTTPClient, crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit,
+                logging, nioCore,
                 serviceLifecycle, x509, yams,
             ],
             swiftSettings: strict

@@ -1,3 +1,4 @@
+package import Delivery
 package import Federation
 import Linking
 package import Passwords
@@ -58,6 +59,8 @@ package struct Parts: Sendable {
     let now: @Sendable () -> Date
     /// Waits before another look at what somebody else is doing.
     let pause: @Sendable (Duration) async throws -> Void
+    /// Nil where nobody takes mails: they wait in the outbox.
+    let mailer: Mailer?
     /// What `identity dev` allows and production never does.
     let development: Bool
     /// Reads a custom token that nobody signed; nil for all others, and in production for every one.
@@ -71,6 +74,7 @@ package struct Parts: Sendable {
         random: RandomSource,
         now: @escaping @Sendable () -> Date,
         pause: @escaping @Sendable (Duration) async throws -> Void,
+        mailer: Mailer?,
         development: Bool,
         unsignedCustomToken: @escaping @Sendable (_ text: String) -> CustomToken? = { _ in nil }
     ) {
@@ -81,6 +85,7 @@ package struct Parts: Sendable {
         self.random = random
         self.now = now
         self.pause = pause
+        self.mailer = mailer
         self.development = development
         self.unsignedCustomToken = unsignedCustomToken
     }

@@ -10,9 +10,12 @@ package struct ConfigurationCheck: Sendable {
     let allowsLoopback: Bool
     /// Where browsers and providers reach the service; nil when nobody said.
     let publicURL: String?
+    /// Nodes know a mail server.
+    let sendsMail: Bool
 
-    package init(isDevelopment: Bool, allowsLoopback: Bool = false, publicURL: String?) {
+    package init(isDevelopment: Bool, allowsLoopback: Bool = false, publicURL: String?, sendsMail: Bool) {
         self.isDevelopment = isDevelopment
+        self.sendsMail = sendsMail || isDevelopment
         self.allowsLoopback = allowsLoopback || isDevelopment
         self.publicURL = publicURL
     }
@@ -80,6 +83,11 @@ package struct ConfigurationCheck: Sendable {
             .recentSignInUnneeded,
             if: settings.recentSignInSeconds == 0,
             "an old session may delete the account and change its password: set identity.recentSignInSeconds"
+        )
+        report.add(
+            .mailServerMissing,
+            if: !sendsMail && settings.passwordSignIn,
+            "mails wait in the outbox, and nobody confirms an address or gets a new password: set mail.smtp.host"
         )
         let loopback = settings.authorizedDomains.filter(Self.isLoopback)
         report.add(

@@ -34,6 +34,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case duplicateEmails = "duplicate-emails"
         case lastMethodRemovable = "last-method-removable"
         case recentSignInUnneeded = "recent-sign-in-unneeded"
+        case mailServerMissing = "mail-server-missing"
         case loopbackDomain = "loopback-domain"
 
         package var level: Level { self == .providerInvalid || self == .noSignInMethod ? .error : .warning }

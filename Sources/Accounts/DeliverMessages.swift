@@ -42,7 +42,12 @@ package struct DeliverMessages: Service {
     package func deliverDue() async throws -> Int {
         var tried = 0
         while true {
-            let messages = try await parts.stores.outbox.take(limit: 16, lease: Self.lease, now: parts.now())
+            let messages = try await parts.stores.outbox.take(
+                limit: 16,
+                lease: Self.lease,
+                except: parts.mailer == nil ? Mail.kind : nil,
+                now: parts.now()
+            )
             guard !messages.isEmpty else { return tried }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for message in messages {
@@ -62,6 +67,8 @@ package struct DeliverMessages: Service {
             if let revocation: ProviderRevocation = read(message) { return await end(revocation, message) }
         case ForgottenTokens.kind:
             if let tokens: ForgottenTokens = read(message) { return try await forget(tokens, message) }
+        case Mail.kind:
+            if let mail: Mail = read(message) { return await send(mail, message) }
         default: break
         }
         log(.error, "A message cannot be read", message)
@@ -127,6 +134,10 @@ package struct DeliverMessages: Service {
             log(.info, "The grant had ended at its provider before", message)
             return .delivered
         }
+        return tryAgain(message, error)
+    }
+
+    func tryAgain(_ message: OutboxStore.Message, _ error: any Error) -> OutboxStore.Outcome {
         guard let delay = schedule.delay(afterAttempts: message.attempts) else {
             log(.error, "Gave up a message", message, error)
             return .abandoned
@@ -135,11 +146,11 @@ package struct DeliverMessages: Service {
         return .retry(at: parts.now().addingTimeInterval(delay))
     }
 
-    private func log(
+    func log(
         _ level: Logger.Level,
         _ text: Logger.Message,
         _ message: OutboxStore.Message,
-        _ error: FederationError? = nil
+        _ error: (any Error)? = nil
     ) {
         var metadata: Logger.Metadata = [
             "project.id": "\(message.project)", "message.id": "\(message.id)", "message.kind": "\(message.kind)",

@@ -33,6 +33,8 @@ struct ServiceConfiguration: Sendable {
     /// `outbound.allow` (default none): providers at other than public addresses, `private` (RFC 1918, RFC 4193; by https)
     /// or `loopback` (this machine, also by http).
     var outbound: AddressPolicy
+    /// `mail.smtp.*`; nil without `mail.smtp.host`.
+    var mail: MailConfiguration?
     /// `encryption.keys` (required by `serve`, secret): `id:base64 of 32 bytes`, the first one encrypts.
     var encryptionKeys: [Secret]
     /// `log.level` (default `info`).
@@ -80,6 +82,7 @@ struct ServiceConfiguration: Sendable {
             allowsLoopback: allowed.contains("loopback"),
             allowsPrivateNetworks: allowed.contains("private")
         )
+        mail = try MailConfiguration(reader)
         encryptionKeys = Self.list("encryption.keys", reader).map { Secret($0) }
         let level = reader.string(forKey: "log.level") ?? "info"
         guard let logLevel = Logger.Level(rawValue: level) else {
@@ -157,7 +160,7 @@ struct ServiceConfiguration: Sendable {
         return (host, port)
     }
 
-    private static func integer(
+    static func integer(
         _ key: String,
         in range: ClosedRange<Int>,
         default value: Int,

@@ -1,4 +1,5 @@
 package import Accounts
+package import Delivery
 package import Federation
 import Linking
 package import Logging
@@ -30,6 +31,8 @@ package struct ServiceAssembly: Sendable {
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
         /// Stands in front of the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
+        /// Sends mails; nil leaves them in the outbox, to a node that can.
+        package var mailer: Mailer?
         /// Where links to this service begin; nil for links without a host.
         package var publicURL: String?
         package var additionalRoutes: [Route] = []
@@ -62,6 +65,7 @@ package struct ServiceAssembly: Sendable {
             random: random,
             now: now,
             pause: options.pause,
+            mailer: options.mailer,
             development: options.development,
             unsignedCustomToken: options.unsignedCustomToken
         )

@@ -29,6 +29,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Deletes an account when the provider says that the person's account there, its only way in, is gone.
     package var deleteAccountsDeletedAtProvider = false
     package var passwordPolicy = PasswordPolicy()
+    /// How mails look.
+    package var mail = MailSettings()
 
     package init() {}
 
@@ -56,6 +58,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
             \.deleteAccountsDeletedAtProvider
         )
         passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
+        mail = try value(.mail, \.mail)
     }
 
     /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.

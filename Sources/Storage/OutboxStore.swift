@@ -30,14 +30,22 @@ package struct OutboxStore: Sendable {
 
     /// Takes messages that are due, the longest overdue first.
     ///
-    /// - Parameter lease: seconds in which nobody else takes them.
-    package func take(limit: Int, lease: TimeInterval, now: Date) async throws -> [Message] {
+    /// - Parameters:
+    ///   - lease: seconds in which nobody else takes them.
+    ///   - kind: what this node cannot deliver, and leaves to others.
+    package func take(
+        limit: Int,
+        lease: TimeInterval,
+        except kind: String? = nil,
+        now: Date
+    ) async throws -> [Message] {
         let rows = try await database.query(
             """
             UPDATE outbox o SET attempts = attempts + 1, next_attempt_at = \(now.addingTimeInterval(lease))
             FROM (
                 SELECT project, message FROM outbox
                 WHERE delivered_at IS NULL AND abandoned_at IS NULL AND next_attempt_at <= \(now)
+                    AND kind IS DISTINCT FROM \(kind)
                 ORDER BY next_attempt_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
             ) due
             WHERE o.project = due.project AND o.message = due.message

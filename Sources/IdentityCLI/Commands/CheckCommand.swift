@@ -24,7 +24,8 @@ struct CheckCommand: AsyncParsableCommand {
             let check = ConfigurationCheck(
                 isDevelopment: try await stores.configuration.mode() == .dev,
                 allowsLoopback: configuration?.outbound.allowsLoopback ?? false,
-                publicURL: configuration?.publicURL
+                publicURL: configuration?.publicURL,
+                sendsMail: configuration?.mail != nil
             )
             let snapshot = stores.configuration.snapshot
             let projects = try project.map { [try stores.project($0)] } ?? snapshot.allProjects

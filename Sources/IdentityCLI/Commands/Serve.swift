@@ -1,4 +1,5 @@
 import ArgumentParser
+import Delivery
 import Federation
 import Foundation
 import IdentityService
@@ -7,6 +8,7 @@ import Migrations
 import Outbound
 import Passwords
 import Postgres
+import SMTPClient
 import Secrets
 import ServiceLifecycle
 import Storage
@@ -58,6 +60,8 @@ struct Serve: AsyncParsableCommand {
         var options = ServiceAssembly.Options()
         options.limits.proxies = proxies
         options.publicURL = configuration.publicURL
+        let smtp = configuration.mail.map { SMTPClient($0.server) }
+        if let mail = configuration.mail, let smtp { options.mailer = Mailer(from: mail.sender, through: smtp) }
         options.migrationsAreCurrent = { (try? await Migrator(database).plan().isEmpty) ?? false }
         let assembly = ServiceAssembly(
             stores: stores,
@@ -73,9 +77,10 @@ struct Serve: AsyncParsableCommand {
             logger: logger,
             onRunning: { port in logger.notice("Serving", metadata: ["http.port": "\(port)"]) }
         )
-        var services: [any Service] = [
-            database, outbound, passwords, stores.configuration, assembly.deliveries,
-            Sweeper(database: database, logger: logger, now: { Date() }), application,
+        var services: [any Service] = [database, outbound, passwords, stores.configuration]
+        if let smtp { services.append(smtp) }
+        services += [
+            assembly.deliveries, Sweeper(database: database, logger: logger, now: { Date() }), application,
         ]
         if let (host, port) = configuration.operations {
             services.append(

@@ -4,7 +4,7 @@ import Projects
 /// One member of `projects/{p}/config`: where it stands, and how a request sets it.
 struct SettingsMember: Sendable {
     let path: String
-    private let set: @Sendable (WireObject, String, inout ProjectSettings) throws -> Void
+    let set: @Sendable (WireObject, String, inout ProjectSettings) throws -> Void
 
     /// Sets the member from a config object; what the object lacks becomes the default.
     func apply(_ config: WireObject, to settings: inout ProjectSettings) throws {
@@ -16,7 +16,9 @@ struct SettingsMember: Sendable {
     }
 
     /// All members that exist so far: Firebase's where it has them, ours under `identity`.
-    static let all: [SettingsMember] = [
+    static let all = general + mail
+
+    private static let general: [SettingsMember] = [
         domains("authorizedDomains"),
         flag("signIn.email.enabled", \.passwordSignIn),
         flag("signIn.anonymous.enabled", \.anonymousSignIn),

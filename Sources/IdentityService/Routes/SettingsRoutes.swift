@@ -64,7 +64,17 @@ extension JSONWriter {
                 }
             }
         }
+        object("notification") { json in
+            json.object("sendEmail") { json in
+                for template in MailSettings.templates {
+                    let override = settings.mail[template]
+                    if override != MailSettings.Override() { json.object(template) { $0.override(override) } }
+                }
+            }
+            json.member("defaultLocale", settings.mail.defaultLocale)
+        }
         object("identity") { json in
+            json.member("appName", settings.mail.appName)
             json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
             json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")
@@ -73,5 +83,15 @@ extension JSONWriter {
             json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
             json.member("deleteAccountsDeletedAtProvider", settings.deleteAccountsDeletedAtProvider)
         }
+    }
+
+    /// A template of mails, as far as the project changed it.
+    fileprivate mutating func override(_ override: MailSettings.Override) {
+        member("senderLocalPart", override.senderLocalPart)
+        member("subject", override.subject)
+        member("senderDisplayName", override.senderDisplayName)
+        member("body", override.body)
+        if override.body != nil { member("bodyFormat", override.isHTML ? "HTML" : "PLAIN_TEXT") }
+        member("replyTo", override.replyTo)
     }
 }

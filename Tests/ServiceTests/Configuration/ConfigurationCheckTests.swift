@@ -16,9 +16,15 @@ struct ConfigurationCheckTests {
         var providers: [ProviderConfiguration] = []
         var isDevelopment = false
         var publicURL: String?
+        var sendsMail = true
 
-        init(_ description: String, _ found: [String], _ change: @escaping @Sendable (inout ProjectSettings) -> Void) {
-            (testDescription, self.found, self.change) = (description, found, change)
+        init(
+            _ description: String,
+            _ found: [String],
+            sendsMail: Bool = true,
+            _ change: @escaping @Sendable (inout ProjectSettings) -> Void
+        ) {
+            (testDescription, self.found, self.sendsMail, self.change) = (description, found, sendsMail, change)
         }
 
         init(
@@ -51,7 +57,11 @@ struct ConfigurationCheckTests {
             apiKeys: [],
             providers: example.providers.map { (project.id, .none, $0) }
         )
-        let check = ConfigurationCheck(isDevelopment: example.isDevelopment, publicURL: example.publicURL)
+        let check = ConfigurationCheck(
+            isDevelopment: example.isDevelopment,
+            publicURL: example.publicURL,
+            sendsMail: example.sendsMail
+        )
         return check(project, in: snapshot)
     }
 
@@ -94,6 +104,11 @@ struct ConfigurationCheckTests {
         Case("several accounts per email", ["duplicate-emails"]) { $0.allowDuplicateEmails = true },
         Case("the last method may go", ["last-method-removable"]) { $0.keepLastSignInMethod = false },
         Case("any sign-in is recent", ["recent-sign-in-unneeded"]) { $0.recentSignInSeconds = 0 },
+        Case("no mail server", ["mail-server-missing"], sendsMail: false) { _ in },
+        Case("no mail server, and nobody who needs one", [], sendsMail: false) {
+            $0.passwordSignIn = false
+            $0.anonymousSignIn = true
+        },
         Case("a database of identity dev", [], development: true, []) { $0.authorizedDomains = ["localhost"] },
     ]
 

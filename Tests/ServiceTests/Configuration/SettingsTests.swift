@@ -56,7 +56,14 @@ struct SettingsTests {
             ["identity": ["recentSignInSeconds": -1]], ["identity": ["emailTrust": "lenient"]],
             ["identity": ["linking": "sometimes"]],
             ["authorizedDomains": ["https://app.example"]], ["authorizedDomains": [""]], ["signIn": ["email": true]],
-            ["signIn": ["allowDuplicateEmails": "yes"]],
+            ["signIn": ["allowDuplicateEmails": "yes"]], ["notification": ["defaultLocale": "de\r\nX: y"]],
+            ["identity": ["appName": "a\nb"]],
+            ["notification": ["sendEmail": ["verifyEmailTemplate": ["body": "Hello"]]]],
+            ["notification": ["sendEmail": ["verifyEmailTemplate": ["subject": "Hello\r\nBcc: x@example.com"]]]],
+            ["notification": ["sendEmail": ["signInTemplate": ["bodyFormat": "MARKDOWN"]]]],
+            ["notification": ["sendEmail": ["signInTemplate": ["senderDisplayName": "a\u{0}"]]]],
+            ["notification": ["sendEmail": ["signInTemplate": ["senderLocalPart": "a@b"]]]],
+            ["notification": ["sendEmail": ["signInTemplate": ["replyTo": "a@b.example, c@d.example"]]]],
         ] as [JSON]
     )
     func refuses(_ body: JSON) async throws {

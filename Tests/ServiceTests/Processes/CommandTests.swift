@@ -142,7 +142,8 @@ struct CommandTests {
         let fresh = try await run("check", "--project", id.rawValue)
         #expect(fresh.status == 0 && fresh.errors.isEmpty, "\(fresh)")
         let lines = fresh.output.split(separator: "\n").map { $0.split(separator: " ").prefix(3) }
-        #expect(lines == [["PROJECT", "LEVEL", "ID"], ["check-project", "warning", "loopback-domain"]])
+        let warnings = ["mail-server-missing", "loopback-domain"].map { ["check-project", "warning", $0] }
+        #expect(lines.map { $0.map { String($0) } } == [["PROJECT", "LEVEL", "ID"]] + warnings)
         let key = try KeyRing.Key(id: "k1", bytes: [UInt8](repeating: 9, count: 32))
         let configuration = Stores(
             database: TestDatabase.current.client,
@@ -156,8 +157,12 @@ struct CommandTests {
         let broken = try await run("check", "--project", id.rawValue, "--json")
         #expect(broken.status == 1 && broken.errors == "identity: 1 error", "\(broken)")
         let findings = try JSON(parsing: Array(broken.output.utf8)).array ?? []
-        #expect(findings.map { $0["id"] } == ["provider-invalid", "apple-missing", "loopback-domain"])
-        #expect(findings.map { $0["level"] } == ["error", "warning", "warning"])
+        #expect(
+            findings.map { $0["id"] } == [
+                "provider-invalid", "apple-missing", "mail-server-missing", "loopback-domain",
+            ]
+        )
+        #expect(findings.map { $0["level"] } == ["error", "warning", "warning", "warning"])
         #expect(findings.first?["provider"] == "github.com" && findings.first?["project"] == "check-project")
         #expect(findings.first?["text"]?.string?.contains("clientSecret") == true, "\(broken)")
         // Without a project it looks at all of them.

@@ -1,5 +1,12 @@
+import Delivery
 import Foundation
+import Linking
+import Logging
 import Postgres
+import Projects
+import SMTPClient
+import Secrets
+import Storage
 import TestKit
 import Testing
 
@@ -227,6 +234,47 @@ struct ServeTests {
                     let result = await program.result()
                     #expect(result.status == 0 && !result.output.contains("old refresh token"), "an alarm")
                 }
+            }
+        }
+    }
+
+    @Test("sends mails through the server of its configuration, and warns of none then")
+    func mails() async throws {
+        var options = MailServer.Options()
+        options.security = .starttls
+        (options.user, options.password) = ("mailer", "correct horse")
+        try await MailServer.with(options) { server in
+            let environment = environment.merging([
+                "IDENTITY_MAIL_SMTP_HOST": "localhost", "IDENTITY_MAIL_SMTP_PORT": "\(server.port)",
+                "IDENTITY_MAIL_SMTP_USER": "mailer", "IDENTITY_MAIL_SMTP_PASSWORD": "correct horse",
+                "IDENTITY_MAIL_SMTP_AUTHORITIES": server.certificate ?? "",
+                "IDENTITY_MAIL_SMTP_FROM": "Example <mail@example.com>",
+            ]) { $1 }
+            try await IdentityProgram.serve(environment) { program, service in
+                _ = try await project("mail-project", of: service)
+                let key = try KeyRing.Key(id: "k1", bytes: [UInt8](repeating: 9, count: 32))
+                let stores = Stores(
+                    database: TestDatabase.current.client,
+                    keyRing: try KeyRing(keys: [key]),
+                    logger: Logger(label: "stores") { _ in SwiftLogNoOpLogHandler() },
+                    now: { Date() }
+                )
+                try await stores.outbox.insert(
+                    kind: Mail.kind,
+                    Mail(template: .signIn, to: "ada@example.com", link: "https://id.example.com/x?oobCode=CODE"),
+                    of: .password,
+                    in: Scope(project: try #require(ProjectID(rawValue: "mail-project"))),
+                    due: Date()
+                )
+                let mail = try #require(try await server.mails(1).first)
+                #expect(mail["headers"]?["From"] == "Example <mail@example.com>")
+                #expect(mail["secured"] == true && mail["user"] == "mailer")
+                _ = try await program.line { $0.contains("Sent a mail") }
+                let check = try await IdentityProgram.run("check", environment: environment)
+                #expect(!check.output.contains("mail-server-missing"))
+                program.terminate()
+                let result = await program.result()
+                #expect(result.status == 0 && !result.output.contains("CODE") && !result.output.contains("ada@"))
             }
         }
     }

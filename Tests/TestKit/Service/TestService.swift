@@ -1,3 +1,4 @@
+package import Delivery
 import Development
 import Federation
 import Foundation
@@ -49,6 +50,8 @@ package struct TestService: Sendable {
         package var beforeHash: @Sendable () -> Void = {}
         /// How a request passes the time until it looks again at what another one is doing.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        /// Who takes mails; nobody without.
+        package var mailer: Mailer?
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
 
@@ -188,6 +191,7 @@ package struct TestService: Sendable {
         var made = ServiceAssembly.Options()
         made.publicURL = "https://id.example.com"
         if options.development { made = DevelopmentMode.options(stores: stores, project: project) }
+        made.mailer = options.mailer
         made.limits = options.limits
         made.pause = options.pause
         return made

@@ -1,0 +1,40 @@
+package import Linking
+
+/// Who a mail is from: an address that fits into a header, and a name that does.
+package struct MailAddress: Sendable, Hashable {
+    package let email: EmailAddress
+    package let name: String?
+
+    /// Nil for a name with a control character: a line break in it would begin another header.
+    package init?(_ email: EmailAddress, name: String? = nil) {
+        guard name?.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) ?? true else { return nil }
+        self.email = email
+        self.name = name.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Reads `ada@example.com` or `Ada Lovelace <ada@example.com>`.
+    package init?(parsing text: String) {
+        guard text.hasSuffix(">"), let bracket = text.lastIndex(of: "<") else {
+            guard let email = EmailAddress(text) else { return nil }
+            self.init(email)
+            return
+        }
+        var name = text[..<bracket]
+        while name.last == " " { name.removeLast() }
+        if name.count > 1, name.first == "\"", name.last == "\"" { name = name.dropFirst().dropLast() }
+        guard let email = EmailAddress(String(text[text.index(after: bracket)...].dropLast())) else { return nil }
+        self.init(email, name: String(name))
+    }
+
+    /// The person's own spelling before the `@`, the domain as DNS knows it.
+    package static func onTheWire(_ email: EmailAddress) -> String {
+        let local = email.original.prefix { $0 != "@" }
+        return "\(local)@\(email.domain)"
+    }
+
+    /// `"Ada" <ada@example.com>`, folded where it is long.
+    var header: String {
+        let address = Self.onTheWire(email)
+        return name.map { "\(MailHeader.phrase($0)) <\(address)>" } ?? address
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// Text in the header of a mail: ASCII as it is, all else as encoded words (RFC 2047).
+enum MailHeader {
+    /// For a subject.
+    static func text(_ text: String) -> String {
+        isPlain(text) ? text : encoded(text)
+    }
+
+    /// For a name before an address: what could pass for another address is encoded, for readers that are not strict.
+    static func phrase(_ text: String) -> String {
+        isPlain(text) && !text.contains { "\"\\<>@,:;".contains($0) } ? "\"\(text)\"" : encoded(text)
+    }
+
+    /// As in `Sun, 22 Nov 2026 07:00:00 +0000` (RFC 5322 §3.3).
+    static func date(_ date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = .gmt
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss '+0000'"
+        return formatter.string(from: date)
+    }
+
+    /// Printable ASCII that fits on a line and begins no encoded word.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.count <= 60 && !text.contains("=?") && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+    }
+
+    /// Words of at most 75 characters, each of whole characters, on lines of their own.
+    private static func encoded(_ text: String) -> String {
+        var words = [""]
+        for scalar in text.unicodeScalars {
+            let last = words.count - 1
+            if words[last].utf8.count + String(scalar).utf8.count > 42 { words.append("") }
+            words[words.count - 1].unicodeScalars.append(scalar)
+        }
+        return words.map { "=?UTF-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: "\r\n ")
+    }
+}

@@ -1,0 +1,114 @@
+package import Foundation
+import Linking
+package import Projects
+
+extension MailMessage {
+    /// The mail as the project wants it, in the reader's language.
+    ///
+    /// - Parameter sender: the node's; a project may change its name, and what stands before the `@`.
+    /// - Returns: nil when an address is none, which no later attempt would change.
+    package static func make(
+        _ mail: Mail,
+        id: String,
+        of project: Project,
+        from sender: MailAddress,
+        date: Date
+    ) -> MailMessage? {
+        let settings = project.settings.mail
+        let override = settings[mail.template.settingsName]
+        let language = MailLanguage.best([mail.language, settings.defaultLocale])
+        guard let recipient = EmailAddress(mail.to), mail.newEmail.map({ EmailAddress($0) != nil }) ?? true,
+            let text = language.texts[mail.template], let sender = sender.changed(by: override)
+        else { return nil }
+        let values = [
+            "%LINK%": mail.link, "%EMAIL%": mail.to, "%NEW_EMAIL%": mail.newEmail ?? "",
+            "%DISPLAY_NAME%": mail.displayName.flatMap(harmlessName) ?? mail.to,
+            "%APP_NAME%": settings.appName ?? project.id.rawValue,
+        ]
+        var bodies: (text: String?, html: String?)
+        if let body = override.body {
+            bodies = override.isHTML ? (nil, body) : (body, nil)
+        } else {
+            bodies = (language.plain(text), language.html(text))
+        }
+        bodies.text = bodies.text.map { fill($0, values) }
+        bodies.html = bodies.html.map { fill($0, values.mapValues(escaped)) }
+        var message = MailMessage(
+            id: id,
+            from: sender,
+            to: recipient,
+            subject: fill(override.subject ?? text.subject, values),
+            date: date,
+            text: bodies.text,
+            html: bodies.html
+        )
+        message?.replyTo = override.replyTo.flatMap { EmailAddress($0) }
+        message?.language = override.body == nil ? language.tag : nil
+        return message
+    }
+
+    /// In one pass: what a value says is no placeholder.
+    private static func fill(_ text: String, _ values: [String: String]) -> String {
+        text.replacing(/%[A-Z_]+%/) { match in values[String(match.output)] ?? String(match.output) }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        let entities: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
+        return text.map { entities[$0] ?? String($0) }.joined()
+    }
+
+    /// A name that cannot pass for a link or a message of its own.
+    ///
+    /// Whoever signs up with somebody's address chooses the name that our mail to that address begins with.
+    private static func harmlessName(_ name: String) -> String? {
+        let isHarmless =
+            (1...64).contains(name.count) && !name.contains(/[.\/:@\\][\p{L}\p{N}]{2}|\/\//)
+            && name.unicodeScalars.allSatisfy {
+                ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+            }
+        return isHarmless ? name : nil
+    }
+}
+
+extension MailLanguage {
+    fileprivate func plain(_ text: MailText) -> String {
+        [greeting, text.before, "%LINK%", text.after, closing].joined(separator: "\n\n") + "\n"
+    }
+
+    fileprivate func html(_ text: MailText) -> String {
+        let link = #"<a href="%LINK%">\#(text.link)</a>"#
+        let paragraphs = [greeting, text.before, link, text.after, closing.replacing("\n", with: "<br>\n")]
+        return """
+            <!DOCTYPE html>
+            <html lang="\(tag)">
+            <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"></head>
+            <body style="font: 16px/1.5 sans-serif; max-width: 36em">
+            \(paragraphs.map { "<p>\($0)</p>" }.joined(separator: "\n"))
+            </body>
+            </html>
+
+            """
+    }
+}
+
+extension MailAddress {
+    fileprivate func changed(by override: MailSettings.Override) -> MailAddress? {
+        var email: EmailAddress? = email
+        if let localPart = override.senderLocalPart { email = EmailAddress("\(localPart)@\(self.email.domain)") }
+        return email.flatMap { MailAddress($0, name: override.senderDisplayName ?? name) }
+    }
+}
+
+extension Mail.Template {
+    /// The name that a project's settings have for it; one of ``MailSettings/templates``.
+    package var settingsName: String {
+        switch self {
+        case .passwordReset: "resetPasswordTemplate"
+        case .verifyEmail: "verifyEmailTemplate"
+        case .recoverEmail: "changeEmailTemplate"
+        case .revertSecondFactor: "revertSecondFactorAdditionTemplate"
+        case .signIn: "signInTemplate"
+        case .verifyAndChangeEmail: "verifyAndChangeEmailTemplate"
+        }
+    }
+}

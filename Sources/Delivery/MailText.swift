@@ -1,0 +1,28 @@
+/// What a mail says in one language, with Firebase's placeholders.
+struct MailText: Sendable {
+    var subject: String
+    var before: String
+    /// What the link is called where a link can have a name.
+    var link: String
+    var after: String
+}
+
+/// All mails of one language.
+struct MailLanguage: Sendable {
+    /// BCP 47.
+    var tag: String
+    var greeting: String
+    var closing: String
+    var texts: [Mail.Template: MailText]
+
+    static let all = [english, german, japanese]
+
+    /// The language of the first tag that names one, however much more it names: `de-AT` is German (RFC 4647 §3.4).
+    static func best(_ tags: [String?]) -> MailLanguage {
+        for tag in tags {
+            let primary = tag?.prefix { $0 != "-" && $0 != "_" }.lowercased()
+            if let language = all.first(where: { $0.tag == primary }) { return language }
+        }
+        return english
+    }
+}

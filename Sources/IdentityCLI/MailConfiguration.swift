@@ -1,0 +1,68 @@
+import Configuration
+import Delivery
+import Foundation
+import SMTPClient
+import Secrets
+
+/// The server that takes the node's mails, and who they are from.
+struct MailConfiguration: Sendable {
+    var server: SMTPServer
+    var sender: MailAddress
+
+    /// - `mail.smtp.host`: without it this node sends no mails.
+    /// - `mail.smtp.tls` (`starttls`, `tls` or, on loopback alone, `none`; default `starttls`).
+    /// - `mail.smtp.port` (1…65535, default 587, with `tls` 465, with `none` 25).
+    /// - `mail.smtp.user`, `mail.smtp.password` (secret): both or neither.
+    /// - `mail.smtp.from` (required): `mail@example.com` or `Example <mail@example.com>`.
+    /// - `mail.smtp.authorities`: a PEM file of the authorities that certify the server, instead of the system's.
+    init?(_ reader: ConfigReader) throws {
+        func text(_ key: ConfigKey, isSecret: Bool = false) -> String? {
+            reader.string(forKey: key, isSecret: isSecret).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        guard let host = text("mail.smtp.host") else { return nil }
+        guard host.utf8.allSatisfy(Self.isOfHost) else {
+            throw CommandFailure.configuration("mail.smtp.host must be a name or an address")
+        }
+        let word = text("mail.smtp.tls") ?? SMTPServer.Security.starttls.rawValue
+        guard let security = SMTPServer.Security(rawValue: word) else {
+            throw CommandFailure.configuration("mail.smtp.tls must be starttls, tls or none")
+        }
+        guard security != .none || Self.isLoopback(host) else {
+            throw CommandFailure.configuration("mail.smtp.tls may be none for a server on this machine alone")
+        }
+        server = SMTPServer(host: host, security: security)
+        server.port = try ServiceConfiguration.integer(
+            "mail.smtp.port",
+            in: 1...65_535,
+            default: security.port,
+            reader
+        )
+        server.user = text("mail.smtp.user")
+        server.password = text("mail.smtp.password", isSecret: true).map { Secret($0) }
+        guard (server.user == nil) == (server.password == nil) else {
+            throw CommandFailure.configuration("mail.smtp.user and mail.smtp.password belong together")
+        }
+        server.authorities = text("mail.smtp.authorities")
+        if let file = server.authorities, !FileManager.default.isReadableFile(atPath: file) {
+            throw CommandFailure.configuration("mail.smtp.authorities cannot be read")
+        }
+        guard let sender = text("mail.smtp.from").flatMap(MailAddress.init(parsing:)) else {
+            throw CommandFailure.configuration(
+                "mail.smtp.from must be an address, as in Example <mail@example.com> (IDENTITY_MAIL_SMTP_FROM)"
+            )
+        }
+        self.sender = sender
+    }
+
+    private static func isOfHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: "-_.:".utf8.contains(byte)
+        }
+    }
+
+    /// `127.0.0.1.example.com` is elsewhere.
+    private static func isLoopback(_ host: String) -> Bool {
+        ["localhost", "127.0.0.1", "::1"].contains(host)
+    }
+}

@@ -1,0 +1,131 @@
+import CCurl
+import Secrets
+
+/// One connection to a server, for one mail; blocks.
+struct Conversation: ~Copyable {
+    private let curl: UnsafeMutableRawPointer
+
+    /// libcurl's own beginning, once for the process.
+    private static let hasStarted = ccurl_start() == CURLE_OK
+
+    init() throws(SMTPError) {
+        guard Self.hasStarted, let curl = curl_easy_init() else { throw .interrupted }
+        self.curl = curl
+    }
+
+    deinit { curl_easy_cleanup(curl) }
+
+    func send(
+        _ message: [UInt8],
+        from sender: String,
+        to recipient: String,
+        through server: SMTPServer
+    ) throws(SMTPError) {
+        try prepare(server)
+        try send(message, from: sender, to: recipient)
+    }
+
+    private func prepare(_ server: SMTPServer) throws(SMTPError) {
+        let host = server.host.contains(":") ? "[\(server.host)]" : server.host
+        try set(CURLOPT_URL, "\(server.security == .tls ? "smtps" : "smtp")://\(host):\(server.port)")
+        try set(CURLOPT_PROTOCOLS_STR, "smtp,smtps")
+        // The environment names none: mails go to the server that is configured.
+        try set(CURLOPT_PROXY, "")
+        try set(CURLOPT_NOSIGNAL, 1)
+        try set(CURLOPT_USE_SSL, Int(server.security == .none ? CURLUSESSL_NONE.rawValue : CURLUSESSL_ALL.rawValue))
+        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        try set(CURLOPT_SSL_VERIFYPEER, 1)
+        try set(CURLOPT_SSL_VERIFYHOST, 2)
+        if let authorities = server.authorities { try set(CURLOPT_CAINFO, authorities) }
+        if let user = server.user {
+            try set(CURLOPT_USERNAME, user)
+            try set(CURLOPT_PASSWORD, server.password?.reveal() ?? "")
+            try set(CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN")
+        }
+        try set(CURLOPT_CONNECTTIMEOUT_MS, Int(server.connectSeconds * 1000))
+        try set(CURLOPT_TIMEOUT_MS, Int(server.seconds * 1000))
+        // The limit above ends before QUIT, whose answer libcurl awaits for two minutes.
+        try set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(server.seconds.rounded(.up)))
+    }
+
+    private func send(_ message: [UInt8], from sender: String, to recipient: String) throws(SMTPError) {
+        guard Self.isOneWord(sender), Self.isOneWord(recipient) else { throw .invalidAddress }
+        try set(CURLOPT_MAIL_FROM, sender)
+        guard let recipients = curl_slist_append(nil, recipient) else { throw .interrupted }
+        defer { curl_slist_free_all(recipients) }
+        try check(ccurl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
+        // Answers are of interest by their numbers alone; without this, libcurl may print some.
+        try check(ccurl_set_writing(curl) { _, size, count, _ in size * count })
+        let upload = Upload(message)
+        let code: CURLcode = try withExtendedLifetime(upload) { () throws(SMTPError) in
+            try set(CURLOPT_UPLOAD, 1)
+            try check(ccurl_set_reading(curl, Upload.read, Unmanaged.passUnretained(upload).toOpaque()))
+            return curl_easy_perform(curl)
+        }
+        guard code != CURLE_OK else { return }
+        throw Self.error(code, answer: ccurl_response_code(curl), isAboutMail: upload.hasBegun)
+    }
+
+    /// Whether a text can stand in `MAIL FROM:<…>` and stays there: no control character, no space, no bracket.
+    private static func isOneWord(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != 0x3c && $0 != 0x3e }
+    }
+
+    /// - Parameter isAboutMail: the server had asked for the mail itself.
+    private static func error(_ code: CURLcode, answer: Int, isAboutMail: Bool) -> SMTPError {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT: return .unreachable
+        case CURLE_OPERATION_TIMEDOUT: return .timedOut
+        case CURLE_LOGIN_DENIED: return .notAuthenticated
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED,
+            CURLE_SSL_ISSUER_ERROR:
+            return .notSecured
+        // To MAIL, RCPT and DATA a refusal is a failure to send; to the mail it is a reply that was not expected, which
+        // the greeting and EHLO can get as well.
+        case _ where code == CURLE_SEND_ERROR || isAboutMail:
+            switch answer {
+            // The server wants a user, or one that it knows (RFC 4954 §6), or TLS.
+            case 530, 534, 535, 538: return .notAuthenticated
+            case 400..<500: return .deferred(answer)
+            case 500..<600: return .refused(answer)
+            default: return .interrupted
+            }
+        default: return .interrupted
+        }
+    }
+
+    private func set(_ option: CURLoption, _ number: Int) throws(SMTPError) {
+        try check(ccurl_set_number(curl, option, number))
+    }
+
+    /// libcurl keeps a copy.
+    private func set(_ option: CURLoption, _ text: String) throws(SMTPError) {
+        // C would take the beginning for the whole.
+        guard !text.utf8.contains(0) else { throw .interrupted }
+        try check(ccurl_set_text(curl, option, text))
+    }
+
+    private func check(_ code: CURLcode) throws(SMTPError) {
+        guard code == CURLE_OK else { throw .interrupted }
+    }
+}
+
+/// What libcurl has read of a mail; one thread has it.
+private final class Upload {
+    private let bytes: [UInt8]
+    private var position = 0
+    private(set) var hasBegun = false
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    static let read: curl_read_callback = { buffer, size, count, context in
+        guard let buffer, let context else { return 0 }
+        let upload = Unmanaged<Upload>.fromOpaque(context).takeUnretainedValue()
+        upload.hasBegun = true
+        let length = min(size * count, upload.bytes.count - upload.position)
+        let part = upload.bytes[upload.position..<upload.position + length]
+        UnsafeMutableRawBufferPointer(start: buffer, count: length).copyBytes(from: part)
+        upload.position += length
+        return length
+    }
+}

@@ -1,0 +1,277 @@
+import Accounts
+import Delivery
+import Foundation
+import IdentityService
+import InMemoryLogging
+import Linking
+import Postgres
+import Projects
+import SMTPClient
+import Secrets
+import Storage
+import TestKit
+import Testing
+
+/// The outbox is the database's, not a test's: one at a time.
+@Suite("Mails in the outbox", .database, .serialized, .timeLimit(.minutes(3)))
+struct MailDeliveryTests {
+    init() async throws {
+        // What another test left behind.
+        try await TestDatabase.current.client.execute("DELETE FROM outbox")
+    }
+
+    private static let link = "https://id.example.com/auth?oobCode=SECRET-CODE"
+
+    /// Runs `body` with a service that sends mails through a server.
+    private static func run(
+        through server: SMTPServer,
+        _ body: @Sendable (TestService) async throws -> Void
+    ) async throws {
+        let sender = try #require(MailAddress(parsing: "App <mail@example.com>"))
+        try await SMTPClient.with(server) { client in
+            var options = TestService.Options()
+            options.mailer = Mailer(from: sender, through: client)
+            try await TestService.run(options, body)
+        }
+    }
+
+    private static func write(
+        _ service: TestService,
+        _ count: Int = 1,
+        to address: String = "ada@example.com"
+    ) async throws {
+        for _ in 0..<count {
+            try await service.stores.outbox.insert(
+                kind: Mail.kind,
+                Mail(template: .passwordReset, to: address, link: link),
+                of: .password,
+                in: Scope(project: service.project.id),
+                due: service.clock.current
+            )
+        }
+    }
+
+    private struct Row: Equatable {
+        var isDelivered = false
+        var isAbandoned = false
+        var isEmpty = false
+        var attempts: Int32 = 0
+
+        static func delivered(_ attempts: Int32) -> Row { Row(isDelivered: true, isEmpty: true, attempts: attempts) }
+        static func abandoned(_ attempts: Int32) -> Row { Row(isAbandoned: true, isEmpty: true, attempts: attempts) }
+        static func waiting(_ attempts: Int32) -> Row { Row(attempts: attempts) }
+    }
+
+    private static func rows(_ service: TestService) async throws -> [Row] {
+        try await service.stores.database.query(
+            """
+            SELECT delivered_at IS NOT NULL, abandoned_at IS NOT NULL, length(payload) = 0, attempts FROM outbox
+            WHERE project = \(service.project.id.rawValue)
+            """
+        ) { row in
+            Row(
+                isDelivered: try row.next(),
+                isAbandoned: try row.next(),
+                isEmpty: try row.next(),
+                attempts: try row.next()
+            )
+        }
+    }
+
+    /// What the log has of them: no address, no link, no password.
+    private static func expectSilence(_ service: TestService) {
+        let log = service.logs.entries.map { "\($0.message) \($0.metadata) \($0.error.map { "\($0)" } ?? "")" }
+        for secret in ["SECRET-CODE", "ada@example.com", "correct horse"] {
+            #expect(!log.contains { $0.contains(secret) })
+        }
+    }
+
+    @Test("leave once each, by a server with TLS and a user, and nothing of them stays")
+    func delivers() async throws {
+        var options = MailServer.Options()
+        options.security = .starttls
+        (options.user, options.password) = ("mailer", "correct horse")
+        try await MailServer.with(options) { server in
+            var client = server.client(.starttls)
+            (client.user, client.password) = ("mailer", Secret("correct horse"))
+            try await Self.run(through: client) { service in
+                try await Self.write(service, 20)
+                #expect(try await service.assembly.deliveries.deliverDue() == 20)
+                #expect(try await service.assembly.deliveries.deliverDue() == 0)
+                #expect(try await Self.rows(service) == Array(repeating: .delivered(1), count: 20))
+                let mails = try await server.mails(20)
+                #expect(Set(mails.map { $0["headers"]?["Message-ID"] }).count == 20 && mails.count == 20)
+                #expect(mails.allSatisfy { $0["secured"] == true && $0["user"] == "mailer" })
+                #expect(mails.first?["parts"]?["text/plain"]?.string?.contains(Self.link) == true)
+                Self.expectSilence(service)
+            }
+        }
+    }
+
+    @Test("wait while the server is down or refuses the user, and leave once it is back")
+    func serverComesBack() async throws {
+        var options = MailServer.Options()
+        options.port = try await MailServer.with { $0.port }
+        let client = SMTPServer(host: "localhost", port: options.port, security: .none)
+        try await Self.run(through: client) { [options] service in
+            try await Self.write(service, 3)
+            #expect(try await service.assembly.deliveries.deliverDue() == 3)
+            #expect(try await Self.rows(service) == Array(repeating: .waiting(1), count: 3))
+            #expect(try await service.assembly.deliveries.deliverDue() == 0, "not at once again")
+            var closed = options
+            (closed.security, closed.user, closed.password) = (.none, "mailer", "correct horse")
+            try await MailServer.with(closed) { _ async throws -> Void in
+                service.clock.advance(by: 11)
+                #expect(try await service.assembly.deliveries.deliverDue() == 3)
+                #expect(try await Self.rows(service) == Array(repeating: .waiting(2), count: 3))
+            }
+            try await MailServer.with(options) { server in
+                service.clock.advance(by: 31)
+                #expect(try await service.assembly.deliveries.deliverDue() == 3)
+                #expect(try await Self.rows(service) == Array(repeating: .delivered(3), count: 3))
+                let ids = try await server.mails(3).map { $0["headers"]?["Message-ID"] }
+                #expect(Set(ids).count == 3 && ids.count == 3)
+            }
+            Self.expectSilence(service)
+        }
+    }
+
+    @Test("are given up at once when the server refuses them, and keep no other back")
+    func refused() async throws {
+        var options = MailServer.Options()
+        (options.at, options.answers) = ("RCPT", ["550 5.1.1 no such user here: ada@example.com"])
+        try await MailServer.with(options) { server in
+            try await Self.run(through: server.client()) { service in
+                try await Self.write(service)
+                #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                #expect(try await Self.rows(service) == [.abandoned(1)])
+                try await Self.write(service, to: "ada@example.com\r\nBcc: eve@example.com")
+                try await Self.write(service)
+                #expect(try await service.assembly.deliveries.deliverDue() == 2)
+                let rows = try await Self.rows(service)
+                #expect(rows.count { $0 == .abandoned(1) } == 2 && rows.contains(.delivered(1)))
+                #expect(try await server.mails(1).count == 1)
+                service.clock.advance(by: 5 * 86_400)
+                #expect(try await service.assembly.deliveries.deliverDue() == 0)
+                Self.expectSilence(service)
+            }
+        }
+    }
+
+    @Test("are tried again after 4xx, as the same mail")
+    func deferred() async throws {
+        var options = MailServer.Options()
+        options.answers = ["451 4.7.1 greylisted", "421 4.3.2 too much"]
+        try await MailServer.with(options) { server in
+            try await Self.run(through: server.client()) { service in
+                try await Self.write(service)
+                for seconds in [0.0, 11, 31] {
+                    service.clock.advance(by: seconds)
+                    #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                }
+                #expect(try await Self.rows(service) == [.delivered(3)])
+                let mails = try await server.mails(3)
+                #expect(mails.map { $0["mail"] } == ["refused", "refused", "taken"])
+                #expect(Set(mails.map { $0["headers"]?["Message-ID"] }).count == 1)
+            }
+        }
+    }
+
+    @Test("come twice only when the node dies before it has written that they left, as the same mail")
+    func diesInBetween() async throws {
+        try await MailServer.with { server in
+            try await Self.run(through: server.client()) { service in
+                try await Self.write(service)
+                // A node that sends it and is never heard of again.
+                let taken = try await service.stores.outbox.take(limit: 1, lease: 120, now: service.clock.current)
+                let message = try #require(taken.first)
+                let mail = try JSONDecoder().decode(Mail.self, from: Data(try #require(message.payload)))
+                let sender = try #require(MailAddress(parsing: "mail@example.com"))
+                try await SMTPClient.with(server.client()) { client in
+                    let mailer = Mailer(from: sender, through: client)
+                    try await mailer.send(mail, id: message.id, of: service.project, date: service.clock.current)
+                }
+                #expect(try await service.assembly.deliveries.deliverDue() == 0)
+                service.clock.advance(by: 121)
+                #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                let mails = try await server.mails(2)
+                #expect(mails.count == 2)
+                #expect(Set(mails.map { $0["headers"]?["Message-ID"] }) == ["<\(message.id)@example.com>"])
+            }
+        }
+    }
+
+    @Test("a server that stalls keeps its mail waiting, and other messages go on")
+    func stalls() async throws {
+        var options = MailServer.Options()
+        options.stalls = true
+        try await MailServer.with(options) { server in
+            var client = server.client()
+            client.seconds = 0.5
+            try await Self.run(through: client) { service in
+                try await Self.write(service)
+                #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                #expect(try await Self.rows(service) == [.waiting(1)])
+            }
+        }
+    }
+
+    @Test("wait, untouched, on a node without a mail server for one that has it")
+    func withoutServer() async throws {
+        try await TestService.run { first in
+            try await Self.write(first)
+            #expect(try await first.assembly.deliveries.deliverDue() == 0)
+            first.clock.advance(by: 30 * 86_400)
+            #expect(try await first.assembly.deliveries.deliverDue() == 0)
+            #expect(try await Self.rows(first) == [.waiting(0)])
+            try await MailServer.with { server in
+                let sender = try #require(MailAddress(parsing: "mail@example.com"))
+                try await SMTPClient.with(server.client()) { client in
+                    var options = TestService.Options()
+                    (options.project, options.clock) = (first.project, first.clock)
+                    options.mailer = Mailer(from: sender, through: client)
+                    let tried = try await TestService.run(options) { try await $0.assembly.deliveries.deliverDue() }
+                    #expect(tried == 1)
+                }
+                #expect(try await Self.rows(first) == [.delivered(1)])
+            }
+        }
+    }
+
+    @Test("look as the project's settings say, from the next mail on")
+    func settings() async throws {
+        try await MailServer.with { server in
+            try await Self.run(through: server.client()) { service in
+                let template: JSON = [
+                    "subject": "New password for %APP_NAME%", "body": "<a href=\"%LINK%\">here</a>",
+                    "bodyFormat": "HTML",
+                    "senderDisplayName": "Support", "senderLocalPart": "support", "replyTo": "help@example.org",
+                ]
+                let body: JSON = [
+                    "notification": ["sendEmail": ["resetPasswordTemplate": template], "defaultLocale": "ja"],
+                    "identity": ["appName": "Tea House"],
+                ]
+                let mask = "notification.send_email.reset_password_template,notification.defaultLocale,identity.appName"
+                let reply = try await service.admin("config?updateMask=\(mask)", body, method: "PATCH", version: "v2")
+                #expect(reply.status == 200, "\(reply)")
+                #expect(reply["notification"] == body["notification"])
+                #expect(reply["identity"]?["appName"] == "Tea House")
+                try await Self.write(service)
+                #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                let mail = try #require(try await server.mails(1).first)
+                #expect(mail["headers"]?["Subject"] == "New password for Tea House")
+                #expect(mail["headers"]?["From"] == "Support <support@example.com>")
+                #expect(mail["sender"] == "support@example.com")
+                #expect(mail["headers"]?["Reply-To"] == "help@example.org")
+                #expect(mail["parts"] == ["text/html": "<a href=\"\(JSON(Self.link).string ?? "")\">here</a>"])
+                let cleared = try await service.admin(
+                    "config?updateMask=notification",
+                    [:],
+                    method: "PATCH",
+                    version: "v2"
+                )
+                #expect(cleared["notification"] == ["sendEmail": [:]])
+            }
+        }
+    }
+}
