@@ -157,9 +157,10 @@ let package = Package(
         .target(
             name: "Development",
             dependencies: [
-                "Accounts", "Federation", "IdentityService", "Linking", "Migrations", "Outbound", "Passwords",
-                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", crypto,
-                cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
+                "Accounts", "Delivery", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
+                "Passwords",
+                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", asyncAlgorithms,
+                crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
             resources: [.embedInCode("DemoPage/demo.html")],
             swiftSettings: strict

@@ -44,12 +44,8 @@ extension Account {
     func takenOver(by identity: FederatedIdentity, now: Int64) -> Account {
         var account = self
         account.version += 1
+        account.dropUnproved(validSince: now)
         account.linked = [LinkedCredential(identity)]
-        account.hasPassword = false
-        account.phoneNumber = nil
-        account.emailLinkSignIn = false
-        account.emailVerified = true
-        account.validSince = now
         account.apply(identity.profile)
         return account
     }

@@ -15,6 +15,7 @@ enum AccountEvent: String, Sendable {
     case issuerChanged = "Refused an identity of another issuer"
     case consentRequired = "A provider renews its tokens no more: the person must consent again"
     case changed = "Changed the account"
+    case passwordReset = "Reset the password"
     case unlinked = "Unlinked providers"
     case refreshTokenReused = "Ended a session whose old refresh token was used"
     case signedOut = "Signed out"

@@ -68,6 +68,8 @@ package enum AccountsError: Error, Sendable {
     case invalidEmail
     case emailExists
     case emailNotFound
+    case missingNewEmail
+    case invalidNewEmail
     case missingPassword
     case weakPassword
     case passwordTooLong
@@ -88,6 +90,18 @@ package enum AccountsError: Error, Sendable {
     case lastSignInMethod
     case deletionClosed
     case overloaded
+
+    // Codes of mails
+    case missingRequestType
+    case unsupportedRequestType
+    case unauthorizedDomain
+    case missingOOBCode
+    case invalidOOBCode
+    case expiredOOBCode
+    /// The code of a sign-in mail to another address.
+    case emailOfAnotherCode
+    /// Nothing says where links of mails begin.
+    case noActionURL
 
     // Admin
     case missingLocalID

@@ -15,6 +15,10 @@ package struct AccountsService: Sendable {
     package let signUp: SignUp
     package let signInWithPassword: SignInWithPassword
     package let signInWithCustomToken: SignInWithCustomToken
+    package let signInWithEmailLink: SignInWithEmailLink
+    package let sendOOBCode: SendOOBCode
+    package let applyOOBCode: ApplyOOBCode
+    package let resetPassword: ResetPassword
     package let lookUp: LookUp
     package let updateAccount: UpdateAccount
     package let deleteAccount: DeleteAccount
@@ -34,6 +38,10 @@ package struct AccountsService: Sendable {
         signUp = SignUp(parts: parts)
         signInWithPassword = SignInWithPassword(parts: parts)
         signInWithCustomToken = SignInWithCustomToken(parts: parts)
+        signInWithEmailLink = SignInWithEmailLink(parts: parts)
+        sendOOBCode = SendOOBCode(parts: parts)
+        applyOOBCode = ApplyOOBCode(parts: parts)
+        resetPassword = ResetPassword(parts: parts)
         lookUp = LookUp(parts: parts)
         updateAccount = UpdateAccount(parts: parts)
         deleteAccount = DeleteAccount(parts: parts)
@@ -61,6 +69,8 @@ package struct Parts: Sendable {
     let pause: @Sendable (Duration) async throws -> Void
     /// Nil where nobody takes mails: they wait in the outbox.
     let mailer: Mailer?
+    /// The page to which links of mails lead, by configuration alone; nil when there is none.
+    let actionURL: @Sendable () -> String?
     /// What `identity dev` allows and production never does.
     let development: Bool
     /// Reads a custom token that nobody signed; nil for all others, and in production for every one.
@@ -75,6 +85,7 @@ package struct Parts: Sendable {
         now: @escaping @Sendable () -> Date,
         pause: @escaping @Sendable (Duration) async throws -> Void,
         mailer: Mailer?,
+        actionURL: @escaping @Sendable () -> String?,
         development: Bool,
         unsignedCustomToken: @escaping @Sendable (_ text: String) -> CustomToken? = { _ in nil }
     ) {
@@ -86,6 +97,7 @@ package struct Parts: Sendable {
         self.now = now
         self.pause = pause
         self.mailer = mailer
+        self.actionURL = actionURL
         self.development = development
         self.unsignedCustomToken = unsignedCustomToken
     }

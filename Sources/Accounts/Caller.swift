@@ -9,15 +9,24 @@ package struct Caller: Sendable {
     /// The caller's network: /24 of IPv4, /64 of IPv6, as text.
     package var addressPrefix: String?
 
+    /// The API key that named the project; nil for admins.
+    package var apiKey: String?
+    /// `X-Firebase-Locale`: the language of mails, BCP 47.
+    package var language: String?
+
     package init(
         project: Project,
         tenant: TenantID = .none,
         userAgent: String? = nil,
-        addressPrefix: String? = nil
+        addressPrefix: String? = nil,
+        apiKey: String? = nil,
+        language: String? = nil
     ) {
         self.project = project
         self.tenant = tenant
         self.userAgent = userAgent
         self.addressPrefix = addressPrefix
+        self.apiKey = apiKey
+        self.language = language
     }
 }

@@ -64,14 +64,13 @@ extension Parts {
         do {
             return try await accounts.change(account, session: session, in: caller.scope, now: now()) {
                 var changes = try decide($0, $1)
-                changes.revocable = revocable(
-                    changes.deletesAccount ? Set($0.linked.map(\.provider)) : changes.unlinked,
-                    caller
-                )
+                changes.revocable = revocable(changes.lostProviders(of: $0), caller)
                 return changes
             }
         } catch let conflict as ClaimConflict {
             throw AccountsError(conflict)
+        } catch is SpentCode {
+            throw AccountsError.invalidOOBCode
         } catch is UnknownAccount {
             throw AccountsError.userNotFound
         }

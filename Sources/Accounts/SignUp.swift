@@ -98,6 +98,7 @@ package struct SignUp: Sendable {
             if account.email?.canonical != email.canonical {
                 changes.emailVerified = false
                 if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+                changes.sends = parts.recoveryCode(of: account, replacedBy: email, caller)
             }
             changes.password = stored
             changes.passwordUpdatedAt = now

@@ -73,6 +73,7 @@ package struct UpdateAccount: Sendable {
                 changes.email = email
                 changes.emailVerified = false
                 if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+                changes.sends = parts.recoveryCode(of: account, replacedBy: email, caller)
                 rotates = true
             }
             if let stored {
@@ -144,6 +145,7 @@ package struct UpdateAccount: Sendable {
             snapshot.providers(project: caller.project.id, tenant: caller.tenant).filter(\.enabled).map(\.provider)
         )
         if caller.project.settings.passwordSignIn { usable.insert(.password) }
+        if caller.project.settings.emailLinkSignIn { usable.insert(.emailLink) }
         return usable
     }
 }

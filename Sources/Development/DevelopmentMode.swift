@@ -7,10 +7,17 @@ package import Storage
 /// What sets `identity dev` apart from `identity serve`.
 package enum DevelopmentMode {
     /// Any API key means `project`, `Bearer owner` is an admin, a project in an admin path is made on first use.
-    package static func options(stores: Stores, project: ProjectID) -> ServiceAssembly.Options {
+    ///
+    /// - Parameter baseURL: where the service is; nil until it listens.
+    package static func options(
+        stores: Stores,
+        project: ProjectID,
+        baseURL: @escaping @Sendable () -> String?
+    ) -> ServiceAssembly.Options {
         let configuration = stores.configuration
         var options = ServiceAssembly.Options()
         options.development = true
+        options.actionURL = { baseURL().map { "\($0)/emulator/action" } }
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }

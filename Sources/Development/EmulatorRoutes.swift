@@ -1,6 +1,8 @@
+import Delivery
 import Foundation
 import HTTPTypes
 package import IdentityService
+import Linking
 import Projects
 package import Storage
 
@@ -16,8 +18,8 @@ package struct EmulatorRoutes: Sendable {
             Route(.delete, "\(project)/accounts", on: .service, errors: .status, .open(deleteAccounts)),
             Route(.get, "\(project)/config", on: .service, errors: .status, .open(getConfig)),
             Route(.patch, "\(project)/config", on: .service, errors: .status, .open(patchConfig)),
-            // Nothing sends mails or messages yet, so there are no codes.
-            Route(.get, "\(project)/oobCodes", on: .service, errors: .status, .open(empty("oobCodes"))),
+            Route(.get, "\(project)/oobCodes", on: .service, errors: .status, .open(listCodes)),
+            // Nothing sends messages yet, so there are no codes.
             Route(
                 .get,
                 "\(project)/verificationCodes",
@@ -54,6 +56,24 @@ package struct EmulatorRoutes: Sendable {
                 if let protection { settings.emailEnumerationProtection = protection }
             }
         )
+    }
+
+    /// The codes of mails, as long as they are good for something.
+    private func listCodes(_ call: Call) async throws -> Response {
+        let mails = try await WaitingMail.all(in: Scope(project: try await project(of: call).id), stores)
+        return .json { json in
+            json.array("oobCodes") { json in
+                for mail in mails {
+                    json.object { json in
+                        json.member("email", mail.code.email.canonical)
+                        json.member("requestType", mail.code.type.rawValue)
+                        json.member("oobCode", mail.text)
+                        json.member("oobLink", mail.mail.link)
+                        json.member("newEmail", mail.code.newEmail?.canonical)
+                    }
+                }
+            }
+        }
     }
 
     private func empty(_ name: String) -> @Sendable (Call) async throws -> Response {

@@ -35,6 +35,8 @@ package struct ServiceAssembly: Sendable {
         package var mailer: Mailer?
         /// Where links to this service begin; nil for links without a host.
         package var publicURL: String?
+        /// The page to which links of mails lead; nil for the one below ``publicURL``.
+        package var actionURL: (@Sendable () -> String?)?
         package var additionalRoutes: [Route] = []
         /// Reads a custom token that nobody signed.
         package var unsignedCustomToken: @Sendable (_ text: String) -> CustomToken? = { _ in nil }
@@ -66,6 +68,8 @@ package struct ServiceAssembly: Sendable {
             now: now,
             pause: options.pause,
             mailer: options.mailer,
+            actionURL: options.actionURL
+                ?? { [url = options.publicURL] in url.map { Self.withoutSlash($0) + "/__/auth/action" } },
             development: options.development,
             unsignedCustomToken: options.unsignedCustomToken
         )
@@ -124,6 +128,10 @@ package struct ServiceAssembly: Sendable {
             logger: logger
         )
     }
+}
+
+extension ServiceAssembly {
+    private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 }
 
 /// The admin credentials of the database, asked each time: a revocation counts at once.

@@ -37,6 +37,10 @@ package struct ConfigurationSnapshot: Sendable {
     package func project(_ id: ProjectID) -> Project? { projects[id] }
     package func project(number: ProjectNumber) -> Project? { projectByNumber[number].flatMap { projects[$0] } }
     package func project(apiKey: APIKey) -> Project? { projectByKey[apiKey].flatMap { projects[$0] } }
+    /// One of the project's keys, always the same.
+    package func apiKey(of project: ProjectID) -> APIKey? {
+        projectByKey.filter { $0.value == project }.keys.min { $0.rawValue < $1.rawValue }
+    }
     package var allProjects: [Project] { projects.values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
     /// The keys of a service account that nobody revoked, by its address.

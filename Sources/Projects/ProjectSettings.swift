@@ -6,7 +6,10 @@ package import Linking
 package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Domains that continue URLs and redirects may name; `localhost` to begin with.
     package var authorizedDomains: [String] = ["localhost"]
+    /// `signIn.email.enabled`.
     package var passwordSignIn = true
+    /// `signIn.email.passwordRequired` is false: the link of a mail signs in too.
+    package var allowsEmailLink = false
     package var anonymousSignIn = false
     /// False: one account per email.
     package var allowDuplicateEmails = false
@@ -42,6 +45,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         }
         authorizedDomains = try value(.authorizedDomains, \.authorizedDomains)
         passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
+        allowsEmailLink = try value(.allowsEmailLink, \.allowsEmailLink)
         anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
         allowDuplicateEmails = try value(.allowDuplicateEmails, \.allowDuplicateEmails)
         disabledUserSignup = try value(.disabledUserSignup, \.disabledUserSignup)
@@ -61,11 +65,15 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         mail = try value(.mail, \.mail)
     }
 
+    /// Whether the link of a mail signs in.
+    package var emailLinkSignIn: Bool { passwordSignIn && allowsEmailLink }
+
     /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.
     package static let development: ProjectSettings = {
         var settings = ProjectSettings()
         settings.authorizedDomains = ["localhost", "127.0.0.1"]
         settings.anonymousSignIn = true
+        settings.allowsEmailLink = true
         settings.emailEnumerationProtection = false
         settings.keepLastSignInMethod = false
         return settings

@@ -15,6 +15,10 @@ package struct AccountChanges: Sendable {
     package var customAttributes: String??
     package var disabled: Bool?
     package var validSince: Int64?
+    package var emailLinkSignIn: Bool?
+    /// The address was proved for the first time, by somebody who did not sign in as the account: what was there before
+    /// goes, and the other changes apply to what is left.
+    package var firstVerification: EmailProof?
     package var createdAt: Date?
     package var lastSignInAt: Date?
     /// Providers whose credentials go.
@@ -31,6 +35,10 @@ package struct AccountChanges: Sendable {
     package var revocable: Set<ProviderID> = []
     /// The provider's event that this carries out, once.
     package var event: EventKey?
+    /// The hash of the one-time code that this uses up; without it nothing changes.
+    package var spends: [UInt8]?
+    /// A code that goes out with the change.
+    package var sends: NewOOBCode?
 
     package struct GrantChange: Sendable {
         package enum Kind: Sendable {
@@ -79,4 +87,25 @@ package struct AccountChanges: Sendable {
     }
 
     package init() {}
+
+    /// Marks the address verified, with what that does to the rest of the account.
+    ///
+    /// - Parameter provedBefore: the address had been verified.
+    package mutating func verifyEmail(
+        by path: VerifyingPath,
+        _ proof: EmailProof,
+        provedBefore: Bool,
+        seconds: Int64
+    ) {
+        emailVerified = true
+        guard path.dropsUnproved, !provedBefore else { return }
+        firstVerification = proof
+        validSince = seconds
+        endedSessions = .all
+    }
+
+    /// The credentials that the account loses.
+    package func lostProviders(of account: Account) -> Set<ProviderID> {
+        deletesAccount || firstVerification != nil ? Set(account.linked.map(\.provider)) : unlinked
+    }
 }

@@ -12,7 +12,7 @@ extension AccountStore {
     /// - Parameter decide: gets the account as it stands now and the session asked for; throwing leaves all as it was.
     /// - Returns: what was written, and the account afterwards.
     /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` when another account holds a claim;
-    ///   ``RepeatedEvent`` when the event was carried out before.
+    ///   ``RepeatedEvent`` when the event was carried out before; ``SpentCode``.
     package func change(
         _ account: AccountID,
         session: SessionID?,
@@ -33,6 +33,10 @@ extension AccountStore {
                     {
                         changes = AccountChanges()
                     }
+                }
+                if let hash = changes.spends {
+                    let spent = try await transaction.execute(OOBCodeStore.spending(hash, scope))
+                    guard spent == 1 else { throw SpentCode() }
                 }
                 let lost = try await grants(of: account, at: changes.revocable, scope, transaction)
                 try await revoke(lost, scope, now: now, transaction)
@@ -78,20 +82,22 @@ extension AccountStore {
         _ transaction: PostgresTransaction
     ) async throws {
         var after = account
+        if changes.firstVerification != nil { after.dropUnproved(validSince: account.validSince) }
         if let email = changes.email { after.email = email }
         if let phoneNumber = changes.phoneNumber { after.phoneNumber = phoneNumber }
         if let password = changes.password { after.hasPassword = password != nil }
+        if let emailLink = changes.emailLinkSignIn { after.emailLinkSignIn = emailLink }
         after.linked.removeAll { changes.unlinked.contains($0.provider) }
         if let linked = changes.linked { after.linked.append(linked) }
         // One statement with every column: the row is locked, so its other values cannot have moved.
-        let setsPassword = changes.password != nil
+        let setsPassword = changes.password != nil || changes.firstVerification != nil
         let password = changes.password ?? nil
         try await transaction.execute(
             """
             UPDATE accounts SET version = version + 1, methods = \(after.methodNames),
                 email = \(after.email?.canonical), email_original = \(after.email?.original),
-                email_verified = \(changes.emailVerified ?? account.emailVerified),
-                initial_email = \(changes.initialEmail ?? account.initialEmail),
+                email_verified = \(changes.emailVerified ?? after.emailVerified), email_link = \(after.emailLinkSignIn),
+                initial_email = \(changes.initialEmail ?? after.initialEmail),
                 display_name = \(changes.displayName ?? account.displayName),
                 photo_url = \(changes.photoURL ?? account.photoURL),
                 phone_number = \(after.phoneNumber),
@@ -107,9 +113,62 @@ extension AccountStore {
             WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
             """
         )
+        if let proof = changes.firstVerification {
+            try await dropUnproved(of: account, by: proof, scope, now: now, transaction)
+        }
         try await applyClaims(changes, from: account, to: after, scope, now: now, transaction)
         for grant in changes.grants { try await apply(grant, of: account.id, scope, now: now, transaction) }
         try await applySessions(changes, account.id, scope, now: now, transaction)
+        try await applyCodes(changes, from: account, to: after, scope, now: now, transaction)
+    }
+
+    private func dropUnproved(
+        of account: Account,
+        by proof: EmailProof,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        var statement: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
+        for (number, part) in dropUnproved(of: account, by: proof, scope, now: now).enumerated() {
+            statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
+        }
+        try await transaction.execute("\(sql: statement) SELECT FROM target")
+    }
+
+    /// Codes of what is no longer so end: those of an address that is proved or replaced, but for the one that brings it
+    /// back, and a change of address that was begun before sessions ended (docs/threats.md, T-A4, T-E6).
+    private func applyCodes(
+        _ changes: AccountChanges,
+        from before: Account,
+        to after: Account,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let moves = before.email?.canonical != after.email?.canonical
+        let ends =
+            switch changes.endedSessions {
+            case .all, .others: true;
+            case .none, .openedWith: false
+            }
+        if moves || changes.emailVerified != nil {
+            try await transaction.execute(
+                OOBCodeStore.voiding(
+                    OOBCodeType.allCases.filter { $0 != .recoverEmail },
+                    of: before.id.rawValue,
+                    signIn: moves ? [before.email, after.email].compactMap { $0?.canonical } : [],
+                    scope
+                )
+            )
+        } else if ends {
+            try await transaction.execute(
+                OOBCodeStore.voiding([.verifyAndChangeEmail], of: before.id.rawValue, scope)
+            )
+        }
+        if let code = changes.sends {
+            try await OOBCodeStore.insert(code, scope, keyRing, now: now, transaction)
+        }
     }
 
     private func applyClaims(
@@ -170,6 +229,9 @@ extension AccountStore {
                 "\(sql: target) \(sql: revokeSessions(of: account, scope, except: renewed, now: now))"
             )
         }
+        if case .open(let session) = changes.session {
+            try await transaction.execute("\(sql: target) \(sql: insertSession(session, scope, now: now))")
+        }
         if let lastSignInAt = changes.lastSignInAt {
             try await transaction.execute("\(sql: target) \(sql: recordSignIn(scope, now: lastSignInAt))")
         }
@@ -188,6 +250,14 @@ extension AccountStore {
         if let email = account.email { try await release(email: email, scope, transaction) }
         if let phoneNumber = account.phoneNumber { try await release(phoneNumber: phoneNumber, scope, transaction) }
         if !account.linked.isEmpty { try await releaseLinked(account.linked, of: account.id, scope, transaction) }
+        try await transaction.execute(
+            OOBCodeStore.voiding(
+                OOBCodeType.allCases,
+                of: account.id.rawValue,
+                signIn: account.email.map { [$0.canonical] } ?? [],
+                scope
+            )
+        )
         try await transaction.execute(
             """
             WITH activity AS (

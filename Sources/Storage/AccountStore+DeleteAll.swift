@@ -2,14 +2,15 @@ import Postgres
 package import Projects
 
 extension AccountStore {
-    /// Deletes every account of a scope with its sessions, flows, pending credentials and
-    /// messages that wait, in one transaction.
+    /// Deletes every account of a scope with its sessions, flows, pending credentials, codes
+    /// and messages that wait, in one transaction.
     ///
     /// For development: the emulator's `DELETE …/accounts`, which test suites call between tests.
     package func deleteAll(in scope: Scope) async throws {
         let tables: [SQL] = [
             "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
             "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox",
+            "oob_codes",
         ]
         try await database.transaction { transaction in
             for table in tables {

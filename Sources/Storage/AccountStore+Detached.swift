@@ -1,20 +1,21 @@
-import Federation
 package import Linking
 import Postgres
 package import Projects
 
+import struct Foundation.Date
+
 extension AccountStore {
-    /// The part of a sign-in's statement that records what the account loses: the credentials of `provider`, or all of
+    /// The part of a statement that records what the account loses: the credentials of `provider`, or all of
     /// them with its password and phone when that is nil.
     func recordDetached(
         from account: Account,
         provider: ProviderID?,
         reason: DetachedCredential.Reason,
-        _ write: SignInWrite
+        by proof: EmailProof,
+        _ scope: Scope,
+        now: Date
     ) -> SQL {
         let takesAll = provider == nil
-        let scope = write.scope
-        let identity = write.credential.identity
         let password: String? = takesAll && account.hasPassword ? account.email?.canonical ?? "" : nil
         let phone: String? = takesAll ? account.phoneNumber : nil
         return """
@@ -22,7 +23,7 @@ extension AccountStore {
                 linked_at, reason, by_provider, by_subject, detached_at)
             SELECT \(scope.project.rawValue), t.account, \(account.version), lost.provider, \(scope.tenant.rawValue),
                 lost.subject, lost.email, lost.display_name, lost.linked_at, \(reason.rawValue),
-                \(identity.provider.rawValue), \(identity.subject), \(write.now)
+                \(proof.provider.rawValue), \(proof.subject), \(now)
             FROM target t, (
                 SELECT provider, subject, email, display_name, linked_at FROM linked_credentials
                 WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)

@@ -279,6 +279,8 @@ extension AccountStore {
 extension FederatedIdentity {
     /// What `email_is_relay` holds: nothing for providers that know no relays.
     var relayFlag: Bool? { emailIsRelay ? true : nil }
+
+    var emailProof: EmailProof { EmailProof(provider: provider, subject: subject) }
 }
 
 extension FederatedCredential {
@@ -288,7 +290,9 @@ extension FederatedCredential {
 extension SQL {
     /// The name of a statement's part: a number of ours, never a value.
     static func partName(_ number: Int) -> SQL {
-        let names: [SQL] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11"]
+        let names: [SQL] = [
+            "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15",
+        ]
         return names[number]
     }
 }

@@ -6,27 +6,30 @@ import Sessions
 package import struct Foundation.Date
 
 extension AccountStore {
-    /// Opens an account without a provider: by password, anonymous, or as an admin asked.
+    /// Opens an account without a provider: by password, by email link, anonymous, or as an admin asked.
     ///
+    /// - Parameter code: the hash of the one-time code that this uses up.
     /// - Returns: which claim somebody else holds, nil when the account was opened.
+    /// - Throws: ``SpentCode``.
     package func insert(
         _ account: Account,
         password: StoredPassword?,
         session: NewSession?,
+        spending code: [UInt8]? = nil,
         in scope: Scope,
         now: Date
     ) async throws -> ClaimConflict? {
         let target: SQL = """
             INSERT INTO accounts (project, account, tenant, methods, valid_since, disabled, email, email_original,
-                email_verified, phone_number, display_name, photo_url, custom_attributes, custom_auth, password_hash,
-                password_salt, password_parameters, password_updated_at, created_at)
-            VALUES (\(scope.project.rawValue), \(account.id.rawValue), \(scope.tenant.rawValue),
+                email_verified, email_link, phone_number, display_name, photo_url, custom_attributes, custom_auth,
+                password_hash, password_salt, password_parameters, password_updated_at, created_at)
+            SELECT \(scope.project.rawValue), \(account.id.rawValue), \(scope.tenant.rawValue),
                 \(account.methodNames), \(account.validSince), \(account.disabled), \(account.email?.canonical),
-                \(account.email?.original), \(account.emailVerified), \(account.phoneNumber),
-                \(account.displayName), \(account.photoURL), \(account.customAttributes), \(account.customAuth),
-                \(password?.hash.hash),
-                \(password?.hash.salt), \(password?.hash.parameters.text), \(account.passwordUpdatedAt),
-                \(account.createdAt))
+                \(account.email?.original), \(account.emailVerified), \(account.emailLinkSignIn),
+                \(account.phoneNumber), \(account.displayName), \(account.photoURL), \(account.customAttributes),
+                \(account.customAuth), \(password?.hash.hash), \(password?.hash.salt),
+                \(password?.hash.parameters.text), \(account.passwordUpdatedAt), \(account.createdAt)
+            \(sql: code == nil ? "" : "FROM code")
             RETURNING account
             """
         var parts: [SQL] = []
@@ -37,7 +40,8 @@ extension AccountStore {
             parts.append(recordSignIn(scope, now: now))
         }
         return try await claiming {
-            _ = try await write(target: target, parts: parts)
+            let spending = code.map { OOBCodeStore.spending($0, scope) }
+            guard try await write(spending: spending, target: target, parts: parts) else { throw SpentCode() }
         }
     }
 
@@ -83,8 +87,11 @@ extension AccountStore {
     }
 
     /// Runs a statement without a provider; true when there was a target.
-    func write(target: SQL, parts: [SQL]) async throws -> Bool {
-        var statement: SQL = "WITH target AS (\(sql: target))"
+    ///
+    /// - Parameter spending: ends a one-time code, the `code` of the target.
+    func write(spending: SQL? = nil, target: SQL, parts: [SQL]) async throws -> Bool {
+        let code: SQL = spending.map { "code AS (\(sql: $0))," } ?? ""
+        var statement: SQL = "WITH \(sql: code) target AS (\(sql: target))"
         for (number, part) in parts.enumerated() {
             statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
         }

@@ -97,7 +97,16 @@ extension AccountStore {
             """
         var parts: [SQL] = []
         if replaced != nil {
-            parts.append(recordDetached(from: account, provider: identity.provider, reason: .emailRecycled, write))
+            parts.append(
+                recordDetached(
+                    from: account,
+                    provider: identity.provider,
+                    reason: .emailRecycled,
+                    by: identity.emailProof,
+                    write.scope,
+                    now: write.now
+                )
+            )
             parts.append(releaseSubjects(of: account.id, write.scope, provider: identity.provider))
             parts.append(claimSubject(write))
             parts.append(try replaceLinked(write, account: account.id))
@@ -120,7 +129,7 @@ extension AccountStore {
             UPDATE accounts SET version = version + 1, methods = \([identity.provider.rawValue]),
                 valid_since = \(validSince), email_verified = true, email_original = \(identity.email?.original),
                 password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
-                email_link = false, display_name = \(identity.profile.displayName),
+                email_link = false, initial_email = NULL, display_name = \(identity.profile.displayName),
                 photo_url = \(identity.profile.photoURL), screen_name = \(identity.profile.screenName),
                 language = \(identity.profile.language), time_zone = \(identity.profile.timeZone),
                 date_of_birth = \(identity.profile.dateOfBirth)
@@ -130,21 +139,14 @@ extension AccountStore {
                 AND (SELECT open FROM gate)
             RETURNING account
             """
-        let scope = write.scope
-        var parts: [SQL] = [
-            recordDetached(from: account, provider: nil, reason: .takeOver, write),
-            releaseSubjects(of: account.id, scope, provider: nil),
-            """
-            DELETE FROM account_phones WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND phone_number = \(account.phoneNumber) AND account IN (SELECT account FROM target)
-            """,
-            """
-            DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue)
-                AND account IN (SELECT account FROM target) AND provider <> \(identity.provider.rawValue)
-            """,
-            revokeSessions(of: account.id, scope, except: nil, now: write.now),
-            claimSubject(write),
-        ]
+        var parts = dropUnproved(
+            of: account,
+            keeping: identity.provider,
+            by: identity.emailProof,
+            write.scope,
+            now: write.now
+        )
+        parts.append(claimSubject(write))
         let hadProvider = account.linked.contains { $0.provider == identity.provider }
         parts.append(
             hadProvider ? try replaceLinked(write, account: account.id) : try insertLinked(write, account: account.id)

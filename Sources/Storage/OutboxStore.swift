@@ -74,6 +74,19 @@ package struct OutboxStore: Sendable {
         }
     }
 
+    /// The payloads of messages that nobody has delivered yet, the oldest first.
+    package func waiting(_ kind: String, in scope: Scope) async throws -> [[UInt8]] {
+        try await database.query(
+            """
+            SELECT message, payload FROM outbox
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND kind = \(kind)
+                AND delivered_at IS NULL AND abandoned_at IS NULL
+            ORDER BY created_at, message
+            """
+        ) { row in (try row.next(String.self), try row.next([UInt8].self)) }
+        .compactMap { id, payload in try? keyRing.open(payload, for: Self.place(scope.project, id)) }
+    }
+
     package enum Outcome: Sendable {
         case delivered
         case retry(at: Date)
@@ -95,7 +108,7 @@ package struct OutboxStore: Sendable {
         try await database.execute(
             """
             UPDATE outbox SET delivered_at = \(delivered), abandoned_at = \(abandoned),
-                next_attempt_at = coalesce(\(next), next_attempt_at), expires_at = \(expiry),
+                next_attempt_at = coalesce(\(next), next_attempt_at), expires_at = coalesce(\(expiry), expires_at),
                 payload = coalesce(\(payload), payload)
             WHERE project = \(message.project.rawValue) AND message = \(message.id) AND delivered_at IS NULL
             """
@@ -135,15 +148,36 @@ package struct OutboxStore: Sendable {
         due: Date,
         _ executor: some PostgresExecutor
     ) async throws {
+        try await executor.execute(
+            try insertion(kind: kind, payload, about: subject, of: provider, in: scope, keyRing: keyRing, due: due)
+        )
+    }
+
+    /// The statement that writes a message.
+    ///
+    /// - Parameters:
+    ///   - expiry: when it is of no use any more, delivered or not.
+    ///   - isDecoy: it counts as delivered.
+    static func insertion(
+        kind: String,
+        _ payload: some Encodable & Sendable,
+        about subject: String? = nil,
+        of provider: ProviderID? = nil,
+        in scope: Scope,
+        keyRing: KeyRing,
+        due: Date,
+        expiry: Date? = nil,
+        isDecoy: Bool = false
+    ) throws -> SQL {
         let id = UUID().uuidString.lowercased()
         let sealed = try keyRing.seal(json: payload, for: place(scope.project, id))
-        try await executor.execute(
-            """
-            INSERT INTO outbox (project, message, kind, payload, tenant, provider, subject, next_attempt_at, created_at)
+        let delivered: Date? = isDecoy ? due : nil
+        return """
+            INSERT INTO outbox (project, message, kind, payload, tenant, provider, subject, next_attempt_at, created_at,
+                delivered_at, expires_at)
             VALUES (\(scope.project.rawValue), \(id), \(kind), \(sealed), \(scope.tenant.rawValue),
-                \(provider.rawValue), \(subject), \(due), \(due))
+                \(provider?.rawValue), \(subject), \(due), \(due), \(delivered), \(expiry))
             """
-        )
     }
 
     private static func place(_ project: ProjectID, _ id: String) -> String { "outbox/\(project)/\(id)" }

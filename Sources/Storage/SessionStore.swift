@@ -45,7 +45,7 @@ extension SessionStore {
         }.compactMap(\.self)
     }
 
-    /// Ends sessions: one, all but one, or all.
+    /// Ends sessions: one, all but one, or all; with others, also a change of address that one of them began (T-A4).
     ///
     /// - Returns: how many ended now.
     package func revoke(_ which: Which, of account: AccountID, in scope: Scope, now: Date) async throws -> Int {
@@ -55,8 +55,10 @@ extension SessionStore {
             case .allBut(let session): "session <> \(session.rawValue)"
             case .all: "true"
             }
+        let codes: [OOBCodeType] = if case .only = which { [] } else { [.verifyAndChangeEmail] }
         return try await database.execute(
             """
+            WITH codes AS (\(sql: OOBCodeStore.voiding(codes, of: account.rawValue, scope)))
             UPDATE sessions SET revoked_at = \(now)
             WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND revoked_at IS NULL AND \(sql: condition)

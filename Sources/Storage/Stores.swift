@@ -15,6 +15,7 @@ package struct Stores: Sendable {
     package let providerTokens: ProviderTokenStore
     package let outbox: OutboxStore
     package let keptNames: KeptNameStore
+    package let oobCodes: OOBCodeStore
 
     package init(
         database: PostgresClient,
@@ -40,6 +41,7 @@ package struct Stores: Sendable {
         providerTokens = ProviderTokenStore(database: database, keyRing: keyRing)
         outbox = OutboxStore(database: database, keyRing: keyRing)
         keptNames = KeptNameStore(database: database, keyRing: keyRing)
+        oobCodes = OOBCodeStore(database: database, keyRing: keyRing)
     }
 
     /// Of each kind of batch, by its name.

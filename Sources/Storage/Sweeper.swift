@@ -5,7 +5,7 @@ import ServiceLifecycle
 package import struct Foundation.Date
 
 /// Deletes what has expired: flows that nobody finished, pending credentials, hashes of used ID tokens, handled events,
-/// messages that were delivered or given up.
+/// messages that were delivered or given up, codes of mails.
 ///
 /// Nothing depends on it but the size of the tables: whoever reads them looks at the time too. Several nodes sweep side
 /// by side, each the rows that no other one holds.
@@ -39,6 +39,7 @@ package struct Sweeper: Service {
     package func sweep() async throws -> Int {
         let tables: [SQL] = [
             "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
+            "oob_codes",
         ]
         var total = 0
         for table in tables {

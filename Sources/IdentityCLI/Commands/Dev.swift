@@ -90,6 +90,7 @@ struct Dev: AsyncParsableCommand {
         let outbound = OutboundClient(allowsLoopback: true)
         let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
         let provider = TestProvider(port: port == 0 ? 0 : port + 1, logger: quiet(logger))
+        let address = OwnAddress()
         let assembly = ServiceAssembly(
             stores: stores,
             federation: FederationService(
@@ -98,7 +99,7 @@ struct Dev: AsyncParsableCommand {
                 verifiers: [FakeCredentialVerifier()]
             ),
             passwords: passwords,
-            options: DevelopmentMode.options(stores: stores, project: projectID),
+            options: DevelopmentMode.options(stores: stores, project: projectID) { address.baseURL },
             logger: logger,
             now: { Date() }
         )
@@ -107,6 +108,7 @@ struct Dev: AsyncParsableCommand {
             address: ServiceApplication.Address(port: port),
             logger: logger,
             onRunning: { port in
+                address.listens(on: port)
                 announce(port: port, provider: demoProviders == .none ? nil : try? await provider.baseURL())
             }
         )
@@ -121,6 +123,7 @@ struct Dev: AsyncParsableCommand {
         var services: [any Service] = [
             database, outbound, passwords, stores.configuration, assembly.deliveries,
             Sweeper(database: database, logger: logger, now: { Date() }),
+            MailPrinter(stores: stores, say: Progress.say),
         ]
         if demoProviders != .none { services.append(provider) }
         let group = ServiceGroup(

@@ -3,6 +3,7 @@ import HTTPTypes
 extension HTTPField.Name {
     static let apiKey = named("x-goog-api-key")
     static let bundleID = named("x-ios-bundle-identifier")
+    static let firebaseLocale = named("x-firebase-locale")
     static let requestID = named("x-request-id")
     static let forwardedFor = named("x-forwarded-for")
     static let referrerPolicy = named("referrer-policy")

@@ -125,7 +125,9 @@ package struct ServiceResponder: Sendable {
             let caller = Caller(
                 project: project,
                 userAgent: call.device.userAgent,
-                addressPrefix: call.device.addressPrefix
+                addressPrefix: call.device.addressPrefix,
+                apiKey: try gate.key(query, request.headers),
+                language: call.language
             )
             return try await handler(ClientCall(call: call, caller: caller))
         case .admin(let scope, let handler):

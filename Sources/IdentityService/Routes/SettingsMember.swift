@@ -21,6 +21,9 @@ struct SettingsMember: Sendable {
     private static let general: [SettingsMember] = [
         domains("authorizedDomains"),
         flag("signIn.email.enabled", \.passwordSignIn),
+        SettingsMember(path: "signIn.email.passwordRequired") { object, name, settings in
+            settings.allowsEmailLink = try object.bool(name) == false
+        },
         flag("signIn.anonymous.enabled", \.anonymousSignIn),
         flag("signIn.allowDuplicateEmails", \.allowDuplicateEmails),
         flag("client.permissions.disabledUserSignup", \.disabledUserSignup),

@@ -38,7 +38,7 @@ extension JSONWriter {
         object("signIn") { json in
             json.object("email") { json in
                 json.member("enabled", ifTrue: settings.passwordSignIn)
-                json.member("passwordRequired", ifTrue: settings.passwordSignIn)
+                json.member("passwordRequired", ifTrue: !settings.allowsEmailLink)
             }
             json.object("anonymous") { $0.member("enabled", ifTrue: settings.anonymousSignIn) }
             json.member("allowDuplicateEmails", ifTrue: settings.allowDuplicateEmails)

@@ -23,6 +23,7 @@ extension RouteTable {
         )
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
+            + OOBCodeRoutes(accounts: accounts).routes
             + TokenRoutes(accounts: accounts).routes
             + ProviderGrantRoutes(accounts: accounts).routes
             + NotificationRoutes(accounts: accounts, projectNamed: projectNamed, publicURL: publicURL).routes

@@ -6,8 +6,6 @@ enum UnbuiltRoutes {
 
     private static let accounts: [Route] =
         [
-            ("sendOobCode", "getOobConfirmationCode"),
-            ("resetPassword", "resetPassword"), ("signInWithEmailLink", "emailLinkSignin"),
             ("sendVerificationCode", "sendVerificationCode"), ("signInWithPhoneNumber", "verifyPhoneNumber"),
             ("signInWithGameCenter", nil), ("issueSamlResponse", nil), ("verifyIosClient", nil),
         ]
@@ -22,7 +20,7 @@ enum UnbuiltRoutes {
         ]
 
     private static let project: [Route] =
-        ["accounts:batchCreate", "accounts:batchDelete", "accounts:query", "accounts:sendOobCode"]
+        ["accounts:batchCreate", "accounts:batchDelete", "accounts:query"]
         .map { Route(.post, "/v1/projects/{project}/\($0)", .unbuilt) }
         + [
             Route(.post, "/v1/projects/{project}:createSessionCookie", .unbuilt),

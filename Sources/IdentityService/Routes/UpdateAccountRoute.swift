@@ -1,7 +1,7 @@
 import Accounts
 import Secrets
 
-/// `accounts:update` of the signed-in account.
+/// `accounts:update` of the signed-in account, or by the code of a mail; of both the ID token counts.
 struct UpdateAccountRoute {
     let accounts: AccountsService
 
@@ -14,8 +14,12 @@ struct UpdateAccountRoute {
     func callAsFunction(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         guard let idToken = try body.string("idToken") else {
-            guard try body.has("oobCode") else { throw AccountsError.unsupportedParameters }
-            throw WireError("INVALID_OOB_CODE")
+            guard let code = try body.string("oobCode") else { throw AccountsError.unsupportedParameters }
+            let result = try await accounts.applyOOBCode(code, call.caller)
+            return .json { json in
+                json.updated(result.account)
+                json.member("newEmail", result.newEmail)
+            }
         }
         try refuseAdminMembers(body)
         var request = UpdateAccount.Request()

@@ -105,6 +105,8 @@ extension WireError {
         case .invalidEmail: self.init("INVALID_EMAIL")
         case .emailExists: self.init("EMAIL_EXISTS")
         case .emailNotFound: self.init("EMAIL_NOT_FOUND")
+        case .missingNewEmail: self.init("MISSING_NEW_EMAIL")
+        case .invalidNewEmail: self.init("INVALID_NEW_EMAIL")
         case .missingPassword: self.init("MISSING_PASSWORD")
         case .weakPassword: self.init("WEAK_PASSWORD", "Password should be at least 6 characters")
         case .passwordTooLong:
@@ -130,6 +132,17 @@ extension WireError {
         case .lastSignInMethod: self.init("OPERATION_NOT_ALLOWED", "The last sign-in method cannot be removed.")
         case .deletionClosed: self.init("ADMIN_ONLY_OPERATION")
         case .overloaded: self = .unavailable(cause: "accounts.overloaded")
+
+        case .missingRequestType: self.init("MISSING_REQ_TYPE")
+        case .unsupportedRequestType: self.init("INVALID_REQ_TYPE", "Unsupported request type.")
+        case .unauthorizedDomain: self.init("UNAUTHORIZED_DOMAIN", "Domain not allowlisted by project")
+        case .missingOOBCode: self.init("MISSING_OOB_CODE")
+        case .invalidOOBCode: self.init("INVALID_OOB_CODE")
+        case .expiredOOBCode: self.init("EXPIRED_OOB_CODE")
+        case .emailOfAnotherCode:
+            self.init("INVALID_EMAIL", "The email provided does not match the sign-in email address.")
+        case .noActionURL:
+            self.init("OPERATION_NOT_ALLOWED", "http.publicURL is missing, where the links of mails begin.")
 
         case .missingLocalID: self.init("MISSING_LOCAL_ID")
         case .duplicateLocalID: self.init("DUPLICATE_LOCAL_ID")

@@ -103,6 +103,7 @@ package struct TestService: Sendable {
             options.beforeHash()
             return try Self.cheapScrypt(password, salt, parameters, signerKey)
         }
+        let address = OwnAddress()
         let assembly = ServiceAssembly(
             stores: stores,
             federation: FederationService(
@@ -111,7 +112,7 @@ package struct TestService: Sendable {
                 verifiers: options.development ? [FakeCredentialVerifier()] : []
             ),
             passwords: passwords,
-            options: Self.assemblyOptions(options, stores, project.id),
+            options: Self.assemblyOptions(options, stores, project.id, address),
             logger: logger,
             now: clock.now
         )
@@ -120,7 +121,10 @@ package struct TestService: Sendable {
             responder: assembly.responder,
             address: ServiceApplication.Address(port: 0),
             logger: logger,
-            onRunning: { portContinuation.yield($0) }
+            onRunning: {
+                address.listens(on: $0)
+                portContinuation.yield($0)
+            }
         )
         let group = ServiceGroup(
             services: [database, outbound, passwords, stores.configuration, application],
@@ -186,11 +190,12 @@ package struct TestService: Sendable {
     private static func assemblyOptions(
         _ options: Options,
         _ stores: Stores,
-        _ project: ProjectID
+        _ project: ProjectID,
+        _ address: OwnAddress
     ) -> ServiceAssembly.Options {
         var made = ServiceAssembly.Options()
         made.publicURL = "https://id.example.com"
-        if options.development { made = DevelopmentMode.options(stores: stores, project: project) }
+        if options.development { made = DevelopmentMode.options(stores: stores, project: project) { address.baseURL } }
         made.mailer = options.mailer
         made.limits = options.limits
         made.pause = options.pause

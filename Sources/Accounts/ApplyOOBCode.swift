@@ -1,0 +1,93 @@
+package import Linking
+import Projects
+import Secrets
+import Storage
+
+/// `update` with a code instead of an ID token: verifies an address, changes it, or brings the first one back.
+package struct ApplyOOBCode: Sendable {
+    let parts: Parts
+
+    package struct Result: Sendable {
+        package var account: Account
+        /// Set when the address changed.
+        package var newEmail: String?
+    }
+
+    package func callAsFunction(_ text: String, _ caller: Caller) async throws -> Result {
+        let code = try await parts.findCode(text, caller)
+        guard [.verifyEmail, .verifyAndChangeEmail, .recoverEmail].contains(code.type) else {
+            throw AccountsError.invalidOOBCode
+        }
+        let seconds = parts.seconds
+        let changed: ChangedAccount
+        do {
+            changed = try await parts.change(AccountID(code.owner), session: nil, caller) { account, _ in
+                guard !account.isDisabled else { throw AccountsError.userDisabled }
+                var changes = AccountChanges()
+                changes.spends = code.hash
+                switch code.type {
+                case .verifyEmail: try verify(code, account, &changes, seconds)
+                case .verifyAndChangeEmail: try change(code, account, &changes, seconds, caller)
+                default: recover(code, &changes, seconds)
+                }
+                return changes
+            }
+        } catch AccountsError.userNotFound {
+            throw AccountsError.invalidOOBCode
+        }
+        let account = try changed.existing
+        let event: AccountEvent = changed.changes.firstVerification == nil ? .changed : .takenOver
+        event.log(account.id, caller)
+        return Result(account: account, newEmail: (changed.changes.email ?? nil)?.canonical)
+    }
+
+    private func verify(
+        _ code: OOBCode,
+        _ account: Account,
+        _ changes: inout AccountChanges,
+        _ seconds: Int64
+    ) throws(AccountsError) {
+        guard account.email?.canonical == code.email.canonical else { throw .invalidOOBCode }
+        changes.verifyEmail(
+            by: .verificationMail,
+            EmailProof(provider: .emailLink, subject: code.email.canonical),
+            provedBefore: account.emailVerified,
+            seconds: seconds
+        )
+    }
+
+    private func change(
+        _ code: OOBCode,
+        _ account: Account,
+        _ changes: inout AccountChanges,
+        _ seconds: Int64,
+        _ caller: Caller
+    ) throws(AccountsError) {
+        guard let newEmail = code.newEmail, account.email?.canonical == code.email.canonical else {
+            throw .invalidOOBCode
+        }
+        changes.email = newEmail
+        if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+        changes.sends = parts.recoveryCode(of: account, replacedBy: newEmail, caller)
+        changes.validSince = seconds
+        changes.endedSessions = .all
+        changes.verifyEmail(
+            by: .emailChangeMail,
+            EmailProof(provider: .emailLink, subject: newEmail.canonical),
+            provedBefore: account.emailVerified,
+            seconds: seconds
+        )
+    }
+
+    private func recover(_ code: OOBCode, _ changes: inout AccountChanges, _ seconds: Int64) {
+        changes.email = code.email
+        changes.validSince = seconds
+        changes.endedSessions = .all
+        changes.verifyEmail(
+            by: .recoveryMail,
+            EmailProof(provider: .emailLink, subject: code.email.canonical),
+            provedBefore: code.proved,
+            seconds: seconds
+        )
+    }
+}

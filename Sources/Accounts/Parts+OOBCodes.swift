@@ -1,0 +1,116 @@
+import Delivery
+import Foundation
+import Linking
+import Logging
+import Projects
+import Secrets
+import Sessions
+import Storage
+
+/// A code about to be stored, with what only the mail's reader, or an admin, will know.
+struct PreparedCode: Sendable {
+    var values: NewOOBCode
+    var code: Secret
+    var link: Secret
+}
+
+extension Parts {
+    /// - Parameters:
+    ///   - owner: the account, or the address of a sign-in code.
+    ///   - recipient: who gets the mail; nil for none.
+    /// - Throws: ``AccountsError/noActionURL``.
+    func prepareCode(
+        _ type: OOBCodeType,
+        owner: String,
+        email: EmailAddress,
+        newEmail: EmailAddress? = nil,
+        mailTo recipient: EmailAddress?,
+        displayName: String? = nil,
+        continueURL: String? = nil,
+        _ caller: Caller
+    ) throws(AccountsError) -> PreparedCode {
+        guard let base = actionURL() else { throw .noActionURL }
+        let code = Secret(random.handle())
+        let link = ActionLink(
+            base: base,
+            type: type,
+            code: code,
+            apiKey: caller.apiKey ?? configuration.snapshot.apiKey(of: caller.project.id)?.rawValue ?? "",
+            continueURL: continueURL,
+            language: caller.language,
+            tenant: caller.tenant
+        )
+        var values = NewOOBCode(
+            type: type,
+            owner: owner,
+            email: email,
+            hash: SecureHash.sha256(code.reveal())
+        )
+        values.newEmail = newEmail
+        if let recipient {
+            values.mail = Mail(
+                template: type.template,
+                to: recipient.original,
+                link: link.text,
+                displayName: displayName,
+                newEmail: newEmail?.original,
+                language: caller.language
+            )
+        }
+        return PreparedCode(values: values, code: code, link: Secret(link.text))
+    }
+
+    /// The code that brings an account's first address back, in a mail to it (docs/threats.md, T-E6).
+    ///
+    /// Nil when the account had no address, and, where changes need no mail otherwise, without a page to link to.
+    func recoveryCode(of account: Account, replacedBy newEmail: EmailAddress, _ caller: Caller) -> NewOOBCode? {
+        guard let current = account.email,
+            let first = account.initialEmail.map({ EmailAddress($0) }) ?? current,
+            first.canonical != newEmail.canonical
+        else { return nil }
+        do {
+            var code = try prepareCode(
+                .recoverEmail,
+                owner: account.id.rawValue,
+                // Always in the one form, by which a newer code knows an older one's address again.
+                email: EmailAddress(canonical: first.canonical, original: first.canonical),
+                newEmail: newEmail,
+                mailTo: first,
+                displayName: account.displayName,
+                caller
+            ).values
+            code.proved = account.emailVerified && first.canonical == current.canonical
+            return code
+        } catch {
+            Logger.current.warning(
+                "An address changed without a mail to the old one: http.publicURL is missing",
+                metadata: ["project.id": "\(caller.project.id)"]
+            )
+            return nil
+        }
+    }
+
+    /// The code that a request shows.
+    ///
+    /// - Throws: ``AccountsError/invalidOOBCode`` for what is none, was used or replaced; ``AccountsError/expiredOOBCode``.
+    func findCode(_ text: String?, _ caller: Caller) async throws -> OOBCode {
+        guard let text, !text.isEmpty else { throw AccountsError.missingOOBCode }
+        guard Base64URL.decode(text)?.count == 32,
+            let code = try await stores.oobCodes.find(Secret(text), in: caller.scope)
+        else { throw AccountsError.invalidOOBCode }
+        guard code.validUntil > now() else { throw AccountsError.expiredOOBCode }
+        return code
+    }
+}
+
+extension OOBCodeType {
+    fileprivate var template: Mail.Template {
+        switch self {
+        case .passwordReset: .passwordReset
+        case .verifyEmail: .verifyEmail
+        case .recoverEmail: .recoverEmail
+        case .emailSignIn: .signIn
+        case .verifyAndChangeEmail: .verifyAndChangeEmail
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package import Linking
+import Projects
+package import Secrets
+import Sessions
+package import Storage
+
+/// `sendOobCode`: a mail with a one-time code, or for an admin the link that it would hold.
+package struct SendOOBCode: Sendable {
+    let parts: Parts
+
+    package struct Request: Sendable {
+        package var type: OOBCodeType
+        package var email: String?
+        package var newEmail: String?
+        package var idToken: String?
+        /// Where the page of the link leads on.
+        package var continueURL: String?
+        /// The app takes the code itself, from the continue URL.
+        package var handlesCodeInApp = false
+
+        package init(type: OOBCodeType) { self.type = type }
+    }
+
+    package enum Role: Sendable {
+        case app
+        case admin(returnsLink: Bool)
+
+        fileprivate var isAdmin: Bool { if case .app = self { false } else { true } }
+        fileprivate var mails: Bool { if case .admin(returnsLink: true) = self { false } else { true } }
+    }
+
+    package struct Result: Sendable {
+        package var email: EmailAddress
+        /// For an admin who asked for the link.
+        package var issued: (code: Secret, link: Secret)?
+    }
+
+    /// About addresses of which the caller may not learn whether somebody has them, the same is answered and the same
+    /// done, but for the mail (docs/threats.md, T-E1).
+    package func callAsFunction(_ request: Request, as role: Role, _ caller: Caller) async throws -> Result {
+        let continueURL = try continueURL(request, caller)
+        let subject: Subject
+        switch request.type {
+        case .emailSignIn: subject = try await signIn(request, role, caller)
+        case .passwordReset: subject = try await passwordReset(request, role, caller)
+        case .verifyEmail: subject = try await verification(request, role, caller)
+        case .verifyAndChangeEmail: subject = try await change(request, role, caller)
+        case .recoverEmail: throw AccountsError.unsupportedRequestType
+        }
+        var code = try parts.prepareCode(
+            request.type,
+            owner: subject.owner,
+            email: subject.email,
+            newEmail: subject.newEmail,
+            mailTo: role.mails ? subject.recipient : nil,
+            displayName: subject.displayName,
+            continueURL: continueURL,
+            caller
+        )
+        code.values.isDecoy = subject.isUnknown
+        try await parts.stores.oobCodes.insert(code.values, in: caller.scope, now: parts.now())
+        return Result(email: subject.email, issued: role.mails ? nil : (code.code, code.link))
+    }
+
+    /// Whom a code is about.
+    private struct Subject {
+        /// The account, or the address of a sign-in code.
+        var owner: String
+        var email: EmailAddress
+        var newEmail: EmailAddress?
+        var recipient: EmailAddress
+        var displayName: String?
+        /// Nobody gets a mail, and the caller must not notice.
+        var isUnknown = false
+
+        init(_ account: Account, _ email: EmailAddress) {
+            owner = account.id.rawValue
+            self.email = email
+            recipient = email
+            displayName = account.displayName
+        }
+
+        init(address: EmailAddress, isUnknown: Bool) {
+            owner = address.canonical
+            email = address
+            recipient = address
+            self.isUnknown = isUnknown
+        }
+    }
+
+    // MARK: The types
+
+    private func signIn(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
+        guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
+        let address = try Self.address(request.email)
+        let account = try await find(address, caller)
+        // It says that there is such an account, so it is not said to everybody.
+        let isDisabled = account?.isDisabled ?? false
+        guard !isDisabled || isProtected(role, caller) else { throw AccountsError.userDisabled }
+        var subject = Subject(address: address, isUnknown: isDisabled)
+        if let email = account?.email { subject.recipient = email }
+        subject.displayName = account?.displayName
+        return subject
+    }
+
+    private func passwordReset(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
+        let address = try Self.address(request.email)
+        guard let account = try await find(address, caller), let email = account.email else {
+            guard isProtected(role, caller) else { throw AccountsError.emailNotFound }
+            return Subject(address: address, isUnknown: true)
+        }
+        return Subject(account, email)
+    }
+
+    private func verification(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
+        let account = try await account(request, role, caller).account
+        guard let email = account.email else { throw AccountsError.missingEmail }
+        return Subject(account, email)
+    }
+
+    private func change(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
+        guard let text = request.newEmail, !text.isEmpty else { throw AccountsError.missingNewEmail }
+        let (account, token) = try await account(request, role, caller)
+        if let token { try parts.requireRecentSignIn(token, caller: caller) }
+        guard let email = account.email else { throw AccountsError.missingEmail }
+        guard let newEmail = EmailAddress(text) else { throw AccountsError.invalidNewEmail }
+        let holder = try await find(newEmail, caller)
+        var subject = Subject(account, email)
+        subject.newEmail = newEmail
+        subject.recipient = newEmail
+        if let holder, holder.id != account.id {
+            guard isProtected(role, caller) else { throw AccountsError.emailExists }
+            subject.owner = newEmail.canonical
+            subject.isUnknown = true
+        }
+        return subject
+    }
+
+    // MARK: Values
+
+    /// The signed-in account; for an admin without an ID token, that of the address.
+    private func account(
+        _ request: Request,
+        _ role: Role,
+        _ caller: Caller
+    ) async throws -> (account: Account, token: VerifiedIDToken?) {
+        if !role.isAdmin || request.idToken != nil {
+            let user = try await parts.authenticate(request.idToken, caller: caller)
+            return (user.account, user.token)
+        }
+        guard let account = try await find(try Self.address(request.email), caller) else {
+            throw AccountsError.userNotFound
+        }
+        return (account, nil)
+    }
+
+    private func find(_ address: EmailAddress, _ caller: Caller) async throws -> Account? {
+        try await parts.accounts.find(AccountSelectors(emails: [address]), in: caller.scope).first
+    }
+
+    private func isProtected(_ role: Role, _ caller: Caller) -> Bool {
+        !role.isAdmin && caller.project.settings.emailEnumerationProtection
+    }
+
+    private static func address(_ text: String?) throws(AccountsError) -> EmailAddress {
+        guard let text, !text.isEmpty else { throw .missingEmail }
+        guard let address = EmailAddress(text) else { throw .invalidEmail }
+        return address
+    }
+
+    /// An app's own URL on one of the project's domains; what follows a `#` is the app's business.
+    private func continueURL(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
+        guard let text = request.continueURL, !text.isEmpty else {
+            guard !request.handlesCodeInApp else { throw .missingContinueURI }
+            return nil
+        }
+        let isPlain = text.utf8.count <= 2048 && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
+        guard isPlain, let uri = ContinueURI(String(text.prefix { $0 != "#" })) else {
+            throw .invalidContinueURI("The continue URL must be an absolute http or https URL.")
+        }
+        guard uri.isAllowed(on: caller.project.settings.authorizedDomains, anyLoopback: parts.development) else {
+            throw .unauthorizedDomain
+        }
+        return text
+    }
+}

@@ -1,0 +1,158 @@
+package import Linking
+import Projects
+import Secrets
+import Sessions
+import Storage
+
+/// Signs in, signs up, or links with the code of a sign-in mail.
+package struct SignInWithEmailLink: Sendable {
+    let parts: Parts
+
+    package struct Request: Sendable {
+        package var email: String?
+        package var code: String?
+        /// Links to this token's account instead of signing in.
+        package var idToken: String?
+
+        package init() {}
+    }
+
+    package struct Result: Sendable {
+        package var account: Account
+        package var tokens: IssuedTokens
+        package var isNewUser = false
+    }
+
+    package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
+        guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
+        guard let email = request.email, !email.isEmpty else { throw AccountsError.missingEmail }
+        let code = try await parts.findCode(request.code, caller)
+        guard code.type == .emailSignIn else { throw AccountsError.invalidOOBCode }
+        // The person names the address: a link that was passed on signs nobody in by itself.
+        guard EmailAddress(email)?.canonical == code.email.canonical else { throw AccountsError.emailOfAnotherCode }
+        let address = code.email
+        if let idToken = request.idToken { return try await link(address, code, idToken: idToken, caller) }
+        for _ in 0..<3 {
+            let found = try await parts.accounts.find(AccountSelectors(emails: [address]), in: caller.scope).first
+            let result =
+                if let found {
+                    try await signIn(to: found.id, address, code, caller)
+                } else {
+                    try await signUp(address, code, caller)
+                }
+            if let result { return result }
+        }
+        throw AccountsError.contended
+    }
+
+    /// - Returns: nil when the account lost the address meanwhile.
+    private func signIn(
+        to id: AccountID,
+        _ address: EmailAddress,
+        _ code: OOBCode,
+        _ caller: Caller
+    ) async throws -> Result? {
+        let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        let now = parts.now()
+        do {
+            let changed = try await parts.change(id, session: nil, caller) { account, _ in
+                guard account.email?.canonical == address.canonical else { throw AddressMoved() }
+                guard !account.isDisabled else { throw AccountsError.userDisabled }
+                var changes = AccountChanges()
+                changes.spends = code.hash
+                changes.emailLinkSignIn = true
+                changes.session = .open(session.values)
+                changes.lastSignInAt = now
+                changes.verifyEmail(
+                    by: .emailLinkSignIn,
+                    EmailProof(provider: .emailLink, subject: address.canonical),
+                    provedBefore: account.emailVerified,
+                    seconds: session.values.authTime
+                )
+                return changes
+            }
+            let event: AccountEvent = changed.changes.firstVerification == nil ? .signedIn : .takenOver
+            event.log(id, provider: .emailLink, caller)
+            return try result(changed, session, caller)
+        } catch is AddressMoved {
+            return nil
+        } catch AccountsError.userNotFound {
+            return nil
+        }
+    }
+
+    private struct AddressMoved: Error {}
+
+    /// - Returns: nil when somebody else opened an account with the address meanwhile.
+    private func signUp(_ address: EmailAddress, _ code: OOBCode, _ caller: Caller) async throws -> Result? {
+        guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
+        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        account.email = address
+        account.emailVerified = true
+        account.emailLinkSignIn = true
+        let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        do {
+            let conflict = try await parts.accounts.insert(
+                account,
+                password: nil,
+                session: session.values,
+                spending: code.hash,
+                in: caller.scope,
+                now: parts.now()
+            )
+            if conflict == .email { return nil }
+            if let conflict { throw AccountsError(conflict) }
+        } catch is SpentCode {
+            throw AccountsError.invalidOOBCode
+        }
+        AccountEvent.signedUp.log(account.id, provider: .emailLink, caller)
+        let tokens = try parts.issueTokens(for: account, session, caller: caller)
+        return Result(account: account, tokens: tokens, isNewUser: true)
+    }
+
+    /// The signed-in account takes the address and the way in; what it has stays, as does its session.
+    private func link(
+        _ address: EmailAddress,
+        _ code: OOBCode,
+        idToken: String,
+        _ caller: Caller
+    ) async throws -> Result {
+        let token = try await parts.verify(idToken, caller: caller)
+        let session = parts.prepareSession(token.session, provider: .password, caller: caller)
+        let now = parts.now()
+        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+            _ = try SignedInAccount(token: token, account: account, session: current)
+            var changes = AccountChanges()
+            changes.spends = code.hash
+            changes.emailLinkSignIn = true
+            changes.lastSignInAt = now
+            var retires = false
+            if account.email?.canonical != address.canonical {
+                changes.email = address
+                if account.email != nil {
+                    try parts.requireRecentSignIn(token, caller: caller)
+                    if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+                    changes.sends = parts.recoveryCode(of: account, replacedBy: address, caller)
+                    changes.validSince = session.values.authTime
+                    changes.endedSessions = .others
+                    retires = true
+                }
+            }
+            changes.session = .renew(session.values, retiresOldSecret: retires)
+            changes.verifyEmail(
+                by: .emailLinkLink,
+                EmailProof(provider: .emailLink, subject: address.canonical),
+                provedBefore: account.emailVerified,
+                seconds: session.values.authTime
+            )
+            return changes
+        }
+        AccountEvent.linked.log(token.account, provider: .emailLink, caller)
+        return try result(changed, session, caller)
+    }
+
+    private func result(_ changed: ChangedAccount, _ session: PreparedSession, _ caller: Caller) throws -> Result {
+        let account = try changed.existing
+        return Result(account: account, tokens: try parts.issueTokens(for: account, session, caller: caller))
+    }
+}

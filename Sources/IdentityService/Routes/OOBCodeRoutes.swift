@@ -1,0 +1,109 @@
+import Accounts
+import HTTPTypes
+import Linking
+import Projects
+import Secrets
+import Storage
+
+/// The one-time codes of mails: sending them, looking at them, resetting a password, signing in with a link.
+struct OOBCodeRoutes {
+    let accounts: AccountsService
+
+    var routes: [Route] {
+        [
+            Route(
+                .post,
+                "/v1/accounts:sendOobCode",
+                legacy: "getOobConfirmationCode",
+                .client(admin: .init(.manageAccounts, sendAsAdmin), send)
+            ),
+            Route(.post, "/v1/projects/{project}/accounts:sendOobCode", .admin(.manageAccounts, sendAsAdmin)),
+            Route(.post, "/v1/accounts:resetPassword", legacy: "resetPassword", .client(resetPassword)),
+            Route(.post, "/v1/accounts:signInWithEmailLink", legacy: "emailLinkSignin", .client(signInWithEmailLink)),
+        ]
+    }
+
+    /// `requestType` values by number.
+    private static let types = [
+        "OOB_REQ_TYPE_UNSPECIFIED", "PASSWORD_RESET", "OLD_EMAIL_AGREE", "NEW_EMAIL_ACCEPT", "VERIFY_EMAIL",
+        "RECOVER_EMAIL", "EMAIL_SIGNIN", "VERIFY_AND_CHANGE_EMAIL", "REVERT_SECOND_FACTOR_ADDITION",
+    ]
+
+    // MARK: Sending
+
+    private func send(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        guard try body.bool("returnOobLink") != true else { throw AccountsError.insufficientPermission }
+        return Self.sent(try await accounts.sendOOBCode(try Self.request(body), as: .app, call.caller))
+    }
+
+    /// With `returnOobLink` the link comes back, and no mail goes out.
+    private func sendAsAdmin(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let returnsLink = try body.bool("returnOobLink") ?? false
+        let caller = Caller(
+            project: call.project,
+            tenant: call.tenant,
+            apiKey: try call.call.query.value("key") ?? call.call.headers[.apiKey],
+            language: call.call.language
+        )
+        let request = try Self.request(body)
+        return Self.sent(try await accounts.sendOOBCode(request, as: .admin(returnsLink: returnsLink), caller))
+    }
+
+    private static func request(_ body: WireObject) throws -> SendOOBCode.Request {
+        guard let name = try body.choice("requestType", of: types), name != types[0] else {
+            throw AccountsError.missingRequestType
+        }
+        guard let type = OOBCodeType(rawValue: name) else { throw AccountsError.unsupportedRequestType }
+        var request = SendOOBCode.Request(type: type)
+        request.email = try body.string("email")
+        request.newEmail = try body.string("newEmail")
+        request.idToken = try body.string("idToken")
+        request.continueURL = try body.string("continueUrl")
+        request.handlesCodeInApp = try body.bool("canHandleCodeInApp") ?? false
+        return request
+    }
+
+    private static func sent(_ result: SendOOBCode.Result) -> Response {
+        .json { json in
+            json.kind("GetOobConfirmationCodeResponse")
+            json.member("email", result.email.canonical)
+            json.member("oobCode", result.issued?.code.reveal())
+            json.member("oobLink", result.issued?.link.reveal())
+        }
+    }
+
+    // MARK: Using
+
+    private func resetPassword(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let code = try await accounts.resetPassword(
+            code: try body.string("oobCode"),
+            newPassword: try body.string("newPassword").map { Secret($0) },
+            call.caller
+        )
+        return .json { json in
+            json.kind("ResetPasswordResponse")
+            json.member("requestType", code.type.rawValue)
+            json.member("email", code.type == .emailSignIn ? nil : code.email.canonical)
+            json.member("newEmail", code.newEmail?.canonical)
+        }
+    }
+
+    private func signInWithEmailLink(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        var request = SignInWithEmailLink.Request()
+        request.email = try body.string("email")
+        request.code = try body.string("oobCode")
+        request.idToken = try body.string("idToken")
+        let result = try await accounts.signInWithEmailLink(request, call.caller)
+        return .json { json in
+            json.kind("EmailLinkSigninResponse")
+            json.member("localId", result.account.id.rawValue)
+            json.member("email", result.account.email?.canonical)
+            json.member("isNewUser", result.isNewUser)
+            json.tokens(result.tokens)
+        }
+    }
+}

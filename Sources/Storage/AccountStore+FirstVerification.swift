@@ -1,0 +1,39 @@
+import Linking
+import Postgres
+import Projects
+
+import struct Foundation.Date
+
+extension AccountStore {
+    /// The parts of a statement that take from an account what was there before its address was proved.
+    ///
+    /// These are credentials, phone, sessions and codes (docs/threats.md, T-A1, T-A7); the columns of the account itself
+    /// are those of ``Linking/Account/dropUnproved(validSince:)``.
+    ///
+    /// - Parameter provider: whose row stays, for another subject to take it.
+    func dropUnproved(
+        of account: Account,
+        keeping provider: ProviderID? = nil,
+        by proof: EmailProof,
+        _ scope: Scope,
+        now: Date
+    ) -> [SQL] {
+        [
+            recordDetached(from: account, provider: nil, reason: .takeOver, by: proof, scope, now: now),
+            releaseSubjects(of: account.id, scope, provider: nil),
+            """
+            DELETE FROM account_phones WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND phone_number = \(account.phoneNumber) AND account IN (SELECT account FROM target)
+            """,
+            """
+            DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue)
+                AND account IN (SELECT account FROM target) AND provider IS DISTINCT FROM \(provider?.rawValue)
+            """,
+            revokeSessions(of: account.id, scope, except: nil, now: now),
+            """
+            \(sql: OOBCodeStore.voiding(OOBCodeType.allCases, of: account.id.rawValue, scope))
+                AND EXISTS (SELECT FROM target)
+            """,
+        ]
+    }
+}

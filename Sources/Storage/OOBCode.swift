@@ -1,0 +1,61 @@
+package import Delivery
+package import Linking
+package import struct Foundation.Date
+
+/// What a one-time code that travels by mail is good for, by its name on the wire (`requestType`).
+package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
+    case passwordReset = "PASSWORD_RESET"
+    case verifyEmail = "VERIFY_EMAIL"
+    case recoverEmail = "RECOVER_EMAIL"
+    case emailSignIn = "EMAIL_SIGNIN"
+    case verifyAndChangeEmail = "VERIFY_AND_CHANGE_EMAIL"
+
+    /// Seconds for which a code is good.
+    package var lifetime: Double {
+        switch self {
+        case .passwordReset: 3_600
+        case .emailSignIn: 6 * 3_600
+        case .verifyEmail, .recoverEmail, .verifyAndChangeEmail: 3 * 86_400
+        }
+    }
+}
+
+/// A code that somebody shows, as it was stored.
+package struct OOBCode: Sendable {
+    package var type: OOBCodeType
+    /// The account; for a sign-in code, the canonical address.
+    package var owner: String
+    /// The account's address when the code was made; in a sign-in code the one to which it went; in a recovery code the
+    /// one that comes back.
+    package var email: EmailAddress
+    /// In a code that changes the address, what it becomes; in a recovery code, what it became.
+    package var newEmail: EmailAddress?
+    /// In a recovery code: the address had been verified.
+    package var proved: Bool
+    package var hash: [UInt8]
+    package var validUntil: Date
+}
+
+/// A code to store, with the mail that carries it.
+package struct NewOOBCode: Sendable {
+    package var type: OOBCodeType
+    package var owner: String
+    package var email: EmailAddress
+    package var newEmail: EmailAddress?
+    package var proved = false
+    package var hash: [UInt8]
+    /// Nil when an admin hands the code out.
+    package var mail: Mail?
+    /// Costs what a code costs, and is none: for addresses about which nothing may be told.
+    package var isDecoy = false
+
+    package init(type: OOBCodeType, owner: String, email: EmailAddress, hash: [UInt8]) {
+        self.type = type
+        self.owner = owner
+        self.email = email
+        self.hash = hash
+    }
+}
+
+/// The code was used, replaced or voided meanwhile.
+package struct SpentCode: Error, Sendable {}

@@ -1,0 +1,228 @@
+import Delivery
+import Projects
+import Storage
+import Testing
+import TestKit
+
+@Suite("Verifying, changing and recovering an address by mail", .database, .serialized)
+struct EmailChangeTests {
+    private let ada = "ada@example.com"
+    private let new = "ada@example.net"
+
+    private func change(_ service: TestService, _ user: Reply, to address: String) async throws -> String {
+        try await service.code(
+            .verifyAndChangeEmail,
+            ["idToken": JSON(user.idToken), "newEmail": .string(address)],
+            to: address
+        )
+    }
+
+    @Test("a verification code verifies, once, and gives no tokens; password and sessions stay")
+    func verifies() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let code = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
+            let replies = try await inParallel(20) { _ in try await service.apply(code) }
+            let used = replies.filter { $0.status == 200 }
+            #expect(used.count == 1)
+            let reply = try #require(used.first)
+            #expect(reply["emailVerified"] == true && reply["email"]?.string == ada, "\(reply)")
+            #expect(reply.localID == user.localID && reply.idToken == nil && reply["newEmail"] == nil)
+            for refused in replies where refused.status != 200 { refused.expectRefused("INVALID_OOB_CODE") }
+            #expect(try await service.account(user.localID)?["emailVerified"] == true)
+            #expect(try await service.refresh(user.refreshToken).status == 200)
+            #expect(try await service.signInWithPassword(ada).status == 200)
+        }
+    }
+
+    @Test("an ID token beside a code wins, and the code stays unused")
+    func tokenWins() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let code = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
+            let reply = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "oobCode": .string(code), "displayName": "Ada"]
+            )
+            #expect(reply["displayName"] == "Ada" && reply["emailVerified"] == false, "\(reply)")
+            #expect(try await service.apply(code).status == 200)
+        }
+    }
+
+    @Test("T-E6: a change takes hold when its mail is answered; sessions end, the old address gets a way back")
+    func changes() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
+            let reset = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
+            let link = try await service.code(.emailSignIn, ["email": .string(ada)], to: ada)
+            let newLink = try await service.code(.emailSignIn, ["email": .string(new)], to: new)
+            let code = try await change(service, user, to: new)
+            #expect(try await service.account(user.localID)?["email"]?.string == ada)
+            service.clock.advance(by: 5)
+            let reply = try await service.apply(code)
+            #expect(reply["email"]?.string == new && reply["newEmail"]?.string == new, "\(reply)")
+            #expect(reply["emailVerified"] == true && reply.idToken == nil)
+            #expect(try await service.account(user.localID)?["initialEmail"]?.string == ada)
+            #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.signInWithPassword(new).status == 200)
+            // Codes of both addresses are void.
+            for old in [verify, reset, link, newLink, code] {
+                try await service.inspect(old).expectRefused("INVALID_OOB_CODE")
+            }
+            let recovery = try await service.mail(.recoverEmail, to: ada)
+            #expect(recovery.mail.template == .recoverEmail && recovery.mail.newEmail == new)
+            #expect(recovery.items["mode"] == "recoverEmail")
+            let looked = try await service.inspect(recovery.code)
+            #expect(looked["email"]?.string == ada && looked["newEmail"]?.string == new)
+        }
+    }
+
+    @Test("T-E6: who gets the mail at the old address takes it back, and the sessions end")
+    func recovers() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
+            #expect(try await service.apply(verify).status == 200)
+            // A thief with a session moves the address twice.
+            _ = try await service.apply(try await change(service, user, to: "eve@example.net"))
+            service.clock.advance(by: 5)
+            let thief = try await service.signInWithPassword("eve@example.net")
+            _ = try await service.apply(try await change(service, thief, to: "eve@example.org"))
+            service.clock.advance(by: 5)
+            let again = try await service.signInWithPassword("eve@example.org")
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            let replies = try await inParallel(20) { _ in try await service.apply(code) }
+            #expect(replies.filter { $0.status == 200 }.count == 1)
+            let account = try #require(try await service.account(user.localID))
+            #expect(account["email"]?.string == ada && account["emailVerified"] == true)
+            #expect(try await service.refresh(again.refreshToken).error == "TOKEN_EXPIRED")
+            try await service.signInWithPassword("eve@example.org").expectRefused("EMAIL_NOT_FOUND")
+            // The address had been proved: the password is its owner's.
+            #expect(try await service.signInWithPassword(ada).status == 200)
+        }
+    }
+
+    @Test("T-E6: a direct change and a linked password send the mail too; another account's address stays its own")
+    func directChange() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let changed = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "email": .string(new)]
+            )
+            #expect(changed["newEmail"]?.string == new, "\(changed)")
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            // Somebody else took the address that became free.
+            let other = try await service.signUp(ada)
+            try await service.apply(code).expectRefused("EMAIL_EXISTS")
+            _ = try await service.call("accounts:delete", ["idToken": JSON(other.idToken)])
+            #expect(try await service.apply(code)["email"]?.string == ada)
+
+            let bob = try await service.signUp("bob@example.com")
+            let linked = try await service.call(
+                "accounts:signUp",
+                ["idToken": JSON(bob.idToken), "email": "bob@example.net", "password": "correct horse"]
+            )
+            #expect(linked.status == 200, "\(linked)")
+            _ = try await service.mail(.recoverEmail, to: "bob@example.com")
+            let guest = try await service.call("accounts:signUp")
+            let before = try await service.mails().count
+            _ = try await service.call(
+                "accounts:signUp",
+                ["idToken": JSON(guest.idToken), "email": "carl@example.com", "password": "correct horse"]
+            )
+            #expect(try await service.mails().count == before)
+        }
+    }
+
+    @Test("an address that somebody else has by then is not taken, and the code stays good")
+    func takenMeanwhile() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let code = try await change(service, user, to: new)
+            let other = try await service.signUp(new)
+            try await service.apply(code).expectRefused("EMAIL_EXISTS")
+            _ = try await service.call("accounts:delete", ["idToken": JSON(other.idToken)])
+            #expect(try await service.account(user.localID)?["email"]?.string == ada)
+        }
+    }
+
+    @Test("T-A4: a change that was begun before dies with a reset, a new password, a sign-out everywhere, a recovery")
+    func pendingChangesDie() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let ends: [@Sendable (Reply) async throws -> Void] = [
+                { _ in
+                    let code = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
+                    let reply = try await service.reset(code, to: "correct horse")
+                    #expect(reply.status == 200)
+                },
+                { user in
+                    let body: JSON = ["idToken": JSON(user.idToken), "password": "correct horse"]
+                    let reply = try await service.call("accounts:update", body)
+                    #expect(reply.status == 200)
+                },
+                { user in
+                    let body: JSON = ["idToken": JSON(user.idToken), "validSince": "1"]
+                    let reply = try await service.call("accounts:update", body)
+                    #expect(reply.status == 200)
+                },
+                { user in
+                    let body: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
+                    let reply = try await service.call("accounts:signOut", body)
+                    #expect(reply.status == 200)
+                },
+                { user in
+                    let body: JSON = ["idToken": JSON(user.idToken), "scope": "others"]
+                    let reply = try await service.call("accounts:signOut", body)
+                    #expect(reply.status == 200)
+                },
+                { user in
+                    let reply = try await service.admin("accounts:signOut", ["localId": JSON(user.localID)])
+                    #expect(reply.status == 200)
+                },
+                { user in
+                    let body: JSON = ["localId": JSON(user.localID), "password": "correct horse"]
+                    let reply = try await service.admin("accounts:update", body)
+                    #expect(reply.status == 200)
+                },
+            ]
+            for end in ends {
+                let attacker = try await service.signInWithPassword(ada)
+                let code = try await change(service, attacker, to: "eve@example.com")
+                let owner = try await service.signInWithPassword(ada)
+                try await end(owner)
+                try await service.apply(code).expectRefused("INVALID_OOB_CODE")
+            }
+            // Signing out of one device is no reason.
+            let owner = try await service.signInWithPassword(ada)
+            let code = try await change(service, owner, to: new)
+            _ = try await service.call("accounts:signOut", ["idToken": JSON(owner.idToken)])
+            #expect(try await service.apply(code)["email"]?.string == new)
+            #expect(try await service.account(user.localID)?["email"]?.string == new)
+        }
+    }
+
+    @Test("a disabled account's codes do nothing")
+    func disabled() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
+            let move = try await change(service, user, to: new)
+            _ = try await service.admin("accounts:update", ["localId": JSON(user.localID), "disableUser": true])
+            for code in [verify, move] { try await service.apply(code).expectRefused("USER_DISABLED") }
+            #expect(try await service.account(user.localID)?["emailVerified"] == false)
+        }
+    }
+
+    @Test("what is no code of a mail is refused before anybody is asked", arguments: ["", "x", "MISSING"])
+    func noCode(_ text: String) async throws {
+        try await MailScene.run { service in
+            let reply = try await service.apply(text)
+            reply.expectRefused(text.isEmpty ? "MISSING_OOB_CODE" : "INVALID_OOB_CODE")
+            try await service.call("accounts:update", ["displayName": "Ada"])
+                .expectRefused("INVALID_REQ_TYPE : Unsupported request parameters.")
+        }
+    }
+}

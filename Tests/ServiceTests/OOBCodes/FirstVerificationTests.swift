@@ -1,0 +1,186 @@
+import Delivery
+import Development
+import Foundation
+import Linking
+import Postgres
+import Projects
+import Storage
+import Testing
+import TestKit
+
+/// Every way in which an address can become verified, walked from the registry.
+@Suite("First verification", .database, .testProvider, .serialized)
+struct FirstVerificationTests {
+    private static let ada = "ada@example.com"
+
+    /// An account that somebody opened with another person's address: with a password, sessions, a phone number, an
+    /// identity of their own, a way back to an address of theirs, and codes.
+    private struct Attack {
+        var world: LinkingWorld
+        var attacker: Reply
+        var sessions: [Reply]
+        var codes: [String]
+        var recovery: String
+
+        init(_ world: LinkingWorld) async throws {
+            self.world = world
+            let service = world.service
+            let first = try await service.signUp("eve@example.com", "attacker's own")
+            let moved = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(first.idToken), "email": .string(ada)]
+            )
+            let linked = try await world.github(
+                world.githubPerson("666", email: "eve@example.org"),
+                idToken: moved.idToken
+            )
+            linked.expectSignedIn(as: first.localID)
+            let other = try await service.signInWithPassword(ada, "attacker's own")
+            try await world.update(first.localID, ["phoneNumber": "+491701234567"])
+            attacker = linked
+            sessions = [linked, other]
+            codes = [
+                try await service.code(
+                    .verifyAndChangeEmail,
+                    ["idToken": JSON(linked.idToken), "newEmail": "eve2@example.com"],
+                    to: "eve2@example.com"
+                )
+            ]
+            recovery = try await service.mail(.recoverEmail, to: "eve@example.com").code
+        }
+    }
+
+    /// Proves the address the way the path does it.
+    ///
+    /// - Returns: the session that this opens, if any.
+    private func prove(_ path: VerifyingPath, _ attack: Attack) async throws -> Reply? {
+        let service = attack.world.service
+        let ada = JSON.string(Self.ada)
+        switch path {
+        case .providerSignIn:
+            return try await attack.world.acme(attack.world.person())
+        case .providerLink:
+            return try await attack.world.acme(attack.world.person(), idToken: attack.attacker.idToken)
+        case .emailLinkSignIn:
+            let code = try await service.code(.emailSignIn, ["email": ada], to: Self.ada)
+            return try await service.signInWithLink(Self.ada, code)
+        case .emailLinkLink:
+            let code = try await service.code(.emailSignIn, ["email": ada], to: Self.ada)
+            return try await service.signInWithLink(Self.ada, code, idToken: attack.attacker.idToken)
+        case .passwordReset:
+            let code = try await service.code(.passwordReset, ["email": ada], to: Self.ada)
+            #expect(try await service.reset(code, to: "the owner's own").status == 200)
+            return try await service.signInWithPassword(Self.ada, "the owner's own")
+        case .verificationMail:
+            let code = try await service.code(.verifyEmail, ["idToken": JSON(attack.attacker.idToken)], to: Self.ada)
+            #expect(try await service.apply(code).status == 200)
+            return nil
+        case .emailChangeMail:
+            let code = try await service.code(
+                .verifyAndChangeEmail,
+                ["idToken": JSON(attack.attacker.idToken), "newEmail": "ada@example.net"],
+                to: "ada@example.net"
+            )
+            #expect(try await service.apply(code).status == 200)
+            return nil
+        case .recoveryMail:
+            // The attacker moves on; the address that never was theirs is told.
+            try await TestDatabase.current.client.execute(
+                "UPDATE accounts SET initial_email = NULL WHERE account = \(attack.attacker.localID ?? "")"
+            )
+            let moved = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(attack.attacker.idToken), "email": "eve3@example.com"]
+            )
+            #expect(moved.status == 200, "\(moved)")
+            let code = try await service.mail(.recoverEmail, to: Self.ada).code
+            #expect(try await service.apply(code).status == 200)
+            return nil
+        }
+    }
+
+    @Test(
+        "T-A7: who proves an address without signing in as the account leaves its opener no way in",
+        arguments: VerifyingPath.allCases
+    )
+    func leavesNoWayIn(_ path: VerifyingPath) async throws {
+        try await LinkingWorld.run({ $0.allowsEmailLink = true }) { world in
+            let attack = try await Attack(world)
+            let service = world.service
+            service.clock.advance(by: 5)
+            let owner = try await prove(path, attack)
+            if let owner { owner.expectMine(attack.attacker.localID) }
+            let account = try #require(try await service.account(attack.attacker.localID))
+            #expect(account["emailVerified"] == true, "every path of the registry verifies")
+            let address = account["email"]?.string ?? ""
+            let password = try await service.signInWithPassword(address, "attacker's own")
+            let stranger = try await world.github(world.githubPerson("666", email: "eve@example.org"))
+            guard path.dropsUnproved else {
+                // The account's own session asked for it: password and identities stay, as Firebase does it.
+                #expect(password.localID == attack.attacker.localID, "\(password)")
+                #expect(stranger.localID == attack.attacker.localID, "\(stranger)")
+                return
+            }
+            #expect(password.status == 400, "\(password)")
+            #expect(stranger["isNewUser"] == true && stranger.localID != attack.attacker.localID, "\(stranger)")
+            for session in attack.sessions {
+                #expect(try await service.refresh(session.refreshToken).error == "TOKEN_EXPIRED")
+                try await service.lookUp(session.idToken).expectRefused("TOKEN_EXPIRED")
+            }
+            for code in attack.codes + [attack.recovery] {
+                try await service.apply(code).expectRefused("INVALID_OOB_CODE")
+            }
+            #expect(account["phoneNumber"] == nil && account["initialEmail"] == nil)
+            // The number is free again, and what went is on record.
+            _ = try await world.account(["phoneNumber": "+491701234567"])
+            let lost = try await service.admin(
+                "accounts:listDetachedCredentials",
+                ["localId": JSON(attack.attacker.localID)]
+            )
+            let providers = lost["detachedCredentials"]?.array?.compactMap { $0["providerId"]?.string }
+            #expect(providers.map(Set.init) == ["github.com", "password", "phone"], "\(lost)")
+            if let owner {
+                #expect(try await service.refresh(owner.refreshToken).status == 200)
+                #expect(try await service.lookUp(owner.idToken).status == 200)
+                // A later change tells the owner's address, not the attacker's.
+                let moved = try await service.call(
+                    "accounts:update",
+                    ["idToken": JSON(owner.idToken), "email": "ada@example.org"]
+                )
+                #expect(moved.status == 200, "\(moved)")
+                #expect(try await service.mails().filter { $0.type == .recoverEmail }.map(\.mail.to) == [Self.ada])
+            }
+        }
+    }
+
+    @Test("T-A7: nothing but the registry's paths and admins sets an address verified")
+    func registryIsComplete() throws {
+        // Tests/ServiceTests/OOBCodes/FirstVerificationTests.swift
+        let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let files = try #require(
+            FileManager.default.enumerator(at: root.appending(path: "Sources"), includingPropertiesForKeys: nil)
+        )
+        let setting = try Regex(#"(?i)email_?verified\s*=\s*(true|new\.|request\.|changes\.|verified|proven)"#)
+        var found: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            if text.contains(setting) { found.insert(file.lastPathComponent) }
+        }
+        #expect(
+            found == [
+                // Take-over and link by a provider, in the database and in the answer; accounts that they open.
+                "AccountStore+SignIn.swift", "Account+Linking.swift", "SignInWithIdP+Proof.swift",
+                // The codes of mails, by VerifyingPath.
+                "AccountChanges.swift", "VerifyingPath.swift", "SignInWithEmailLink.swift",
+                // Admins.
+                "AdminAccounts.swift", "AdminAccounts+Update.swift",
+            ]
+        )
+    }
+}
+
+extension Reply {
+    fileprivate func expectMine(_ localID: String?, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(status == 200 && self.localID == localID, "\(self)", sourceLocation: sourceLocation)
+    }
+}
