@@ -1,5 +1,5 @@
 package import Foundation
-import Postgres
+package import Postgres
 package import Projects
 import Secrets
 
@@ -66,15 +66,18 @@ extension ConfigurationStore {
         return project
     }
 
+    /// All tables whose rows are a project's.
+    package static let tablesOfProjects: [SQL] = [
+        "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
+        "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
+        "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
+        "oob_codes",
+    ]
+
     /// Removes a project with everything that belongs to it.
     package func deleteProject(_ id: ProjectID) async throws {
-        let tables: [SQL] = [
-            "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
-            "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
-            "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
-        ]
         let found = try await database.transaction { transaction in
-            for table in tables {
+            for table in Self.tablesOfProjects {
                 try await transaction.execute("DELETE FROM \(sql: table) WHERE project = \(id.rawValue)")
             }
             try await transaction.execute("UPDATE configuration SET version = version + 1")
