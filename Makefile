@@ -1,9 +1,11 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint format clean bench bench-overload bench-startup
+.PHONY: help run build test schemathesis fuzz lint format clean bench bench-overload bench-startup
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
+# How long `make fuzz` feeds each parser.
+SECONDS ?= 60
 # One set of flags, so that `make run` and `make test` share one build. The check keeps the direction of imports.
 # SwiftPM writes flags in the order of its hash tables: a random one would compile Hummingbird again each other time.
 BUILD := SWIFT_DETERMINISTIC_HASHING=1 swift build --explicit-target-dependency-import-check error
@@ -26,6 +28,14 @@ build: ## Build everything, tests included.
 test: build ## Run every test, against a private PostgreSQL or the one of DATABASE_URL.
 	@scripts/venv
 	scripts/with-postgres $(TEST)
+	scripts/schemathesis
+
+schemathesis: ## Call every operation of openapi.yaml with what schemathesis makes up; ARGS= goes to it.
+	@$(BUILD) --product identity
+	scripts/schemathesis $(ARGS)
+
+fuzz: build ## Feed the parsers with mutated inputs, each for so long: make fuzz SECONDS=600.
+	FUZZ_SECONDS=$(SECONDS) $(TEST) --filter Fuzz
 
 lint: ## Check format, scripts, openapi.yaml and docker-compose.yml.
 	@scripts/install-dependencies lint

@@ -111,7 +111,13 @@ let package = Package(
             dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", crypto, swiftASN1, x509],
             swiftSettings: strict
         ),
-        .target(name: "Delivery", dependencies: ["Linking", "Projects", "SMTPClient"], swiftSettings: strict),
+        .target(
+            name: "Delivery",
+            dependencies: [
+                "Linking", "Outbound", "Projects", "SMTPClient", "Secrets", "StrictJSON", crypto, httpTypes,
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "Federation",
             dependencies: [
@@ -227,10 +233,13 @@ let package = Package(
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
-                "StrictJSON", "TestKit", asyncHTTPClient, crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit,
+                "StrictJSON", "SystemCrypto", "TestKit", asyncHTTPClient, crypto, httpTypes, hummingbird,
+                inMemoryLogging,
+                jwtKit,
                 logging, nioCore,
                 serviceLifecycle, x509, yams,
             ],
+            exclude: ["Fuzz/Corpus"],
             swiftSettings: strict
         ),
     ]

@@ -90,6 +90,8 @@ package enum AccountsError: Error, Sendable {
     case lastSignInMethod
     case deletionClosed
     case overloaded
+    /// A function of the project lets nobody pass, and says why.
+    case blockingFunction(String)
 
     // Codes of mails
     case missingRequestType
@@ -103,12 +105,27 @@ package enum AccountsError: Error, Sendable {
     /// Nothing says where links of mails begin.
     case noActionURL
 
+    // Phones and codes of SMS
+    case missingPhoneNumber
+    case invalidPhoneNumber
+    case phoneNumberExists
+    /// The project's ``Projects/SMSRegions`` leave the number out.
+    case smsRegionRefused
+    /// The project names nobody who sends SMS.
+    case noSMSProvider
+    case missingSessionInfo
+    case missingVerificationCode
+    /// Unknown, of another purpose, replaced by a newer one, or used.
+    case invalidSessionInfo
+    /// Too old, or tried too often.
+    case sessionExpired
+    case invalidVerificationCode
+    case invalidTemporaryProof
+
     // Admin
     case missingLocalID
     case duplicateLocalID
     case invalidLocalID
-    case invalidPhoneNumber
-    case phoneNumberExists
     case claimsTooLarge
     case invalidClaims
     case forbiddenClaim(String)
@@ -117,6 +134,7 @@ package enum AccountsError: Error, Sendable {
     case sessionNotFound
     /// Storage gave up after its retries: the caller may try again.
     case contended
+    case secondFactor(SecondFactorError)
 }
 
 extension AccountsError {

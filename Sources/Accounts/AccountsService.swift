@@ -16,6 +16,11 @@ package struct AccountsService: Sendable {
     package let signInWithPassword: SignInWithPassword
     package let signInWithCustomToken: SignInWithCustomToken
     package let signInWithEmailLink: SignInWithEmailLink
+    package let enrollSecondFactor: EnrollSecondFactor
+    package let withdrawSecondFactor: WithdrawSecondFactor
+    package let signInWithSecondFactor: SignInWithSecondFactor
+    package let signInWithPhoneNumber: SignInWithPhoneNumber
+    package let sendVerificationCode: SendVerificationCode
     package let sendOOBCode: SendOOBCode
     package let applyOOBCode: ApplyOOBCode
     package let resetPassword: ResetPassword
@@ -39,6 +44,11 @@ package struct AccountsService: Sendable {
         signInWithPassword = SignInWithPassword(parts: parts)
         signInWithCustomToken = SignInWithCustomToken(parts: parts)
         signInWithEmailLink = SignInWithEmailLink(parts: parts)
+        enrollSecondFactor = EnrollSecondFactor(parts: parts)
+        withdrawSecondFactor = WithdrawSecondFactor(parts: parts)
+        signInWithSecondFactor = SignInWithSecondFactor(parts: parts)
+        signInWithPhoneNumber = SignInWithPhoneNumber(parts: parts)
+        sendVerificationCode = SendVerificationCode(parts: parts)
         sendOOBCode = SendOOBCode(parts: parts)
         applyOOBCode = ApplyOOBCode(parts: parts)
         resetPassword = ResetPassword(parts: parts)
@@ -69,6 +79,10 @@ package struct Parts: Sendable {
     let pause: @Sendable (Duration) async throws -> Void
     /// Nil where nobody takes mails: they wait in the outbox.
     let mailer: Mailer?
+    /// Asks projects' functions; nil where nobody can, and then nobody passes who would have to be asked for.
+    let functions: FunctionCaller?
+    /// Nil where nobody sends SMS: they wait in the outbox.
+    let messenger: Messenger?
     /// The page to which links of mails lead, by configuration alone; nil when there is none.
     let actionURL: @Sendable () -> String?
     /// What `identity dev` allows and production never does.
@@ -85,6 +99,8 @@ package struct Parts: Sendable {
         now: @escaping @Sendable () -> Date,
         pause: @escaping @Sendable (Duration) async throws -> Void,
         mailer: Mailer?,
+        functions: FunctionCaller?,
+        messenger: Messenger?,
         actionURL: @escaping @Sendable () -> String?,
         development: Bool,
         unsignedCustomToken: @escaping @Sendable (_ text: String) -> CustomToken? = { _ in nil }
@@ -97,6 +113,8 @@ package struct Parts: Sendable {
         self.now = now
         self.pause = pause
         self.mailer = mailer
+        self.functions = functions
+        self.messenger = messenger
         self.actionURL = actionURL
         self.development = development
         self.unsignedCustomToken = unsignedCustomToken

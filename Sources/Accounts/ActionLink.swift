@@ -44,6 +44,7 @@ extension OOBCodeType {
         case .recoverEmail: "recoverEmail"
         case .emailSignIn: "signIn"
         case .verifyAndChangeEmail: "verifyAndChangeEmail"
+        case .revertSecondFactor: "revertSecondFactorAddition"
         }
     }
 }

@@ -25,6 +25,8 @@ extension AdminAccounts {
         /// Providers that said that somebody else may be using their account: it is its owner's again.
         package var unblockProviders: [String] = []
         package var deleteAttributes: [UpdateAccount.Attribute] = []
+        /// All that the account is to have; nil leaves them as they are.
+        package var secondFactors: [AdminSecondFactor]?
         /// A credential to link without proof.
         package var link: LinkedCredential?
 
@@ -58,6 +60,7 @@ extension AdminAccounts {
             if let displayName { changes.displayName = displayName }
             if let photoURL { changes.photoURL = photoURL }
             if let phoneNumber { changes.phoneNumber = phoneNumber }
+            changes.secondFactors = try request.secondFactors.map { try parts.secondFactors($0, of: account) }
             if let claims { changes.customAttributes = .some(claims) }
             if let email, email.canonical != account.email?.canonical {
                 changes.email = email

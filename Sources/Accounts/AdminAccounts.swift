@@ -17,6 +17,7 @@ package struct AdminAccounts: Sendable {
         package var photoURL: String?
         package var phoneNumber: String?
         package var disabled = false
+        package var secondFactors: [AdminSecondFactor] = []
 
         package init() {}
     }
@@ -31,6 +32,7 @@ package struct AdminAccounts: Sendable {
         account.photoURL = try ProfileRules.photoURL(new.photoURL)
         account.phoneNumber = try Self.phoneNumber(new.phoneNumber)
         account.disabled = new.disabled
+        account.secondFactors = try newFactors(new.secondFactors, of: account)
         var stored: StoredPassword?
         if let password = new.password {
             try PasswordRules.check(password, nil)
@@ -42,6 +44,7 @@ package struct AdminAccounts: Sendable {
             account,
             password: stored,
             session: nil,
+            isTold: project.settings.delivery.takes(.accountCreated),
             in: Scope(project: project.id, tenant: tenant),
             now: parts.now()
         )
@@ -152,6 +155,19 @@ package struct AdminAccounts: Sendable {
 
     // MARK: Values
 
+    private func newFactors(
+        _ wanted: [AdminSecondFactor],
+        of account: Account
+    ) throws(AccountsError) -> [SecondFactor] {
+        do {
+            return try parts.secondFactors(wanted, of: account)
+        } catch .invalidPhoneNumber {
+            throw .secondFactor(.invalidPhoneNumberOfNewAccount)
+        } catch {
+            throw error
+        }
+    }
+
     static func required(_ localID: String?) throws(AccountsError) -> AccountID {
         guard let localID, !localID.isEmpty else { throw .missingLocalID }
         return AccountID(localID)
@@ -170,14 +186,10 @@ package struct AdminAccounts: Sendable {
         return address
     }
 
-    /// E.164: `+`, then 7 to 15 digits of which the first is not zero; spaces, dashes, dots and brackets are taken out.
     static func phoneNumber(_ text: String?) throws(AccountsError) -> String? {
         guard let text else { return nil }
-        let digits = text.filter { !" -.()".contains($0) }
-        guard digits.hasPrefix("+"), (8...16).contains(digits.utf8.count),
-            digits.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }), digits.dropFirst().first != "0"
-        else { throw .invalidPhoneNumber }
-        return digits
+        guard let number = PhoneNumber(text) else { throw .invalidPhoneNumber }
+        return number.text
     }
 }
 

@@ -3,7 +3,8 @@ import Projects
 import Secrets
 import Storage
 
-/// `update` with a code instead of an ID token: verifies an address, changes it, or brings the first one back.
+/// `update` with a code instead of an ID token: verifies an address, changes it, brings the first one back, or takes a
+/// second factor away again.
 package struct ApplyOOBCode: Sendable {
     let parts: Parts
 
@@ -15,19 +16,21 @@ package struct ApplyOOBCode: Sendable {
 
     package func callAsFunction(_ text: String, _ caller: Caller) async throws -> Result {
         let code = try await parts.findCode(text, caller)
-        guard [.verifyEmail, .verifyAndChangeEmail, .recoverEmail].contains(code.type) else {
+        guard [.verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor].contains(code.type) else {
             throw AccountsError.invalidOOBCode
         }
         let seconds = parts.seconds
         let changed: ChangedAccount
         do {
-            changed = try await parts.change(AccountID(code.owner), session: nil, caller) { account, _ in
+            let id = code.revertedFactor?.account ?? AccountID(code.owner)
+            changed = try await parts.change(id, session: nil, caller) { account, _ in
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 var changes = AccountChanges()
-                changes.spends = code.hash
+                changes.spends = .mail(code.hash)
                 switch code.type {
                 case .verifyEmail: try verify(code, account, &changes, seconds)
                 case .verifyAndChangeEmail: try change(code, account, &changes, seconds, caller)
+                case .revertSecondFactor: try revert(code, account, &changes, seconds)
                 default: recover(code, &changes, seconds)
                 }
                 return changes
@@ -77,6 +80,20 @@ package struct ApplyOOBCode: Sendable {
             provedBefore: account.emailVerified,
             seconds: seconds
         )
+    }
+
+    /// Ends every session with it: who added the factor was signed in.
+    private func revert(
+        _ code: OOBCode,
+        _ account: Account,
+        _ changes: inout AccountChanges,
+        _ seconds: Int64
+    ) throws(AccountsError) {
+        let left = account.secondFactors.filter { $0.id != code.revertedFactor?.enrollment }
+        guard left.count < account.secondFactors.count else { throw .invalidOOBCode }
+        changes.secondFactors = left
+        changes.validSince = seconds
+        changes.endedSessions = .all
     }
 
     private func recover(_ code: OOBCode, _ changes: inout AccountChanges, _ seconds: Int64) {

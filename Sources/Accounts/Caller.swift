@@ -8,6 +8,10 @@ package struct Caller: Sendable {
     package var userAgent: String?
     /// The caller's network: /24 of IPv4, /64 of IPv6, as text.
     package var addressPrefix: String?
+    /// The caller's address as text.
+    package var address: String?
+    /// Whom limits count as one: an address of IPv4, a /64 of IPv6; nil when it is not known.
+    package var subscriber: String?
 
     /// The API key that named the project; nil for admins.
     package var apiKey: String?
@@ -19,6 +23,8 @@ package struct Caller: Sendable {
         tenant: TenantID = .none,
         userAgent: String? = nil,
         addressPrefix: String? = nil,
+        address: String? = nil,
+        subscriber: String? = nil,
         apiKey: String? = nil,
         language: String? = nil
     ) {
@@ -26,6 +32,8 @@ package struct Caller: Sendable {
         self.tenant = tenant
         self.userAgent = userAgent
         self.addressPrefix = addressPrefix
+        self.address = address
+        self.subscriber = subscriber
         self.apiKey = apiKey
         self.language = language
     }

@@ -49,7 +49,7 @@ package struct ConfigurationCheck: Sendable {
     private func check(_ settings: ProjectSettings, _ enabled: [ProviderConfiguration], _ report: inout Report) {
         report.add(
             .noSignInMethod,
-            if: enabled.isEmpty && !settings.passwordSignIn && !settings.anonymousSignIn,
+            if: enabled.isEmpty && !settings.passwordSignIn && !settings.anonymousSignIn && !settings.phone.isEnabled,
             "nobody can sign in: enable a provider, or set signIn.email.enabled"
         )
         report.add(
@@ -85,9 +85,25 @@ package struct ConfigurationCheck: Sendable {
             "an old session may delete the account and change its password: set identity.recentSignInSeconds"
         )
         report.add(
+            .publicURLMissing,
+            if: publicURL == nil && !isDevelopment && settings.passwordSignIn,
+            "mails have nowhere to lead, so that none is made, not even the one that brings an address back: set "
+                + "http.publicURL"
+        )
+        report.add(
             .mailServerMissing,
-            if: !sendsMail && settings.passwordSignIn,
+            if: !sendsMail && settings.passwordSignIn && !settings.delivery.takes(.mailSend),
             "mails wait in the outbox, and nobody confirms an address or gets a new password: set mail.smtp.host"
+        )
+        report.add(
+            .smsProviderMissing,
+            if: !isDevelopment && settings.phone.isEnabled && !settings.delivery.carriesSMS,
+            "people sign in by phone, and nobody sends SMS: set identity.sms, or identity.webhook with sms.send"
+        )
+        report.add(
+            .smsRegionsOpen,
+            if: !isDevelopment && settings.phone.isEnabled && settings.phone.regions == SMSRegions(),
+            "anybody can have you pay for SMS to any country: set smsRegionConfig"
         )
         let loopback = settings.authorizedDomains.filter(Self.isLoopback)
         report.add(
@@ -95,6 +111,11 @@ package struct ConfigurationCheck: Sendable {
             if: !isDevelopment && !loopback.isEmpty,
             "sign-ins may come back over plain http to \(loopback.joined(separator: ", ")): take it out of "
                 + "authorizedDomains unless somebody develops with this project"
+        )
+        report.add(
+            .rateLimitsOff,
+            if: !settings.rateLimits.isEnabled,
+            "anybody may guess passwords and have mails sent without end: set identity.rateLimits.enabled"
         )
     }
 

@@ -34,8 +34,12 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case duplicateEmails = "duplicate-emails"
         case lastMethodRemovable = "last-method-removable"
         case recentSignInUnneeded = "recent-sign-in-unneeded"
+        case publicURLMissing = "public-url-missing"
         case mailServerMissing = "mail-server-missing"
+        case smsProviderMissing = "sms-provider-missing"
+        case smsRegionsOpen = "sms-regions-open"
         case loopbackDomain = "loopback-domain"
+        case rateLimitsOff = "rate-limits-off"
 
         package var level: Level { self == .providerInvalid || self == .noSignInMethod ? .error : .warning }
     }

@@ -31,7 +31,11 @@ package struct CreateAuthURI: Sendable {
         guard ContinueURI(continueURI) != nil else { throw AccountsError.invalidContinueURI("") }
         var methods = Methods(sessionID: sessionID ?? newSessionID())
         guard !caller.project.settings.emailEnumerationProtection else { return methods }
-        let accounts = try await parts.accounts.find(anyEmail: address, in: caller.scope)
+        let accounts = try await parts.accounts.find(
+            anyEmail: address,
+            within: parts.methodQueryLimits(caller),
+            in: caller.scope
+        )
         methods.registered = !accounts.isEmpty
         guard !accounts.isEmpty else { return methods }
         var providers: [String] = []

@@ -6,9 +6,17 @@ import Storage
 
 extension DeliverMessages {
     /// A mail that the server refuses is given up at once: the next attempt would be refused as well.
+    ///
+    /// Where it refuses the user or the sender, an operator may mend it.
     func send(_ mail: Mail, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
+        let project = parts.configuration.snapshot.project(message.project)
+        if parts.messenger != nil, project?.settings.delivery.takes(.mailSend) ?? false {
+            return await handOver(message) { messenger, project throws(DeliveryError) in
+                try await messenger.send(mail, id: message.id, of: project, date: parts.now())
+            }
+        }
         // It may be known to this node in a moment.
-        guard let mailer = parts.mailer, let project = parts.configuration.snapshot.project(message.project) else {
+        guard let mailer = parts.mailer, let project else {
             return tryAgain(message, SMTPError.stopped)
         }
         do {

@@ -23,12 +23,23 @@ package struct DeliverMessages: Service {
     /// Seconds in which a node that took a message has to be done with it.
     private static let lease = 120.0
 
+    /// What is delivered side by side: a mail server that stalls holds nothing else up.
+    private var lanes: [OutboxStore.Selection] {
+        [.allBut(Mail.kind)] + (parts.mailer == nil && parts.messenger == nil ? [] : [.only(Mail.kind)])
+    }
+
     /// Looks every two seconds until told to stop.
     package func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for lane in lanes { group.addTask { await run(lane) } }
+        }
+    }
+
+    private func run(_ lane: OutboxStore.Selection) async {
         let ticks = AsyncTimerSequence(interval: .seconds(2), clock: .continuous).cancelOnGracefulShutdown()
         for await _ in ticks {
             do {
-                try await deliverDue()
+                try await deliverDue(lane)
             } catch {
                 logger.warning("The outbox could not be read", metadata: ["error.type": "\(type(of: error))"])
             }
@@ -40,12 +51,22 @@ package struct DeliverMessages: Service {
     /// - Returns: how many were tried.
     @discardableResult
     package func deliverDue() async throws -> Int {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for lane in lanes { group.addTask { try await deliverDue(lane) } }
+            return try await group.reduce(0, +)
+        }
+    }
+
+    @discardableResult
+    private func deliverDue(_ lane: OutboxStore.Selection) async throws -> Int {
         var tried = 0
         while true {
             let messages = try await parts.stores.outbox.take(
                 limit: 16,
                 lease: Self.lease,
-                except: parts.mailer == nil ? Mail.kind : nil,
+                lane,
+                except: waiting,
+                butFor: carriedByEndpoints,
                 now: parts.now()
             )
             guard !messages.isEmpty else { return tried }
@@ -61,7 +82,26 @@ package struct DeliverMessages: Service {
         }
     }
 
+    /// What this node leaves to others, or to whoever looks at it in `identity dev`.
+    private var waiting: [String] {
+        guard parts.messenger != nil else {
+            return [SMS.kind, WebhookNotice.kind] + (parts.mailer == nil ? [Mail.kind] : [])
+        }
+        return (parts.mailer == nil ? [Mail.kind] : []) + (parts.development ? [SMS.kind] : [])
+    }
+
+    /// Mails that need no mail server, because their project's own endpoint sends them.
+    private var carriedByEndpoints: [(kind: String, project: ProjectID)] {
+        guard parts.messenger != nil, !parts.development else { return [] }
+        return parts.configuration.snapshot.allProjects.filter { $0.settings.delivery.takes(.mailSend) }
+            .map { (Mail.kind, $0.id) }
+    }
+
     private func deliver(_ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
+        guard !message.isOver else {
+            log(.warning, "Gave up a message whose time is over", message)
+            return .abandoned
+        }
         switch message.kind {
         case ProviderRevocation.kind:
             if let revocation: ProviderRevocation = read(message) { return await end(revocation, message) }
@@ -69,6 +109,18 @@ package struct DeliverMessages: Service {
             if let tokens: ForgottenTokens = read(message) { return try await forget(tokens, message) }
         case Mail.kind:
             if let mail: Mail = read(message) { return await send(mail, message) }
+        case SMS.kind:
+            if let sms: SMS = read(message) {
+                return await handOver(message) { messenger, project throws(DeliveryError) in
+                    try await messenger.send(sms, id: message.id, of: project, date: parts.now())
+                }
+            }
+        case WebhookNotice.kind:
+            if let notice: WebhookNotice = read(message) {
+                return await handOver(message) { messenger, project throws(DeliveryError) in
+                    try await messenger.send(notice, id: message.id, of: project, date: parts.now())
+                }
+            }
         default: break
         }
         log(.error, "A message cannot be read", message)

@@ -90,13 +90,26 @@ extension Parts {
         }
     }
 
+    /// The code that takes a second factor away again, in a mail to the account; nil without a page to link to.
+    func revertCode(of factor: SecondFactor, _ account: Account, _ caller: Caller) -> NewOOBCode? {
+        guard let email = account.email else { return nil }
+        return try? prepareCode(
+            .revertSecondFactor,
+            owner: OOBCode.revertOwner(account.id, factor.id),
+            email: email,
+            mailTo: email,
+            displayName: account.displayName,
+            caller
+        ).values
+    }
+
     /// The code that a request shows.
     ///
     /// - Throws: ``AccountsError/invalidOOBCode`` for what is none, was used or replaced; ``AccountsError/expiredOOBCode``.
     func findCode(_ text: String?, _ caller: Caller) async throws -> OOBCode {
         guard let text, !text.isEmpty else { throw AccountsError.missingOOBCode }
         guard Base64URL.decode(text)?.count == 32,
-            let code = try await stores.oobCodes.find(Secret(text), in: caller.scope)
+            let code = try await stores.oobCodes.find(Secret(text), within: codeLimits(caller), in: caller.scope)
         else { throw AccountsError.invalidOOBCode }
         guard code.validUntil > now() else { throw AccountsError.expiredOOBCode }
         return code
@@ -111,6 +124,7 @@ extension OOBCodeType {
         case .recoverEmail: .recoverEmail
         case .emailSignIn: .signIn
         case .verifyAndChangeEmail: .verifyAndChangeEmail
+        case .revertSecondFactor: .revertSecondFactor
         }
     }
 }

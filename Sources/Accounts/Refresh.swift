@@ -51,6 +51,7 @@ package struct Refresh: Sendable {
                 provider: found.session.signInProvider,
                 claims: found.session.claims,
                 attributes: found.session.signInAttributes,
+                secondFactor: found.session.secondFactor,
                 project: caller.project,
                 tenant: found.tenant
             )

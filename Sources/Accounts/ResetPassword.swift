@@ -1,4 +1,4 @@
-import Linking
+package import Linking
 import Projects
 package import Secrets
 package import Storage
@@ -7,15 +7,23 @@ package import Storage
 package struct ResetPassword: Sendable {
     let parts: Parts
 
+    package struct Result: Sendable {
+        package var code: OOBCode
+        /// What a code that takes a second factor away is about.
+        package var factor: SecondFactor?
+    }
+
     /// A code of another type is only looked at, as every code is without a password: that does not use it up.
     package func callAsFunction(
         code text: String?,
         newPassword: Secret?,
         _ caller: Caller
-    ) async throws -> OOBCode {
+    ) async throws -> Result {
         guard caller.project.settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
         let code = try await parts.findCode(text, caller)
-        guard let newPassword, !newPassword.isEmpty, code.type == .passwordReset else { return code }
+        guard let newPassword, !newPassword.isEmpty, code.type == .passwordReset else {
+            return Result(code: code, factor: try await factor(of: code, caller))
+        }
         try PasswordRules.check(newPassword, caller.project.settings.passwordPolicy)
         let stored = try await parts.hash(newPassword, caller.project)
         let now = parts.now()
@@ -26,11 +34,12 @@ package struct ResetPassword: Sendable {
                 guard account.email?.canonical == code.email.canonical else { throw AccountsError.userNotFound }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 var changes = AccountChanges()
-                changes.spends = code.hash
+                changes.spends = .mail(code.hash)
                 changes.password = stored
                 changes.passwordUpdatedAt = now
                 changes.validSince = seconds
                 changes.endedSessions = .all
+                changes.forgives = parts.forgivenLimits(for: code.email, caller)
                 changes.verifyEmail(
                     by: .passwordReset,
                     EmailProof(provider: .password, subject: code.email.canonical),
@@ -45,6 +54,15 @@ package struct ResetPassword: Sendable {
             try await parts.stores.oobCodes.spend(code, in: caller.scope)
             throw AccountsError.userDisabled
         }
-        return code
+        return Result(code: code)
+    }
+
+    private func factor(of code: OOBCode, _ caller: Caller) async throws -> SecondFactor? {
+        guard let reverted = code.revertedFactor else { return nil }
+        let account = try await parts.accounts.find(reverted.account, session: nil, in: caller.scope)?.account
+        guard let factor = account?.secondFactors.first(where: { $0.id == reverted.enrollment }) else {
+            throw AccountsError.invalidOOBCode
+        }
+        return factor
     }
 }

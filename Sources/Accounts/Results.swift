@@ -18,11 +18,30 @@ package struct IssuedTokens: Sendable {
     }
 }
 
+/// What the proof of a first factor comes to.
+package enum FirstFactorResult: Sendable {
+    case signedIn(IssuedTokens)
+    /// Nobody is signed in until a second factor is proved.
+    case needsSecondFactor(SecondFactorChallenge)
+
+    package var tokens: IssuedTokens? {
+        if case .signedIn(let tokens) = self { tokens } else { nil }
+    }
+}
+
+/// The demand for a second factor.
+package struct SecondFactorChallenge: Sendable {
+    /// What the first factor proved: half an hour's worth.
+    package var pendingCredential: Secret
+    /// Those that may be proved.
+    package var factors: [SecondFactor]
+}
+
 /// What `signInWithIdp` came to.
 package struct FederatedSignInResult: Sendable {
     package enum Outcome: Sendable {
         /// Signed in, signed up, linked or reauthenticated.
-        case signedIn(Account, tokens: IssuedTokens, isNewUser: Bool, emailRecycled: Bool)
+        case signedIn(Account, FirstFactorResult, isNewUser: Bool, emailRecycled: Bool)
         /// Account exists with different credential. `account` and `providers` are nil when the caller may not learn them.
         case needsConfirmation(account: AccountID?, providers: [ProviderID]?)
         /// A link conflict that the caller asked to get in-band (`returnIdpCredential`).

@@ -42,7 +42,12 @@ enum ProfileRules {
 extension Parts {
     func hash(_ password: Secret, _ project: Project) async throws -> StoredPassword {
         do {
-            return StoredPassword(hash: try await passwords.hash(password, signerKey: project.signerKey))
+            let hash = try await passwords.hash(
+                password,
+                parameters: project.scryptParameters,
+                signerKey: project.signerKey
+            )
+            return StoredPassword(hash: hash)
         } catch PasswordError.overloaded {
             throw AccountsError.overloaded
         }
@@ -65,12 +70,13 @@ extension Parts {
             return try await accounts.change(account, session: session, in: caller.scope, now: now()) {
                 var changes = try decide($0, $1)
                 changes.revocable = revocable(changes.lostProviders(of: $0), caller)
+                changes.told = Set(caller.project.settings.delivery.webhook?.types ?? [])
                 return changes
             }
         } catch let conflict as ClaimConflict {
             throw AccountsError(conflict)
-        } catch is SpentCode {
-            throw AccountsError.invalidOOBCode
+        } catch let error as SpentCode {
+            throw AccountsError(error)
         } catch is UnknownAccount {
             throw AccountsError.userNotFound
         }
@@ -78,10 +84,26 @@ extension Parts {
 }
 
 extension Project {
+    /// Those of new hashes.
+    var scryptParameters: ScryptParameters {
+        let cost = settings.passwordCost
+        let separator = ScryptParameters.standard.saltSeparator
+        return ScryptParameters(rounds: cost.rounds, memoryCost: cost.memoryCost, saltSeparator: separator) ?? .standard
+    }
+
     var signerKey: [UInt8] { [UInt8](Data(base64Encoded: passwordSignerKey.reveal()) ?? Data()) }
 }
 
 extension AccountsError {
+    /// A code that somebody else used a moment before reads as one that was used long ago.
+    init(_ spent: SpentCode) {
+        self =
+            switch spent.code {
+            case .mail: .invalidOOBCode
+            case .sms: .invalidSessionInfo
+            }
+    }
+
     init(_ conflict: ClaimConflict) {
         self =
             switch conflict {

@@ -45,7 +45,7 @@ package struct SendOOBCode: Sendable {
         case .passwordReset: subject = try await passwordReset(request, role, caller)
         case .verifyEmail: subject = try await verification(request, role, caller)
         case .verifyAndChangeEmail: subject = try await change(request, role, caller)
-        case .recoverEmail: throw AccountsError.unsupportedRequestType
+        case .recoverEmail, .revertSecondFactor: throw AccountsError.unsupportedRequestType
         }
         var code = try parts.prepareCode(
             request.type,
@@ -58,7 +58,12 @@ package struct SendOOBCode: Sendable {
             caller
         )
         code.values.isDecoy = subject.isUnknown
-        try await parts.stores.oobCodes.insert(code.values, in: caller.scope, now: parts.now())
+        try await parts.stores.oobCodes.insert(
+            code.values,
+            within: limits(subject, role, caller),
+            in: caller.scope,
+            now: parts.now()
+        )
         return Result(email: subject.email, issued: role.mails ? nil : (code.code, code.link))
     }
 
@@ -70,6 +75,8 @@ package struct SendOOBCode: Sendable {
         var newEmail: EmailAddress?
         var recipient: EmailAddress
         var displayName: String?
+        /// The signed-in account that asks; nil where anybody may.
+        var askedBy: AccountID?
         /// Nobody gets a mail, and the caller must not notice.
         var isUnknown = false
 
@@ -96,8 +103,8 @@ package struct SendOOBCode: Sendable {
         let account = try await find(address, caller)
         // It says that there is such an account, so it is not said to everybody.
         let isDisabled = account?.isDisabled ?? false
-        guard !isDisabled || isProtected(role, caller) else { throw AccountsError.userDisabled }
         var subject = Subject(address: address, isUnknown: isDisabled)
+        guard !isDisabled || isProtected(role, caller) else { try await refuse(.userDisabled, subject, role, caller) }
         if let email = account?.email { subject.recipient = email }
         subject.displayName = account?.displayName
         return subject
@@ -106,8 +113,9 @@ package struct SendOOBCode: Sendable {
     private func passwordReset(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
         let address = try Self.address(request.email)
         guard let account = try await find(address, caller), let email = account.email else {
-            guard isProtected(role, caller) else { throw AccountsError.emailNotFound }
-            return Subject(address: address, isUnknown: true)
+            let subject = Subject(address: address, isUnknown: true)
+            guard isProtected(role, caller) else { try await refuse(.emailNotFound, subject, role, caller) }
+            return subject
         }
         return Subject(account, email)
     }
@@ -115,7 +123,9 @@ package struct SendOOBCode: Sendable {
     private func verification(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
         let account = try await account(request, role, caller).account
         guard let email = account.email else { throw AccountsError.missingEmail }
-        return Subject(account, email)
+        var subject = Subject(account, email)
+        subject.askedBy = account.id
+        return subject
     }
 
     private func change(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
@@ -128,8 +138,9 @@ package struct SendOOBCode: Sendable {
         var subject = Subject(account, email)
         subject.newEmail = newEmail
         subject.recipient = newEmail
+        subject.askedBy = account.id
         if let holder, holder.id != account.id {
-            guard isProtected(role, caller) else { throw AccountsError.emailExists }
+            guard isProtected(role, caller) else { try await refuse(.emailExists, subject, role, caller) }
             subject.owner = newEmail.canonical
             subject.isUnknown = true
         }
@@ -156,6 +167,21 @@ package struct SendOOBCode: Sendable {
 
     private func find(_ address: EmailAddress, _ caller: Caller) async throws -> Account? {
         try await parts.accounts.find(AccountSelectors(emails: [address]), in: caller.scope).first
+    }
+
+    /// Refuses by what tells about an address: such questions are limited as the mails are.
+    private func refuse(
+        _ error: AccountsError,
+        _ subject: Subject,
+        _ role: Role,
+        _ caller: Caller
+    ) async throws -> Never {
+        try await parts.stores.rateLimits.take(limits(subject, role, caller))
+        throw error
+    }
+
+    private func limits(_ subject: Subject, _ role: Role, _ caller: Caller) -> RateLimits {
+        role.isAdmin ? .none : parts.mailLimits(to: subject.recipient, askedBy: subject.askedBy, caller)
     }
 
     private func isProtected(_ role: Role, _ caller: Caller) -> Bool {

@@ -11,7 +11,7 @@ package struct SignInWithCustomToken: Sendable {
     let parts: Parts
 
     package struct Result: Sendable {
-        package var tokens: IssuedTokens
+        package var end: FirstFactorResult
         package var isNewUser: Bool
     }
 
@@ -29,33 +29,40 @@ package struct SignInWithCustomToken: Sendable {
         for _ in 0..<3 {
             if let found = try await parts.accounts.find(id, session: nil, in: caller.scope) {
                 guard !found.account.isDisabled else { throw AccountsError.userDisabled }
+                if let challenge = try parts.challenge(found.account, session, caller) {
+                    return Result(end: .needsSecondFactor(challenge), isNewUser: false)
+                }
+                let entrance = try await parts.admit(found.account, session, caller)
                 guard
                     try await parts.accounts.signInByCustomToken(
                         to: found.account,
-                        session: session.values,
+                        session: entrance.session.values,
+                        amendment: entrance.amendment,
                         in: caller.scope,
                         now: parts.now()
                     )
                 else { continue }
                 AccountEvent.signedIn.log(id, provider: .custom, caller)
-                return Result(
-                    tokens: try parts.issueTokens(for: found.account, session, caller: caller),
-                    isNewUser: false
-                )
+                let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+                return Result(end: .signedIn(tokens), isNewUser: false)
             }
             var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
             account.customAuth = true
+            let entrance = try await parts.admit(new: account, session, caller)
             let conflict = try await parts.accounts.insert(
-                account,
+                entrance.account,
                 password: nil,
-                session: session.values,
+                session: entrance.newSession,
+                isTold: caller.tellsOfNewAccounts,
                 in: caller.scope,
                 now: parts.now()
             )
             // Another token for the same person was faster.
             guard conflict == nil else { continue }
             AccountEvent.signedUp.log(id, provider: .custom, caller)
-            return Result(tokens: try parts.issueTokens(for: account, session, caller: caller), isNewUser: true)
+            try entrance.requireEnabled()
+            let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+            return Result(end: .signedIn(tokens), isNewUser: true)
         }
         throw AccountsError.contended
     }

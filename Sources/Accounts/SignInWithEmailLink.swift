@@ -19,7 +19,7 @@ package struct SignInWithEmailLink: Sendable {
 
     package struct Result: Sendable {
         package var account: Account
-        package var tokens: IssuedTokens
+        package var end: FirstFactorResult
         package var isNewUser = false
     }
 
@@ -36,7 +36,7 @@ package struct SignInWithEmailLink: Sendable {
             let found = try await parts.accounts.find(AccountSelectors(emails: [address]), in: caller.scope).first
             let result =
                 if let found {
-                    try await signIn(to: found.id, address, code, caller)
+                    try await signIn(to: found, address, code, caller)
                 } else {
                     try await signUp(address, code, caller)
                 }
@@ -47,21 +47,28 @@ package struct SignInWithEmailLink: Sendable {
 
     /// - Returns: nil when the account lost the address meanwhile.
     private func signIn(
-        to id: AccountID,
+        to found: Account,
         _ address: EmailAddress,
         _ code: OOBCode,
         _ caller: Caller
     ) async throws -> Result? {
+        guard !found.isDisabled else { throw AccountsError.userDisabled }
         let session = parts.prepareSession(nil, provider: .password, caller: caller)
         let now = parts.now()
         do {
-            let changed = try await parts.change(id, session: nil, caller) { account, _ in
+            let challenges = found.emailVerified && parts.needsSecondFactor(found, caller)
+            let entrance =
+                challenges
+                ? Entrance(account: found, session: session)
+                : try await parts.admit(found, session, method: .emailLink, caller)
+            let changed = try await parts.change(found.id, session: nil, caller) { account, _ in
                 guard account.email?.canonical == address.canonical else { throw AddressMoved() }
+                guard account.version == found.version || !parts.asksBeforeSignIn(caller) else { throw AddressMoved() }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 var changes = AccountChanges()
-                changes.spends = code.hash
+                changes.spends = .mail(code.hash)
                 changes.emailLinkSignIn = true
-                changes.session = .open(session.values)
+                changes.session = .open(entrance.session.values)
                 changes.lastSignInAt = now
                 changes.verifyEmail(
                     by: .emailLinkSignIn,
@@ -69,11 +76,20 @@ package struct SignInWithEmailLink: Sendable {
                     provedBefore: account.emailVerified,
                     seconds: session.values.authTime
                 )
+                changes.amend(entrance.amendment)
+                // A first verification leaves no second factor to ask for.
+                if changes.firstVerification == nil, parts.needsSecondFactor(account, caller) {
+                    changes.session = .none
+                    changes.lastSignInAt = nil
+                }
                 return changes
             }
+            if let challenge = try parts.challenge(try changed.existing, session, caller) {
+                return Result(account: try changed.existing, end: .needsSecondFactor(challenge))
+            }
             let event: AccountEvent = changed.changes.firstVerification == nil ? .signedIn : .takenOver
-            event.log(id, provider: .emailLink, caller)
-            return try result(changed, session, caller)
+            event.log(found.id, provider: .emailLink, caller)
+            return try result(changed, entrance.session, caller)
         } catch is AddressMoved {
             return nil
         } catch AccountsError.userNotFound {
@@ -91,12 +107,14 @@ package struct SignInWithEmailLink: Sendable {
         account.emailVerified = true
         account.emailLinkSignIn = true
         let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        let entrance = try await parts.admit(new: account, session, method: .emailLink, caller)
         do {
             let conflict = try await parts.accounts.insert(
-                account,
+                entrance.account,
                 password: nil,
-                session: session.values,
-                spending: code.hash,
+                session: entrance.newSession,
+                spending: .mail(code.hash),
+                isTold: caller.tellsOfNewAccounts,
                 in: caller.scope,
                 now: parts.now()
             )
@@ -106,8 +124,9 @@ package struct SignInWithEmailLink: Sendable {
             throw AccountsError.invalidOOBCode
         }
         AccountEvent.signedUp.log(account.id, provider: .emailLink, caller)
-        let tokens = try parts.issueTokens(for: account, session, caller: caller)
-        return Result(account: account, tokens: tokens, isNewUser: true)
+        try entrance.requireEnabled()
+        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        return Result(account: entrance.account, end: .signedIn(tokens), isNewUser: true)
     }
 
     /// The signed-in account takes the address and the way in; what it has stays, as does its session.
@@ -118,12 +137,12 @@ package struct SignInWithEmailLink: Sendable {
         _ caller: Caller
     ) async throws -> Result {
         let token = try await parts.verify(idToken, caller: caller)
-        let session = parts.prepareSession(token.session, provider: .password, caller: caller)
+        let session = parts.prepareSession(token, provider: .password, caller: caller)
         let now = parts.now()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             _ = try SignedInAccount(token: token, account: account, session: current)
             var changes = AccountChanges()
-            changes.spends = code.hash
+            changes.spends = .mail(code.hash)
             changes.emailLinkSignIn = true
             changes.lastSignInAt = now
             var retires = false
@@ -153,6 +172,6 @@ package struct SignInWithEmailLink: Sendable {
 
     private func result(_ changed: ChangedAccount, _ session: PreparedSession, _ caller: Caller) throws -> Result {
         let account = try changed.existing
-        return Result(account: account, tokens: try parts.issueTokens(for: account, session, caller: caller))
+        return Result(account: account, end: .signedIn(try parts.issueTokens(for: account, session, caller: caller)))
     }
 }

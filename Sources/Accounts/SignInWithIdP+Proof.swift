@@ -210,10 +210,14 @@ extension SignInWithIdP {
         )
     }
 
-    /// - Parameter id: the session to renew; nil for a new one.
-    func prepareSession(_ id: SessionID?, _ credential: FederatedCredential, _ caller: Caller) -> PreparedSession {
+    /// - Parameter token: of the session to renew; nil for a new one.
+    func prepareSession(
+        _ token: VerifiedIDToken?,
+        _ credential: FederatedCredential,
+        _ caller: Caller
+    ) -> PreparedSession {
         parts.prepareSession(
-            id,
+            token,
             provider: credential.identity.provider,
             attributes: credential.signInAttributes,
             caller: caller

@@ -39,7 +39,12 @@ package struct SignInWithIdP: Sendable {
         for _ in 0..<3 {
             let session = prepareSession(nil, proof.credential, caller)
             var write = makeWrite(proof, .open(session.values), caller)
-            let found = try await store.candidates(for: proof.credential.identity, opening: write, in: caller.scope)
+            let found = try await store.candidates(
+                for: proof.credential.identity,
+                // Whoever is asked is asked before anything is written.
+                opening: parts.asksBeforeSignIn(caller) ? nil : write,
+                in: caller.scope
+            )
             try requireSameIssuer(found, proof.credential.identity, caller)
             if found.owner?.displayName == nil { try await recallName(for: &proof.credential, caller) }
             write.credential = proof.credential
@@ -61,39 +66,53 @@ package struct SignInWithIdP: Sendable {
             case .signIn:
                 guard let account = found.owner else { continue }
                 guard !found.isBlocked else { throw AccountsError.userDisabled }
-                attempt = Attempt(event: .signedIn, account: account.named(by: proof.credential)) { write in
+                attempt = Attempt(event: .signedIn, account: account.named(by: proof.credential)) { _, write in
                     var write = write
                     write.restoresGrant = found.isWithdrawn
                     return found.isOpened ? .applied : try await store.signIn(to: account, write)
                 }
             case .signUp(let email, let verified):
                 let account = newAccount(for: identity, email: email, verified: verified)
-                attempt = Attempt(event: .signedUp, account: account) { try await store.signUp(account, $0) }
+                write.limits = parts.signUpLimits(caller)
+                attempt = Attempt(event: .signedUp, account: account) { try await store.signUp($0, $1) }
             case .link(_, let replaced):
                 guard let account = found.emailOwner else { continue }
                 if replaced != nil { write.revocable = parts.revocable([identity.provider], caller) }
                 attempt = Attempt(event: .linked, account: account.linking(identity), recycled: replaced != nil) {
-                    try await store.signInAndLink(to: account, replaced: replaced, $0)
+                    try await store.signInAndLink(to: account, replaced: replaced, $1)
                 }
             case .takeOver:
                 guard let account = found.emailOwner else { continue }
                 write.revocable = parts.revocable(Set(account.linked.map(\.provider)), caller)
                 attempt = Attempt(event: .takenOver, account: account.takenOver(by: identity, now: parts.seconds)) {
-                    try await store.takeOver(account, $0)
+                    try await store.takeOver(account, $1)
                 }
             }
-            switch try await attempt.apply(write) {
+            // What the first factor changes stands, whatever becomes of the second.
+            let challenge = try parts.challenge(attempt.account, session, caller)
+            let entrance =
+                challenge == nil
+                ? try await admit(attempt, session, proof, caller)
+                : Entrance(account: attempt.account, session: session)
+            write.session = challenge == nil ? entrance.newSession.map(SessionEffect.open) ?? .none : .none
+            write.amendment = entrance.amendment
+            write.notice = parts.notice(after: attempt.event, of: entrance.account, caller)
+            switch try await attempt.apply(entrance.account, write) {
             case .stale: proof = try await reread(proof, caller)
             case .providerDisabled: throw AccountsError.providerDisabled
             case .duplicateToken:
                 proof = try await reread(proof, caller)
                 guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
             case .applied:
-                attempt.event.log(attempt.account.id, provider: identity.provider, caller)
+                if challenge == nil || attempt.event != .signedIn {
+                    attempt.event.log(attempt.account.id, provider: identity.provider, caller)
+                }
+                try entrance.requireEnabled()
                 return FederatedSignInResult(
                     outcome: .signedIn(
-                        attempt.account,
-                        tokens: try parts.issueTokens(for: attempt.account, session, caller: caller),
+                        entrance.account,
+                        try challenge.map(FirstFactorResult.needsSecondFactor)
+                            ?? .signedIn(parts.issueTokens(for: entrance.account, entrance.session, caller: caller)),
                         isNewUser: attempt.event == .signedUp,
                         emailRecycled: attempt.recycled
                     ),
@@ -110,7 +129,19 @@ package struct SignInWithIdP: Sendable {
         var event: AccountEvent
         var account: Account
         var recycled = false
-        var apply: (SignInWrite) async throws -> WriteOutcome
+        /// The account as it will be is what a new one becomes.
+        var apply: (Account, SignInWrite) async throws -> WriteOutcome
+    }
+
+    private func admit(
+        _ attempt: Attempt,
+        _ session: PreparedSession,
+        _ proof: Proof,
+        _ caller: Caller
+    ) async throws -> Entrance {
+        attempt.event == .signedUp
+            ? try await parts.admit(new: attempt.account, session, by: proof.credential, caller)
+            : try await parts.admit(attempt.account, session, by: proof.credential, caller)
     }
 
     /// Account exists with different credential: keeps the credential for an hour, so that it can be linked after a
@@ -165,14 +196,16 @@ package struct SignInWithIdP: Sendable {
                 emailOwner: found.emailOwner?.id,
                 policy: parts.policy(for: proof.credential, caller)
             )
-            let session = prepareSession(user.session.id, proof.credential, caller)
-            let write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)
+            let session = prepareSession(token, proof.credential, caller)
+            var write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)
             let written: WriteOutcome
             var account = user.account
             switch decision {
             case .link(let effect):
+                let linked = account.linking(identity, effect: effect)
+                write.notice = parts.notice(after: .linked, of: linked, caller)
                 written = try await parts.accounts.link(to: account, effect: effect, write)
-                account = account.linking(identity, effect: effect)
+                account = linked
             case .refuse where found.owner?.id == account.id && proof.wasRedeemed(by: account.id):
                 // The same request again, whose answer got lost: the same outcome.
                 written = try await parts.accounts.signIn(to: account, write)
@@ -197,7 +230,7 @@ package struct SignInWithIdP: Sendable {
                 return FederatedSignInResult(
                     outcome: .signedIn(
                         account,
-                        tokens: try parts.issueTokens(for: account, session, caller: caller),
+                        .signedIn(try parts.issueTokens(for: account, session, caller: caller)),
                         isNewUser: false,
                         emailRecycled: false
                     ),

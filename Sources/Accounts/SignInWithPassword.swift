@@ -11,18 +11,37 @@ package struct SignInWithPassword: Sendable {
     /// The password is checked before the account's state is told: only who knows it learns that an account is
     /// disabled.
     ///
-    /// An unknown address costs the same hash.
+    /// An unknown address costs the same hash. What limits count is failures: each attempt takes before its hash is
+    /// computed, so that none of many at once slips through, and a success gives back.
     package func callAsFunction(
         email: String?,
         password: Secret?,
         _ caller: Caller
-    ) async throws -> (account: Account, tokens: IssuedTokens) {
+    ) async throws -> (account: Account, result: FirstFactorResult) {
         let settings = caller.project.settings
         guard settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
         guard let email, !email.isEmpty else { throw AccountsError.missingEmail }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
         guard let password, !password.isEmpty else { throw AccountsError.missingPassword }
-        let found = try await parts.accounts.findForPassword(email: address, in: caller.scope)
+        for _ in 0..<3 {
+            if let result = try await signIn(address, password, caller) { return result }
+        }
+        throw AccountsError.contended
+    }
+
+    /// - Returns: nil when the password or the account changed meanwhile.
+    private func signIn(
+        _ address: EmailAddress,
+        _ password: Secret,
+        _ caller: Caller
+    ) async throws -> (account: Account, result: FirstFactorResult)? {
+        let settings = caller.project.settings
+        let found = try await parts.accounts.findForPassword(
+            email: address,
+            within: parts.passwordLimits(for: address, caller),
+            from: caller.addressPrefix,
+            in: caller.scope
+        )
         let matches: Bool
         do {
             // Nothing longer was ever stored.
@@ -30,6 +49,7 @@ package struct SignInWithPassword: Sendable {
             matches = try await parts.passwords.verify(
                 stored == nil ? Secret("unknown") : password,
                 against: stored,
+                parameters: caller.project.scryptParameters,
                 signerKey: caller.project.signerKey
             )
         } catch PasswordError.overloaded {
@@ -46,15 +66,37 @@ package struct SignInWithPassword: Sendable {
             guard problems.isEmpty else { throw AccountsError.passwordMissesPolicy(problems) }
         }
         let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        if let challenge = try parts.challenge(found.account, session, caller) {
+            try await parts.stores.rateLimits.giveBack(found.taken)
+            return (found.account, .needsSecondFactor(challenge))
+        }
+        let entrance = try await parts.admit(found.account, session, caller)
         let applied = try await parts.accounts.signIn(
-            to: found.account,
+            to: found,
             checked: stored,
-            session: session.values,
+            rehashed: try await rehash(password, stored, caller.project),
+            session: entrance.session.values,
+            amendment: entrance.amendment,
             in: caller.scope,
             now: parts.now()
         )
-        guard applied else { throw protected ? AccountsError.invalidLoginCredentials : AccountsError.invalidPassword }
+        guard applied else { return nil }
         AccountEvent.signedIn.log(found.account.id, provider: .password, caller)
-        return (found.account, try parts.issueTokens(for: found.account, session, caller: caller))
+        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        return (entrance.account, .signedIn(tokens))
+    }
+
+    /// The password with the project's parameters; nil when it has them, or nobody has time to hash it now.
+    private func rehash(
+        _ password: Secret,
+        _ stored: StoredPassword,
+        _ project: Project
+    ) async throws -> StoredPassword? {
+        guard stored.hash.parameters != project.scryptParameters else { return nil }
+        do {
+            return try await parts.hash(password, project)
+        } catch AccountsError.overloaded {
+            return nil
+        }
     }
 }

@@ -37,6 +37,8 @@ package struct SignUp: Sendable {
         if request.idToken == nil, settings.disabledUserSignup { throw AccountsError.signUpClosed }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
         let displayName = try ProfileRules.displayName(request.displayName)
+        // By itself, before the hash: the statement that opens an account leaves nothing behind when the address is taken.
+        try await parts.stores.rateLimits.take(parts.signUpLimits(caller))
         do {
             try PasswordRules.check(password, settings.passwordPolicy)
         } catch {
@@ -56,6 +58,11 @@ package struct SignUp: Sendable {
         password: Secret?,
         _ caller: Caller
     ) async throws -> Result {
+        if let email, caller.project.settings.blockingFunctions[.beforeCreate] != nil,
+            try await isTaken(email, by: nil, caller)
+        {
+            throw AccountsError.emailExists
+        }
         var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
         account.email = email
         account.displayName = displayName
@@ -67,16 +74,21 @@ package struct SignUp: Sendable {
         }
         let provider: ProviderID = email == nil ? .anonymous : .password
         let session = parts.prepareSession(nil, provider: provider, caller: caller)
+        let entrance = try await parts.admit(new: account, session, caller)
         let conflict = try await parts.accounts.insert(
-            account,
+            entrance.account,
             password: stored,
-            session: session.values,
+            session: entrance.newSession,
+            isTold: caller.tellsOfNewAccounts,
+            within: password == nil ? parts.signUpLimits(caller) : .none,
             in: caller.scope,
             now: parts.now()
         )
         if let conflict { throw AccountsError(conflict) }
         AccountEvent.signedUp.log(account.id, provider: provider, caller)
-        return Result(account: account, tokens: try parts.issueTokens(for: account, session, caller: caller))
+        try entrance.requireEnabled()
+        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        return Result(account: entrance.account, tokens: tokens)
     }
 
     private func link(
@@ -88,7 +100,7 @@ package struct SignUp: Sendable {
     ) async throws -> Result {
         let token = try await parts.verify(idToken, caller: caller)
         let stored = try await parts.hash(password, caller.project)
-        let session = parts.prepareSession(token.session, provider: .password, caller: caller)
+        let session = parts.prepareSession(token, provider: .password, caller: caller)
         let now = parts.now()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             _ = try SignedInAccount(token: token, account: account, session: current)
@@ -113,8 +125,9 @@ package struct SignUp: Sendable {
     }
 
     private func isTaken(_ email: EmailAddress, by idToken: String?, _ caller: Caller) async throws -> Bool {
-        guard let found = try await parts.accounts.findForPassword(email: email, in: caller.scope) else { return false }
+        let found = try await parts.accounts.find(AccountSelectors(emails: [email]), in: caller.scope).first
+        guard let found else { return false }
         guard idToken != nil else { return true }
-        return try await parts.verify(idToken, caller: caller).account != found.account.id
+        return try await parts.verify(idToken, caller: caller).account != found.id
     }
 }

@@ -8,13 +8,18 @@ import Storage
 struct PreparedSession: Sendable {
     var values: NewSession
     var secret: Secret
+
+    func proving(_ factor: IDTokenClaims.SecondFactor?) -> PreparedSession {
+        var session = self
+        session.values.secondFactor = factor
+        return session
+    }
 }
 
 extension Parts {
-    /// - Parameters:
-    ///   - id: the session to renew; nil for a new one.
+    /// - Parameter token: of the session to renew, which keeps its second factor; nil for a new one.
     func prepareSession(
-        _ id: SessionID?,
+        _ token: VerifiedIDToken?,
         provider: ProviderID,
         claims: String? = nil,
         attributes: String? = nil,
@@ -22,12 +27,13 @@ extension Parts {
     ) -> PreparedSession {
         let secret = Secret(random.handle())
         let values = NewSession(
-            id: id ?? SessionID(random: random),
+            id: token?.session ?? SessionID(random: random),
             secretHash: RefreshToken.hash(of: secret),
             authTime: seconds,
             signInProvider: provider,
             claims: claims,
             signInAttributes: attributes,
+            secondFactor: token?.secondFactor,
             userAgent: caller.userAgent,
             addressPrefix: caller.addressPrefix
         )
@@ -42,6 +48,7 @@ extension Parts {
             provider: session.values.signInProvider,
             claims: session.values.claims,
             attributes: session.values.signInAttributes,
+            secondFactor: session.values.secondFactor,
             project: caller.project,
             tenant: caller.tenant
         )
@@ -61,6 +68,7 @@ extension Parts {
         provider: ProviderID,
         claims: String?,
         attributes: String?,
+        secondFactor: IDTokenClaims.SecondFactor?,
         project: Project,
         tenant: TenantID
     ) throws -> String {
@@ -88,12 +96,36 @@ extension Parts {
                 identities: identities,
                 accountClaims: account.customAttributes,
                 sessionClaims: claims,
-                signInAttributes: attributes
+                signInAttributes: attributes,
+                secondFactor: secondFactor
             ),
             with: key
         )
         tokenVerifier.remember(token)
         return token
+    }
+}
+
+extension AccountChanges {
+    /// The caller's session goes on with a new sign-in time and secret, all others end, and so does what they began.
+    ///
+    /// - Parameter provider: that signed in; nil for the one that did before.
+    mutating func renew(_ session: PreparedSession, of user: SignedInAccount, provider: ProviderID? = nil) {
+        var values = session.values
+        values.signInProvider = provider ?? user.session.signInProvider
+        values.claims = user.session.claims
+        values.signInAttributes = user.session.signInAttributes
+        validSince = values.authTime
+        self.session = .renew(values, retiresOldSecret: true)
+        endedSessions = .others
+    }
+
+    /// A prepared session as it was written; nil when none was.
+    func written(_ session: PreparedSession) -> PreparedSession? {
+        switch self.session {
+        case .open(let values), .renew(let values, _): PreparedSession(values: values, secret: session.secret)
+        case .none: nil
+        }
     }
 }
 

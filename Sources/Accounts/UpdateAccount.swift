@@ -54,11 +54,12 @@ package struct UpdateAccount: Sendable {
             if let password = request.password { try await parts.hash(password, caller.project) } else { nil }
         let settings = caller.project.settings
         let now = parts.now()
-        let seconds = parts.seconds
         let usable = usableMethods(caller)
+        // By a reset or a link, which lead somewhere.
+        let mailOpensAccounts = settings.passwordSignIn && parts.actionURL() != nil
         let provider: ProviderID? = request.password == nil ? nil : .password
         let session = parts.prepareSession(
-            token.session,
+            token,
             provider: provider ?? token.signInProvider,
             caller: caller
         )
@@ -84,24 +85,22 @@ package struct UpdateAccount: Sendable {
                 changes.passwordUpdatedAt = now
                 rotates = true
             }
-            try remove(request, from: account, usable: usable, settings: settings, into: &changes)
+            try remove(
+                request,
+                from: account,
+                usable: usable,
+                settings: settings,
+                mailOpensAccounts: mailOpensAccounts,
+                into: &changes
+            )
             if case .some(.none) = changes.email { rotates = true }
-            if rotates {
-                var values = session.values
-                values.signInProvider = provider ?? user.session.signInProvider
-                values.claims = user.session.claims
-                values.signInAttributes = user.session.signInAttributes
-                changes.validSince = seconds
-                changes.session = .renew(values, retiresOldSecret: true)
-                changes.endedSessions = .others
-            }
+            if rotates { changes.renew(session, of: user, provider: provider) }
             return changes
         }
         var result = Result(account: try changed.existing)
         let event: AccountEvent = changed.changes.unlinked.isEmpty ? .changed : .unlinked
         event.log(result.account.id, caller)
-        if case .renew(let values, _) = changed.changes.session {
-            let renewed = PreparedSession(values: values, secret: session.secret)
+        if let renewed = changed.changes.written(session) {
             result.tokens = try parts.issueTokens(for: result.account, renewed, caller: caller)
         }
         result.newEmail = (changed.changes.email ?? nil)?.canonical
@@ -114,6 +113,7 @@ package struct UpdateAccount: Sendable {
         from account: Account,
         usable: Set<ProviderID>,
         settings: ProjectSettings,
+        mailOpensAccounts: Bool,
         into changes: inout AccountChanges
     ) throws(AccountsError) {
         let providers = Set(request.deleteProviders.map { ProviderID($0) })
@@ -124,7 +124,13 @@ package struct UpdateAccount: Sendable {
         if settings.keepLastSignInMethod {
             var lost = removed
             if attributes.contains(.email) { lost.formUnion([.password, .emailLink]) }
-            let allowed = SignInMethods.mayRemove(lost, from: account.waysIn, usable: usable, emailRecovers: false)
+            let keepsEmail = account.email != nil && account.emailVerified && !attributes.contains(.email)
+            let allowed = SignInMethods.mayRemove(
+                lost,
+                from: account.waysIn,
+                usable: usable,
+                emailRecovers: keepsEmail && mailOpensAccounts
+            )
             guard allowed else { throw .lastSignInMethod }
         }
         if removed.contains(.password) { changes.password = .some(nil) }
@@ -146,6 +152,7 @@ package struct UpdateAccount: Sendable {
         )
         if caller.project.settings.passwordSignIn { usable.insert(.password) }
         if caller.project.settings.emailLinkSignIn { usable.insert(.emailLink) }
+        if caller.project.settings.phone.isEnabled { usable.insert(.phone) }
         return usable
     }
 }

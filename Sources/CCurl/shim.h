@@ -27,6 +27,12 @@ static inline CURLcode ccurl_set_writing(CURL *curl, curl_write_callback functio
     return curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, function);
 }
 
+static inline CURLcode ccurl_set_watching(CURL *curl, curl_debug_callback function, void *context) {
+    CURLcode code = curl_easy_setopt(curl, CURLOPT_DEBUGFUNCTION, function);
+    if (code == CURLE_OK) code = curl_easy_setopt(curl, CURLOPT_DEBUGDATA, context);
+    return code == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_VERBOSE, 1L) : code;
+}
+
 static inline long ccurl_response_code(CURL *curl) {
     long code = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);

@@ -19,13 +19,12 @@ package struct EmulatorRoutes: Sendable {
             Route(.get, "\(project)/config", on: .service, errors: .status, .open(getConfig)),
             Route(.patch, "\(project)/config", on: .service, errors: .status, .open(patchConfig)),
             Route(.get, "\(project)/oobCodes", on: .service, errors: .status, .open(listCodes)),
-            // Nothing sends messages yet, so there are no codes.
             Route(
                 .get,
                 "\(project)/verificationCodes",
                 on: .service,
                 errors: .status,
-                .open(empty("verificationCodes"))
+                .open(listVerificationCodes)
             ),
         ]
     }
@@ -76,10 +75,20 @@ package struct EmulatorRoutes: Sendable {
         }
     }
 
-    private func empty(_ name: String) -> @Sendable (Call) async throws -> Response {
-        { call in
-            _ = try await project(of: call)
-            return .json { json in json.array(name) { _ in } }
+    /// The codes of SMS, as long as they are good for something.
+    private func listVerificationCodes(_ call: Call) async throws -> Response {
+        let scope = Scope(project: try await project(of: call).id)
+        let found = try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now())
+        return .json { json in
+            json.array("verificationCodes") { json in
+                for waiting in found {
+                    json.object { json in
+                        json.member("phoneNumber", waiting.sms.to)
+                        json.member("sessionInfo", waiting.session)
+                        json.member("code", waiting.sms.code)
+                    }
+                }
+            }
         }
     }
 

@@ -33,6 +33,10 @@ package struct ServiceAssembly: Sendable {
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
         /// Sends mails; nil leaves them in the outbox, to a node that can.
         package var mailer: Mailer?
+        /// Asks projects' functions; with nil nobody passes who would have to be asked for.
+        package var functions: FunctionCaller?
+        /// Sends SMS and webhooks; nil leaves them in the outbox, to a node that can.
+        package var messenger: Messenger?
         /// Where links to this service begin; nil for links without a host.
         package var publicURL: String?
         /// The page to which links of mails lead; nil for the one below ``publicURL``.
@@ -68,6 +72,8 @@ package struct ServiceAssembly: Sendable {
             now: now,
             pause: options.pause,
             mailer: options.mailer,
+            functions: options.functions,
+            messenger: options.messenger,
             actionURL: options.actionURL
                 ?? { [url = options.publicURL] in url.map { Self.withoutSlash($0) + "/__/auth/action" } },
             development: options.development,

@@ -33,6 +33,8 @@ package struct Account: Sendable, Hashable {
     package var language: String?
     package var timeZone: String?
     package var dateOfBirth: String?
+    /// What a sign-in asks for after the first proof, in the order of their enrolment.
+    package var secondFactors: [SecondFactor] = []
     /// Sorted by provider; at most one for each.
     package var linked: [LinkedCredential] = []
 

@@ -47,6 +47,7 @@ extension Account {
         hasPassword = false
         phoneNumber = nil
         emailLinkSignIn = false
+        secondFactors = []
         initialEmail = nil
         emailVerified = true
         self.validSince = validSince

@@ -39,24 +39,37 @@ package final class PasswordHasher: Service {
         pool.start()
     }
 
-    /// Hashes a new password with a new salt of 16 bytes and ``ScryptParameters/standard``.
+    /// Hashes a new password with a new salt of 16 bytes.
     ///
     /// - Parameter signerKey: the project's, 64 bytes.
-    package func hash(_ password: Secret, signerKey: [UInt8]) async throws(PasswordError) -> PasswordHash {
+    package func hash(
+        _ password: Secret,
+        parameters: ScryptParameters = .standard,
+        signerKey: [UInt8]
+    ) async throws(PasswordError) -> PasswordHash {
         let salt = random.bytes(16)
-        let hash = try await compute(password, salt: salt, parameters: .standard, signerKey: signerKey)
-        return PasswordHash(salt: salt, hash: hash, parameters: .standard)
+        let hash = try await compute(password, salt: salt, parameters: parameters, signerKey: signerKey)
+        return PasswordHash(salt: salt, hash: hash, parameters: parameters)
     }
 
     /// Whether the password is the one that was hashed.
     ///
-    /// - Parameter stored: nil for an account that has no password or doesn't exist: the same work, and false.
+    /// - Parameters:
+    ///   - stored: nil for an account that has no password or doesn't exist: the same work, and false.
+    ///   - parameters: those of most hashes of the project, which stand in for those of none.
     package func verify(
         _ password: Secret,
         against stored: PasswordHash?,
+        parameters: ScryptParameters = .standard,
         signerKey: [UInt8]
     ) async throws(PasswordError) -> Bool {
-        let comparison = stored ?? Self.nobody
+        let comparison =
+            stored
+            ?? PasswordHash(
+                salt: [UInt8](repeating: 0, count: 16),
+                hash: [UInt8](repeating: 0, count: 64),
+                parameters: parameters
+            )
         let hash = try await compute(
             password,
             salt: comparison.salt,
@@ -90,12 +103,6 @@ package final class PasswordHasher: Service {
         try? await gracefulShutdown()
         await shutdown()
     }
-
-    private static let nobody = PasswordHash(
-        salt: [UInt8](repeating: 0, count: 16),
-        hash: [UInt8](repeating: 0, count: 64),
-        parameters: .standard
-    )
 
     private func compute(
         _ password: Secret,

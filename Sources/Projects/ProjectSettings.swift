@@ -32,8 +32,16 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Deletes an account when the provider says that the person's account there, its only way in, is gone.
     package var deleteAccountsDeletedAtProvider = false
     package var passwordPolicy = PasswordPolicy()
+    package var secondFactors = SecondFactorSettings()
+    /// `signIn.hashConfig`: for new hashes, and for old ones at the next sign-in.
+    package var passwordCost = PasswordCost()
     /// How mails look.
     package var mail = MailSettings()
+    package var phone = PhoneSettings()
+    /// Stored apart from the other members, sealed.
+    package var delivery = DeliverySettings()
+    package var rateLimits = RateLimitSettings()
+    package var blockingFunctions = BlockingFunctions()
 
     package init() {}
 
@@ -62,7 +70,13 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
             \.deleteAccountsDeletedAtProvider
         )
         passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
+        secondFactors = try value(.secondFactors, \.secondFactors)
+        passwordCost = try value(.passwordCost, \.passwordCost)
         mail = try value(.mail, \.mail)
+        phone = try value(.phone, \.phone)
+        delivery = try value(.delivery, \.delivery)
+        rateLimits = try value(.rateLimits, \.rateLimits)
+        blockingFunctions = try value(.blockingFunctions, \.blockingFunctions)
     }
 
     /// Whether the link of a mail signs in.
@@ -74,8 +88,12 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         settings.authorizedDomains = ["localhost", "127.0.0.1"]
         settings.anonymousSignIn = true
         settings.allowsEmailLink = true
+        settings.phone.isEnabled = true
         settings.emailEnumerationProtection = false
         settings.keepLastSignInMethod = false
+        settings.secondFactors.isEnabled = true
+        settings.secondFactors.offersTOTP = true
+        settings.rateLimits = .generous
         return settings
     }()
 }

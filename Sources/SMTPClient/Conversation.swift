@@ -56,14 +56,17 @@ struct Conversation: ~Copyable {
         try check(ccurl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
         // Answers are of interest by their numbers alone; without this, libcurl may print some.
         try check(ccurl_set_writing(curl) { _, size, count, _ in size * count })
-        let upload = Upload(message)
-        let code: CURLcode = try withExtendedLifetime(upload) { () throws(SMTPError) in
+        let exchange = Exchange(message)
+        let code: CURLcode = try withExtendedLifetime(exchange) { () throws(SMTPError) in
+            let context = Unmanaged.passUnretained(exchange).toOpaque()
             try set(CURLOPT_UPLOAD, 1)
-            try check(ccurl_set_reading(curl, Upload.read, Unmanaged.passUnretained(upload).toOpaque()))
+            try check(ccurl_set_reading(curl, Exchange.read, context))
+            try check(ccurl_set_watching(curl, Exchange.watch, context))
+            defer { _ = ccurl_set_number(curl, CURLOPT_VERBOSE, 0) }
             return curl_easy_perform(curl)
         }
         guard code != CURLE_OK else { return }
-        throw Self.error(code, answer: ccurl_response_code(curl), isAboutMail: upload.hasBegun)
+        throw Self.error(code, answer: ccurl_response_code(curl), to: exchange.question)
     }
 
     /// Whether a text can stand in `MAIL FROM:<…>` and stays there: no control character, no space, no bracket.
@@ -71,8 +74,8 @@ struct Conversation: ~Copyable {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != 0x3c && $0 != 0x3e }
     }
 
-    /// - Parameter isAboutMail: the server had asked for the mail itself.
-    private static func error(_ code: CURLcode, answer: Int, isAboutMail: Bool) -> SMTPError {
+    /// - Parameter question: what the server answered; nil before it was asked about the mail.
+    private static func error(_ code: CURLcode, answer: Int, to question: Exchange.Question?) -> SMTPError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT: return .unreachable
         case CURLE_OPERATION_TIMEDOUT: return .timedOut
@@ -80,16 +83,14 @@ struct Conversation: ~Copyable {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED,
             CURLE_SSL_ISSUER_ERROR:
             return .notSecured
-        // To MAIL, RCPT and DATA a refusal is a failure to send; to the mail it is a reply that was not expected, which
-        // the greeting and EHLO can get as well.
-        case _ where code == CURLE_SEND_ERROR || isAboutMail:
-            switch answer {
-            // The server wants a user, or one that it knows (RFC 4954 §6), or TLS.
-            case 530, 534, 535, 538: return .notAuthenticated
-            case 400..<500: return .deferred(answer)
-            case 500..<600: return .refused(answer)
-            default: return .interrupted
-            }
+        default: break
+        }
+        guard let question else { return .interrupted }
+        switch answer {
+        // The server wants a user, or one that it knows (RFC 4954 §6), or TLS.
+        case 530, 534, 535, 538: return .notAuthenticated
+        case 400..<500: return .deferred(answer)
+        case 500..<600: return question == .sender ? .senderRefused(answer) : .refused(answer)
         default: return .interrupted
         }
     }
@@ -110,22 +111,38 @@ struct Conversation: ~Copyable {
     }
 }
 
-/// What libcurl has read of a mail; one thread has it.
-private final class Upload {
+/// What libcurl has read of a mail, and asked about it; one thread has it.
+private final class Exchange {
+    /// What the server is asked about a mail, by the command.
+    enum Question: String {
+        case sender = "MAIL"
+        case recipient = "RCPT"
+        case mail = "DATA"
+    }
+
     private let bytes: [UInt8]
     private var position = 0
-    private(set) var hasBegun = false
+    /// The last one.
+    private(set) var question: Question?
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     static let read: curl_read_callback = { buffer, size, count, context in
         guard let buffer, let context else { return 0 }
-        let upload = Unmanaged<Upload>.fromOpaque(context).takeUnretainedValue()
-        upload.hasBegun = true
-        let length = min(size * count, upload.bytes.count - upload.position)
-        let part = upload.bytes[upload.position..<upload.position + length]
+        let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+        let length = min(size * count, exchange.bytes.count - exchange.position)
+        let part = exchange.bytes[exchange.position..<exchange.position + length]
         UnsafeMutableRawBufferPointer(start: buffer, count: length).copyBytes(from: part)
-        upload.position += length
+        exchange.position += length
         return length
+    }
+
+    /// Gets each line that is sent and takes no more of it than the command's name.
+    static let watch: curl_debug_callback = { _, kind, text, length, context in
+        guard kind == CURLINFO_HEADER_OUT, length >= 4, let text, let context else { return 0 }
+        let name = String(decoding: UnsafeRawBufferPointer(start: text, count: 4), as: UTF8.self)
+        guard let question = Question(rawValue: name) else { return 0 }
+        Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().question = question
+        return 0
     }
 }

@@ -13,7 +13,9 @@ package enum SMTPError: Error, Equatable {
     case interrupted
     /// An answer of 400 to 499: the same mail may be taken later.
     case deferred(Int)
-    /// An answer of 500 to 599 to this very mail.
+    /// An answer of 500 to 599 to the sender, which is the operator's: no mail is to blame.
+    case senderRefused(Int)
+    /// An answer of 500 to 599 to the recipient, or to the mail itself.
     case refused(Int)
     /// An address that does not fit into a line of SMTP.
     case invalidAddress
@@ -24,7 +26,8 @@ package enum SMTPError: Error, Equatable {
     package var isPermanent: Bool {
         switch self {
         case .refused, .invalidAddress: true
-        case .unreachable, .timedOut, .notSecured, .notAuthenticated, .interrupted, .deferred, .stopped: false
+        case .unreachable, .timedOut, .notSecured, .notAuthenticated, .interrupted, .deferred, .senderRefused, .stopped:
+            false
         }
     }
 }

@@ -11,3 +11,15 @@ package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugS
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
+
+/// For values that are sealed as a whole; whatever else is encoded must not hold a secret.
+extension Secret: Codable {
+    package init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

@@ -1,25 +1,15 @@
 import Linking
 import Projects
-import Secrets
 import StrictJSON
 
 /// Makes ID tokens: a JWS in compact form (RFC 7515 §3.1) with Firebase's claims and `firebase.sid`.
 package enum IDTokenMinter {
     /// Signs the claims; the token is valid for ``IDTokenClaims/lifetime``.
-    ///
-    /// Takes a core for a signature's time: 25 µs with ES256, 300 to 700 µs with RS256.
     package static func mint(
         _ claims: IDTokenClaims,
         with key: SigningKey
     ) throws(IDTokenMintingError) -> String {
-        var token = key.encodedHeader
-        token.reserveCapacity(token.count + 1200)
-        token.append(UInt8(ascii: "."))
-        Base64URL.append(try payload(of: claims), to: &token)
-        guard let signature = try? key.sign(token) else { throw .signingFailed }
-        token.append(UInt8(ascii: "."))
-        Base64URL.append(signature, to: &token)
-        return String(decoding: token, as: UTF8.self)
+        try key.token(of: payload(of: claims))
     }
 
     /// The claims in Firebase's order.

@@ -1,5 +1,6 @@
 package import Linking
 import Passwords
+package import Projects
 package import struct Foundation.Date
 
 /// What changes about an account; a member that is nil stays as it is, `.some(nil)` empties it.
@@ -16,6 +17,8 @@ package struct AccountChanges: Sendable {
     package var disabled: Bool?
     package var validSince: Int64?
     package var emailLinkSignIn: Bool?
+    /// All that the account has from now on.
+    package var secondFactors: [SecondFactor]?
     /// The address was proved for the first time, by somebody who did not sign in as the account: what was there before
     /// goes, and the other changes apply to what is left.
     package var firstVerification: EmailProof?
@@ -35,10 +38,14 @@ package struct AccountChanges: Sendable {
     package var revocable: Set<ProviderID> = []
     /// The provider's event that this carries out, once.
     package var event: EventKey?
-    /// The hash of the one-time code that this uses up; without it nothing changes.
-    package var spends: [UInt8]?
+    /// The one-time code that this uses up; without it nothing changes.
+    package var spends: OneTimeCode?
+    /// What the project's own endpoint is told, if it comes to that.
+    package var told: Set<WebhookType> = []
     /// A code that goes out with the change.
     package var sends: NewOOBCode?
+    /// Limits that begin anew.
+    package var forgives = RateLimits.none
 
     package struct GrantChange: Sendable {
         package enum Kind: Sendable {

@@ -30,7 +30,7 @@ extension AccountStore {
     ///
     /// The statement signs in to the account that owns the identity (S1, D1) as well, if that writes nothing but the
     /// session. Accounts are locked in the order of their keys; one that somebody else has locked, or that changed since
-    /// the statement began, is left to ``signIn(to:_:)``: whatever takes an identity from an account counts as a change
+    /// the statement began, or that may ask for a second factor, is left to ``signIn(to:_:)``: whatever takes an identity from an account counts as a change
     /// of it, and either sees the new session or comes before it.
     ///
     /// - Parameters:
@@ -115,7 +115,7 @@ extension AccountStore {
                 LEFT JOIN provider_configurations p ON p.project = n.project AND p.tenant = n.tenant
                     AND p.provider = n.provider
                 WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE
-                    AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
+                    AND f.second_factors IS NULL AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
                     AND NOT f.is_withdrawn AND NOT f.is_blocked
                 ORDER BY a.project, a.account
                 FOR SHARE OF a \(sql: skip)

@@ -1,3 +1,4 @@
+import Delivery
 package import Linking
 import Passwords
 import Postgres
@@ -34,9 +35,9 @@ extension AccountStore {
                         changes = AccountChanges()
                     }
                 }
-                if let hash = changes.spends {
-                    let spent = try await transaction.execute(OOBCodeStore.spending(hash, scope))
-                    guard spent == 1 else { throw SpentCode() }
+                if let code = changes.spends {
+                    let spent = try await transaction.execute(code.spending(scope))
+                    guard spent == 1 else { throw SpentCode(code: code) }
                 }
                 let lost = try await grants(of: account, at: changes.revocable, scope, transaction)
                 try await revoke(lost, scope, now: now, transaction)
@@ -47,6 +48,7 @@ extension AccountStore {
                     try await apply(changes, to: current, scope, now: now, transaction)
                     after = try await read(account, session: nil, scope, transaction).account
                 }
+                try await tell(changes, before: current, after: after, scope, now: now, transaction)
                 return ChangedAccount(account: after, changes: changes)
             }
         } catch let error as PostgresError {
@@ -54,6 +56,22 @@ extension AccountStore {
             if error.constraint == "provider_events_pkey" { throw RepeatedEvent() }
             throw error
         }
+    }
+
+    /// Writes what the project's own endpoint is told; a change that does not show is none.
+    private func tell(
+        _ changes: AccountChanges,
+        before: Account,
+        after: Account?,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let type: WebhookType = after == nil ? .accountDeleted : .accountUpdated
+        guard changes.told.contains(type) else { return }
+        let notice = WebhookNotice(type, about: after ?? before, of: scope.project, date: now)
+        guard after == nil || notice.data != WebhookNotice.Subject(before, of: scope.project) else { return }
+        try await transaction.execute(try telling(notice, scope))
     }
 
     private func read(
@@ -90,6 +108,7 @@ extension AccountStore {
         after.linked.removeAll { changes.unlinked.contains($0.provider) }
         if let linked = changes.linked { after.linked.append(linked) }
         // One statement with every column: the row is locked, so its other values cannot have moved.
+        let secondFactors = try SecondFactorColumn.text(of: changes.secondFactors ?? after.secondFactors)
         let setsPassword = changes.password != nil || changes.firstVerification != nil
         let password = changes.password ?? nil
         try await transaction.execute(
@@ -100,7 +119,7 @@ extension AccountStore {
                 initial_email = \(changes.initialEmail ?? after.initialEmail),
                 display_name = \(changes.displayName ?? account.displayName),
                 photo_url = \(changes.photoURL ?? account.photoURL),
-                phone_number = \(after.phoneNumber),
+                phone_number = \(after.phoneNumber), second_factors = \(secondFactors),
                 password_hash = CASE WHEN \(setsPassword) THEN \(password?.hash.hash) ELSE password_hash END,
                 password_salt = CASE WHEN \(setsPassword) THEN \(password?.hash.salt) ELSE password_salt END,
                 password_parameters = CASE WHEN \(setsPassword) THEN \(password?.hash.parameters.text)
@@ -119,6 +138,9 @@ extension AccountStore {
         try await applyClaims(changes, from: account, to: after, scope, now: now, transaction)
         for grant in changes.grants { try await apply(grant, of: account.id, scope, now: now, transaction) }
         try await applySessions(changes, account.id, scope, now: now, transaction)
+        if !changes.forgives.isEmpty {
+            try await transaction.execute("WITH target AS (SELECT) \(sql: changes.forgives.emptying)")
+        }
         try await applyCodes(changes, from: account, to: after, scope, now: now, transaction)
     }
 
@@ -152,7 +174,8 @@ extension AccountStore {
             case .all, .others: true;
             case .none, .openedWith: false
             }
-        if moves || changes.emailVerified != nil {
+        // An address that comes or goes brings the word on whether it is verified.
+        if changes.emailVerified != nil {
             try await transaction.execute(
                 OOBCodeStore.voiding(
                     OOBCodeType.allCases.filter { $0 != .recoverEmail },
@@ -266,6 +289,10 @@ extension AccountStore {
             ), detached AS (
                 DELETE FROM detached_credentials
                 WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            ), codes AS (
+                DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
+                    AND owner = \(account.id.rawValue)
             )
             DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
             """

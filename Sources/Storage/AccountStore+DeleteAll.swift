@@ -10,7 +10,7 @@ extension AccountStore {
         let tables: [SQL] = [
             "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
             "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox",
-            "oob_codes",
+            "oob_codes", "verification_codes",
         ]
         try await database.transaction { transaction in
             for table in tables {

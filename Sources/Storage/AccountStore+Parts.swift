@@ -28,7 +28,8 @@ extension AccountStore {
         case .renew(let session, let retires):
             all.append(renewSession(session, scope, retiresOldSecret: retires, now: write.now))
         }
-        all.append(recordSignIn(scope, now: write.now))
+        // A first factor alone signs nobody in.
+        if write.session.authTime != nil { all.append(recordSignIn(scope, now: write.now)) }
         if let token = write.credential.oneTimeToken {
             all.append(
                 """
@@ -46,6 +47,7 @@ extension AccountStore {
                 """
             )
         }
+        if let notice = write.notice { all.append(try telling(notice, scope, from: "target")) }
         var redeemable: SQL = "true"
         var pending: SQL = ""
         if let handle = write.redeems {
@@ -54,29 +56,34 @@ extension AccountStore {
             all.append(redeem(write))
         }
         var statement: SQL = """
-            WITH \(sql: pending) provider AS MATERIALIZED (
+            WITH \(sql: write.limits.taking), \(sql: pending) provider AS MATERIALIZED (
                 SELECT coalesce((
                     SELECT enabled FROM provider_configurations
                     WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                         AND provider = \(identity.provider.rawValue)
                 ), \(write.allowsUnconfiguredProvider)) AS enabled
             ), gate AS MATERIALIZED (
-                SELECT enabled AND \(sql: redeemable) AS open FROM provider
+                SELECT enabled AND \(sql: redeemable) AND \(sql: write.limits.havePassed) AS open FROM provider, limits
             ), target AS (\(sql: target))
             """
         for (number, part) in all.enumerated() {
             statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
         }
-        let whole: SQL = "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target) FROM provider"
+        let whole: SQL = "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target), passed FROM provider, limits"
         do {
-            guard locksFirst || !write.revocable.isEmpty else {
-                return try await Self.outcome(of: whole, by: database)
+            guard locksFirst || !write.revocable.isEmpty || write.amendment != nil else {
+                return try await Self.outcome(of: whole, within: write.limits, by: database)
             }
             return try await database.transaction { transaction in
                 try await lock(account, scope, transaction)
                 let lost = try await grants(of: account, at: write.revocable, scope, transaction)
-                let outcome = try await Self.outcome(of: whole, by: transaction)
-                if outcome == .applied { try await revoke(lost, scope, now: write.now, transaction) }
+                let outcome = try await Self.outcome(of: whole, within: write.limits, by: transaction)
+                if outcome == .applied {
+                    try await revoke(lost, scope, now: write.now, transaction)
+                    if let update = write.amendment?.update(of: account, scope) {
+                        try await transaction.execute(update)
+                    }
+                }
                 return outcome
             }
         } catch let error as PostgresError {
@@ -118,11 +125,17 @@ extension AccountStore {
         """
     }
 
-    private static func outcome(of statement: SQL, by executor: some PostgresExecutor) async throws -> WriteOutcome {
+    private static func outcome(
+        of statement: SQL,
+        within limits: RateLimits,
+        by executor: some PostgresExecutor
+    ) async throws -> WriteOutcome {
         let rows = try await executor.query(statement) { row in
             let enabled: Bool = try row.next()
             let applied: Bool = try row.next()
-            return applied ? WriteOutcome.applied : enabled ? .stale : .providerDisabled
+            guard enabled else { return WriteOutcome.providerDisabled }
+            try limits.check(passed: try row.next())
+            return applied ? .applied : .stale
         }
         return rows.first ?? .stale
     }
@@ -238,10 +251,11 @@ extension AccountStore {
     func insertSession(_ session: NewSession, _ scope: Scope, now: Date) -> SQL {
         """
         INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, claims,
-            sign_in_attributes, created_at, last_used_at, user_agent, address_prefix)
+            sign_in_attributes, second_factor, second_factor_identifier, created_at, last_used_at, user_agent,
+            address_prefix)
         SELECT \(scope.project.rawValue), account, \(session.id.rawValue), \(scope.tenant.rawValue),
             \(session.secretHash), \(session.authTime), \(session.signInProvider.rawValue), \(session.claims),
-            \(session.signInAttributes), \(now), \(now), \(session.userAgent), \(session.addressPrefix)
+            \(session.signInAttributes), \(session.secondFactor?.kind), \(session.secondFactor?.enrollment), \(now), \(now), \(session.userAgent), \(session.addressPrefix)
         FROM target
         """
     }
@@ -252,7 +266,9 @@ extension AccountStore {
             generation = generation + 1,
             successor_used_at = CASE WHEN \(retiresOldSecret) THEN '-infinity'::timestamptz END,
             auth_time = \(session.authTime), sign_in_provider = \(session.signInProvider.rawValue),
-            claims = \(session.claims), sign_in_attributes = \(session.signInAttributes), last_used_at = \(now)
+            claims = \(session.claims), sign_in_attributes = \(session.signInAttributes),
+            second_factor = \(session.secondFactor?.kind),
+            second_factor_identifier = \(session.secondFactor?.enrollment), last_used_at = \(now)
         WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM target)
             AND session = \(session.id.rawValue) AND revoked_at IS NULL
         """

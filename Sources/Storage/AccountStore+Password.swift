@@ -1,3 +1,4 @@
+import Delivery
 package import Linking
 import Passwords
 import Postgres
@@ -8,28 +9,34 @@ package import struct Foundation.Date
 extension AccountStore {
     /// Opens an account without a provider: by password, by email link, anonymous, or as an admin asked.
     ///
-    /// - Parameter code: the hash of the one-time code that this uses up.
+    /// - Parameters:
+    ///   - code: the one-time code that this uses up.
+    ///   - isTold: the project's own endpoint is told of it.
+    ///   - limits: none with a code, which would be used up by a refusal.
     /// - Returns: which claim somebody else holds, nil when the account was opened.
-    /// - Throws: ``SpentCode``.
+    /// - Throws: ``SpentCode``; ``RateLimitReached``.
     package func insert(
         _ account: Account,
         password: StoredPassword?,
         session: NewSession?,
-        spending code: [UInt8]? = nil,
+        spending code: OneTimeCode? = nil,
+        isTold: Bool = false,
+        within limits: RateLimits = .none,
         in scope: Scope,
         now: Date
     ) async throws -> ClaimConflict? {
         let target: SQL = """
             INSERT INTO accounts (project, account, tenant, methods, valid_since, disabled, email, email_original,
                 email_verified, email_link, phone_number, display_name, photo_url, custom_attributes, custom_auth,
-                password_hash, password_salt, password_parameters, password_updated_at, created_at)
+                password_hash, password_salt, password_parameters, password_updated_at, second_factors, created_at)
             SELECT \(scope.project.rawValue), \(account.id.rawValue), \(scope.tenant.rawValue),
                 \(account.methodNames), \(account.validSince), \(account.disabled), \(account.email?.canonical),
                 \(account.email?.original), \(account.emailVerified), \(account.emailLinkSignIn),
                 \(account.phoneNumber), \(account.displayName), \(account.photoURL), \(account.customAttributes),
                 \(account.customAuth), \(password?.hash.hash), \(password?.hash.salt),
-                \(password?.hash.parameters.text), \(account.passwordUpdatedAt), \(account.createdAt)
-            \(sql: code == nil ? "" : "FROM code")
+                \(password?.hash.parameters.text), \(account.passwordUpdatedAt),
+                \(try SecondFactorColumn.text(of: account.secondFactors)), \(account.createdAt)
+            \(sql: code == nil ? "FROM limits WHERE \(sql: limits.havePassed)" : "FROM code")
             RETURNING account
             """
         var parts: [SQL] = []
@@ -39,37 +46,106 @@ extension AccountStore {
             parts.append(insertSession(session, scope, now: now))
             parts.append(recordSignIn(scope, now: now))
         }
+        if isTold {
+            let notice = WebhookNotice(.accountCreated, about: account, of: scope.project, date: now)
+            parts.append(try telling(notice, scope, from: "target"))
+        }
         return try await claiming {
-            let spending = code.map { OOBCodeStore.spending($0, scope) }
-            guard try await write(spending: spending, target: target, parts: parts) else { throw SpentCode() }
+            let isWritten = try await write(
+                spending: code?.spending(scope),
+                within: limits,
+                target: target,
+                parts: parts
+            )
+            if let code, !isWritten { throw SpentCode(code: code) }
         }
     }
 
+    /// The account that has an address as its own, with its password hash.
+    ///
+    /// - Parameters:
+    ///   - limits: the last of them spares callers from networks where the account was in use not long ago, so that
+    ///     nobody locks its owner out.
+    ///   - network: the caller's, as sessions have it.
+    /// - Throws: ``RateLimitReached``.
+    package func findForPassword(
+        email: EmailAddress,
+        within limits: RateLimits,
+        from network: String?,
+        in scope: Scope
+    ) async throws -> PasswordCandidate? {
+        let lately = limits.now.addingTimeInterval(-Self.familiarity)
+        let rows = try await database.query(
+            """
+            WITH \(sql: limits.taking), holder AS MATERIALIZED (
+                SELECT project, account, tenant FROM account_emails
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND email_key = \(email.canonical)
+            ), gate AS MATERIALIZED (
+                SELECT passed, \(sql: limits.havePassed) OR \(sql: limits.onlyLastIsFull) AND EXISTS (
+                    SELECT FROM holder h JOIN sessions s ON s.project = h.project AND s.account = h.account
+                    WHERE s.address_prefix = \(network) AND s.last_used_at > \(lately)
+                ) AS open FROM limits
+            )
+            SELECT g.passed, g.open, a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity), a.password_hash,
+                a.password_salt, a.password_parameters
+            FROM gate g
+            LEFT JOIN (holder e JOIN accounts a ON a.project = e.project AND a.account = e.account
+                AND a.tenant = e.tenant) ON g.open
+            \(sql: AccountRow.joinsWithoutActivity)
+            """
+        ) { row -> (passed: Int, account: Account, password: StoredPassword?)? in
+            let passed: Int64 = try row.next()
+            if try !row.next(Bool.self) { try limits.check(passed: passed) }
+            guard try row.next(Bool.self) else { return nil }
+            return (Int(passed), try AccountRow.decode(&row), try StoredPassword.decode(&row))
+        }.compactMap(\.self)
+        guard let first = rows.first, let account = AccountRow.merge(rows.map(\.account)).first else { return nil }
+        return PasswordCandidate(account: account, password: first.password, taken: limits.prefix(first.passed))
+    }
+
+    /// Seconds for which a network counts as one where the account was in use not long ago.
+    private static let familiarity = 30.0 * 86_400
+
     /// Opens a session for an account whose password was just checked, unless the password, the account or its state
-    /// changed meanwhile.
+    /// changed meanwhile; what the attempt took from limits is given back.
+    ///
+    /// - Parameter rehashed: the same password, with other parameters, to take the hash's place.
     package func signIn(
-        to account: Account,
+        to candidate: PasswordCandidate,
         checked password: StoredPassword,
+        rehashed: StoredPassword? = nil,
         session: NewSession,
+        amendment: Amendment? = nil,
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
-        try await write(
-            target: """
-                SELECT account FROM accounts
-                WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
-                    AND password_hash = \(password.hash.hash)
-                FOR SHARE
-                """,
-            parts: [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
-        )
+        let condition: SQL = """
+            WHERE project = \(scope.project.rawValue) AND account = \(candidate.account.id.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
+                AND password_hash = \(password.hash.hash)
+                AND (second_factors IS NULL) = \(candidate.account.secondFactors.isEmpty) AND \(sql: amendment.stillFits)
+            """
+        let rehashing = rehashed.map { new -> SQL in
+            """
+            UPDATE accounts SET password_hash = \(new.hash.hash), password_salt = \(new.hash.salt),
+                password_parameters = \(new.hash.parameters.text)
+            \(sql: condition) RETURNING account
+            """
+        }
+        let target = rehashing ?? "SELECT account FROM accounts \(sql: condition) FOR SHARE"
+        var parts = [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
+        if !candidate.taken.isEmpty { parts.append(candidate.taken.givingBack) }
+        return try await amending(amendment, candidate.account.id, scope) { [parts] executor in
+            try await write(target: target, parts: parts, by: executor)
+        }
     }
 
     /// Opens a session for an account that a back end vouches for, unless it is gone or disabled by now.
     package func signInByCustomToken(
         to account: Account,
         session: NewSession,
+        amendment: Amendment? = nil,
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
@@ -77,28 +153,56 @@ extension AccountStore {
         let condition: SQL = """
             WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
+                AND (second_factors IS NULL) = \(account.secondFactors.isEmpty) AND \(sql: amendment.stillFits)
             """
-        return try await write(
-            target: account.customAuth
-                ? "SELECT account FROM accounts \(sql: condition) FOR SHARE"
-                : "UPDATE accounts SET custom_auth = true \(sql: condition) RETURNING account",
-            parts: [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
-        )
+        let target: SQL =
+            account.customAuth
+            ? "SELECT account FROM accounts \(sql: condition) FOR SHARE"
+            : "UPDATE accounts SET custom_auth = true \(sql: condition) RETURNING account"
+        let parts = [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
+        return try await amending(amendment, account.id, scope) { executor in
+            try await write(target: target, parts: parts, by: executor)
+        }
     }
 
     /// Runs a statement without a provider; true when there was a target.
     ///
-    /// - Parameter spending: ends a one-time code, the `code` of the target.
-    func write(spending: SQL? = nil, target: SQL, parts: [SQL]) async throws -> Bool {
+    /// - Parameters:
+    ///   - spending: ends a one-time code, the `code` of the target.
+    ///   - limits: the `limits` of the target.
+    /// - Throws: ``RateLimitReached``.
+    func write(
+        spending: SQL? = nil,
+        within limits: RateLimits = .none,
+        target: SQL,
+        parts: [SQL],
+        by executor: (any PostgresExecutor)? = nil
+    ) async throws -> Bool {
         let code: SQL = spending.map { "code AS (\(sql: $0))," } ?? ""
-        var statement: SQL = "WITH \(sql: code) target AS (\(sql: target))"
+        var statement: SQL = "WITH \(sql: limits.taking), \(sql: code) target AS (\(sql: target))"
         for (number, part) in parts.enumerated() {
             statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
         }
-        let rows = try await database.query("\(sql: statement) SELECT EXISTS (SELECT FROM target)") { row in
-            try row.next(Bool.self)
+        let rows = try await (executor ?? database).query(
+            "\(sql: statement) SELECT passed, EXISTS (SELECT FROM target) FROM limits"
+        ) {
+            row in
+            try limits.check(passed: try row.next())
+            return try row.next(Bool.self)
         }
         return rows.first ?? false
+    }
+
+    /// The statement, or part of one, that writes a webhook.
+    func telling(_ notice: WebhookNotice, _ scope: Scope, from source: SQL? = nil) throws -> SQL {
+        try OutboxStore.insertion(
+            kind: WebhookNotice.kind,
+            notice,
+            in: scope,
+            keyRing: keyRing,
+            due: notice.date,
+            from: source
+        )
     }
 
     func claimPhone(_ phoneNumber: String, _ scope: Scope) -> SQL {
@@ -118,6 +222,14 @@ extension AccountStore {
             return conflict
         }
     }
+}
+
+/// An account whose password is about to be checked.
+package struct PasswordCandidate: Sendable {
+    package var account: Account
+    package var password: StoredPassword?
+    /// What a success gives back.
+    package var taken: RateLimits
 }
 
 /// A claim that another account holds, by the constraint that says so.

@@ -59,15 +59,18 @@ extension AccountStore {
     }
 
     /// Opens a new account for the identity (S3, S4, D2).
+    ///
+    /// - Throws: ``RateLimitReached``.
     package func signUp(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let target: SQL = """
             INSERT INTO accounts (project, account, tenant, methods, valid_since, email, email_original,
-                email_verified, display_name, photo_url, screen_name, language, time_zone, date_of_birth, created_at)
+                email_verified, display_name, photo_url, screen_name, language, time_zone, date_of_birth, disabled,
+                custom_attributes, created_at)
             SELECT \(write.scope.project.rawValue), \(account.id.rawValue), \(write.scope.tenant.rawValue),
                 \(account.methodNames), \(account.validSince), \(account.email?.canonical),
                 \(account.email?.original), \(account.emailVerified), \(account.displayName), \(account.photoURL),
                 \(account.screenName), \(account.language), \(account.timeZone), \(account.dateOfBirth),
-                \(account.createdAt)
+                \(account.disabled), \(account.customAttributes), \(account.createdAt)
             FROM gate WHERE open
             RETURNING account
             """
@@ -129,7 +132,7 @@ extension AccountStore {
             UPDATE accounts SET version = version + 1, methods = \([identity.provider.rawValue]),
                 valid_since = \(validSince), email_verified = true, email_original = \(identity.email?.original),
                 password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
-                email_link = false, initial_email = NULL, display_name = \(identity.profile.displayName),
+                email_link = false, second_factors = NULL, initial_email = NULL, display_name = \(identity.profile.displayName),
                 photo_url = \(identity.profile.photoURL), screen_name = \(identity.profile.screenName),
                 language = \(identity.profile.language), time_zone = \(identity.profile.timeZone),
                 date_of_birth = \(identity.profile.dateOfBirth)

@@ -77,25 +77,6 @@ extension AccountStore {
         return answers
     }
 
-    /// The account that has an address as its own, with its password hash.
-    package func findForPassword(
-        email: EmailAddress,
-        in scope: Scope
-    ) async throws -> (account: Account, password: StoredPassword?)? {
-        let rows = try await database.query(
-            """
-            SELECT \(sql: AccountRow.columnsWithoutActivity), a.password_hash, a.password_salt, a.password_parameters
-            FROM account_emails e
-            JOIN accounts a ON a.project = e.project AND a.account = e.account AND a.tenant = e.tenant
-            \(sql: AccountRow.joinsWithoutActivity)
-            WHERE e.project = \(scope.project.rawValue) AND e.tenant = \(scope.tenant.rawValue)
-                AND e.email_key = \(email.canonical)
-            """
-        ) { row in (try AccountRow.decode(&row), try StoredPassword.decode(&row)) }
-        guard let account = AccountRow.merge(rows.map(\.0)).first else { return nil }
-        return (account, rows.first?.1)
-    }
-
     /// Whether a one-time ID token was taken before.
     package func wasUsed(_ idToken: Secret, in scope: Scope) async throws -> Bool {
         let rows = try await database.query(
@@ -108,12 +89,19 @@ extension AccountStore {
     }
 
     /// The accounts that have an address as their own or from a linked provider.
-    package func find(anyEmail email: EmailAddress, in scope: Scope) async throws -> [Account] {
+    ///
+    /// - Throws: ``RateLimitReached``.
+    package func find(
+        anyEmail email: EmailAddress,
+        within limits: RateLimits,
+        in scope: Scope
+    ) async throws -> [Account] {
         let rows = try await database.query(
             """
-            SELECT \(sql: AccountRow.columns)
-            FROM accounts a \(sql: AccountRow.joins)
-            WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) AND a.account IN (
+            WITH \(sql: limits.taking)
+            SELECT m.passed, a.account IS NOT NULL, \(sql: AccountRow.columns)
+            FROM limits m
+            LEFT JOIN accounts a ON \(sql: limits.havePassed) AND a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) AND a.account IN (
                 SELECT account FROM account_emails
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND email_key = \(email.canonical)
@@ -122,10 +110,13 @@ extension AccountStore {
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND email = \(email.canonical)
             )
+            \(sql: AccountRow.joins)
             ORDER BY a.account
-            """,
-            AccountRow.decode
-        )
-        return AccountRow.merge(rows)
+            """
+        ) { row in
+            try limits.check(passed: try row.next())
+            return try row.next() ? try AccountRow.decode(&row) : nil
+        }
+        return AccountRow.merge(rows.compactMap(\.self))
     }
 }

@@ -15,11 +15,12 @@ extension ConfigurationStore {
         let signerKey = Secret(Data(random.bytes(64)).base64EncodedString())
         let sealed = try keyRing.seal(signerKey, for: Self.signerKeyPlace(id))
         let config = try Self.text(of: settings)
+        let delivery = try keyRing.seal(json: settings.delivery, for: Self.deliveryPlace(id))
         do {
             _ = try await changing(
                 """
-                INSERT INTO projects (project, number, config, password_signer_key, created_at)
-                VALUES (\(id.rawValue), \(number.rawValue), \(config)::jsonb, \(sealed), \(now()))
+                INSERT INTO projects (project, number, config, delivery, password_signer_key, created_at)
+                VALUES (\(id.rawValue), \(number.rawValue), \(config)::jsonb, \(delivery), \(sealed), \(now()))
                 RETURNING project
                 """
             )
@@ -47,16 +48,18 @@ extension ConfigurationStore {
         _ change: @escaping @Sendable (inout ProjectSettings) throws -> Void
     ) async throws -> Project {
         try await database.transaction { transaction in
-            let texts = try await transaction.query(
-                "SELECT config::text FROM projects WHERE project = \(id.rawValue) FOR UPDATE"
-            ) { try $0.next(String.self) }
-            guard let text = texts.first else { throw ConfigurationError.notFound }
-            var settings = try Self.settings(from: text)
+            let rows = try await transaction.query(
+                "SELECT config::text, delivery FROM projects WHERE project = \(id.rawValue) FOR UPDATE"
+            ) { row in (try row.next(String.self), try row.next([UInt8]?.self)) }
+            guard let (config, sealed) = rows.first else { throw ConfigurationError.notFound }
+            var settings = try readSettings(from: config, sealed, of: id)
             try change(&settings)
+            let delivery = try keyRing.seal(json: settings.delivery, for: Self.deliveryPlace(id))
             try await transaction.execute(
                 """
                 WITH version AS (UPDATE configuration SET version = version + 1)
-                UPDATE projects SET config = \(try Self.text(of: settings))::jsonb, version = version + 1
+                UPDATE projects SET config = \(try Self.text(of: settings))::jsonb, delivery = \(delivery),
+                    version = version + 1
                 WHERE project = \(id.rawValue)
                 """
             )
@@ -71,7 +74,7 @@ extension ConfigurationStore {
         "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
         "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
         "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
-        "oob_codes",
+        "oob_codes", "verification_codes", "rate_limits",
     ]
 
     /// Removes a project with everything that belongs to it.
@@ -137,17 +140,20 @@ extension ConfigurationStore {
 
     func readProjects() async throws -> [Project] {
         let rows = try await database.query(
-            "SELECT project, number, config::text, password_signer_key FROM projects"
+            "SELECT project, number, config::text, delivery, password_signer_key FROM projects"
         ) { row in
-            (try row.next(String.self), try row.next(Int64.self), try row.next(String.self), try row.next([UInt8].self))
+            (
+                try row.next(String.self), try row.next(Int64.self), try row.next(String.self),
+                try row.next([UInt8]?.self), try row.next([UInt8].self)
+            )
         }
-        return rows.compactMap { id, number, config, signerKey in
+        return rows.compactMap { id, number, config, delivery, signerKey in
             readable("project \(id)") {
                 guard let id = ProjectID(rawValue: id) else { throw ConfigurationError.unreadable("its id") }
                 return Project(
                     id: id,
                     number: ProjectNumber(rawValue: number),
-                    settings: try Self.settings(from: config),
+                    settings: try readSettings(from: config, delivery, of: id),
                     passwordSignerKey: try keyRing.openSecret(signerKey, for: Self.signerKeyPlace(id))
                 )
             }
@@ -156,13 +162,20 @@ extension ConfigurationStore {
 
     private static func signerKeyPlace(_ id: ProjectID) -> String { "projects/\(id)/password_signer_key" }
 
+    private static func deliveryPlace(_ id: ProjectID) -> String { "projects/\(id)/delivery" }
+
+    /// All but what is sealed.
     private static func text(of settings: ProjectSettings) throws -> String {
+        var settings = settings
+        settings.delivery = DeliverySettings()
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return String(decoding: try encoder.encode(settings), as: UTF8.self)
     }
 
-    private static func settings(from text: String) throws -> ProjectSettings {
-        try JSONDecoder().decode(ProjectSettings.self, from: Data(text.utf8))
+    private func readSettings(from text: String, _ delivery: [UInt8]?, of id: ProjectID) throws -> ProjectSettings {
+        var settings = try JSONDecoder().decode(ProjectSettings.self, from: Data(text.utf8))
+        if let delivery { settings.delivery = try keyRing.openJSON(delivery, for: Self.deliveryPlace(id)) }
+        return settings
     }
 }

@@ -16,7 +16,7 @@ package final class ConfigurationStore: Service, Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let random: RandomSource
-    let now: @Sendable () -> Date
+    package let now: @Sendable () -> Date
     private let logger: Logger
     private let state = Mutex(State())
 

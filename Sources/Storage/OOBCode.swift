@@ -9,13 +9,14 @@ package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
     case recoverEmail = "RECOVER_EMAIL"
     case emailSignIn = "EMAIL_SIGNIN"
     case verifyAndChangeEmail = "VERIFY_AND_CHANGE_EMAIL"
+    case revertSecondFactor = "REVERT_SECOND_FACTOR_ADDITION"
 
     /// Seconds for which a code is good.
     package var lifetime: Double {
         switch self {
         case .passwordReset: 3_600
         case .emailSignIn: 6 * 3_600
-        case .verifyEmail, .recoverEmail, .verifyAndChangeEmail: 3 * 86_400
+        case .verifyEmail, .recoverEmail, .verifyAndChangeEmail, .revertSecondFactor: 3 * 86_400
         }
     }
 }
@@ -23,7 +24,8 @@ package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
 /// A code that somebody shows, as it was stored.
 package struct OOBCode: Sendable {
     package var type: OOBCodeType
-    /// The account; for a sign-in code, the canonical address.
+    /// The account; for a sign-in code, the canonical address; for the code that takes a second factor away again,
+    /// ``revertOwner(_:_:)``.
     package var owner: String
     /// The account's address when the code was made; in a sign-in code the one to which it went; in a recovery code the
     /// one that comes back.
@@ -58,4 +60,17 @@ package struct NewOOBCode: Sendable {
 }
 
 /// The code was used, replaced or voided meanwhile.
-package struct SpentCode: Error, Sendable {}
+package struct SpentCode: Error, Sendable {
+    package var code: OneTimeCode
+}
+
+extension OOBCode {
+    /// The owner of the code that takes a second factor away again: each enrolment has its own.
+    package static func revertOwner(_ account: AccountID, _ enrollment: String) -> String { "\(account)/\(enrollment)" }
+
+    /// Nil for codes of other types.
+    package var revertedFactor: (account: AccountID, enrollment: String)? {
+        guard type == .revertSecondFactor, let slash = owner.lastIndex(of: "/") else { return nil }
+        return (AccountID(String(owner[..<slash])), String(owner[owner.index(after: slash)...]))
+    }
+}

@@ -16,12 +16,20 @@ package struct OOBCodeStore: Sendable {
     private static let remembrance = 86_400.0
 
     /// Stores a code and its mail by one statement, in place of the owner's older one of the type.
-    package func insert(_ code: NewOOBCode, in scope: Scope, now: Date) async throws {
-        try await Self.insert(code, scope, keyRing, now: now, database)
+    ///
+    /// - Throws: ``RateLimitReached``.
+    package func insert(
+        _ code: NewOOBCode,
+        within limits: RateLimits = .none,
+        in scope: Scope,
+        now: Date
+    ) async throws {
+        try await Self.insert(code, within: limits, scope, keyRing, now: now, database)
     }
 
     static func insert(
         _ code: NewOOBCode,
+        within limits: RateLimits = .none,
         _ scope: Scope,
         _ keyRing: KeyRing,
         now: Date,
@@ -32,40 +40,57 @@ package struct OOBCodeStore: Sendable {
         let insertion: SQL = """
             INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, created_at,
                 valid_until, expires_at)
-            VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(code.isDecoy ? "NONE" : code.type.rawValue),
+            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), \(code.isDecoy ? "NONE" : code.type.rawValue),
                 \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved), \(now),
-                \(validUntil), \(expiry))
+                \(validUntil), \(expiry)
+            FROM limits WHERE \(sql: limits.havePassed)
             ON CONFLICT (project, tenant, type, owner) DO UPDATE SET code_hash = EXCLUDED.code_hash,
                 email = EXCLUDED.email, new_email = EXCLUDED.new_email, created_at = EXCLUDED.created_at,
                 proved = EXCLUDED.proved OR (oob_codes.proved AND oob_codes.email = EXCLUDED.email),
                 valid_until = EXCLUDED.valid_until, expires_at = EXCLUDED.expires_at
+            RETURNING owner
             """
-        guard let mail = code.mail else {
-            try await executor.execute(insertion)
-            return
+        var statement: SQL = "WITH \(sql: limits.taking), code AS (\(sql: insertion))"
+        if let mail = code.mail {
+            let message = try OutboxStore.insertion(
+                kind: Mail.kind,
+                mail,
+                in: scope,
+                keyRing: keyRing,
+                due: now,
+                expiry: validUntil,
+                isDecoy: code.isDecoy,
+                from: "code"
+            )
+            statement = "\(sql: statement), message AS (\(sql: message))"
         }
-        let message = try OutboxStore.insertion(
-            kind: Mail.kind,
-            mail,
-            in: scope,
-            keyRing: keyRing,
-            due: now,
-            expiry: validUntil,
-            isDecoy: code.isDecoy
-        )
-        try await executor.execute("WITH code AS (\(sql: insertion)) \(sql: message)")
+        let passed = try await executor.query("\(sql: statement) SELECT passed FROM limits") { row in
+            try row.next(Int64.self)
+        }
+        try limits.check(passed: passed.first ?? 0)
     }
 
     /// The code that the text names, also when its time is over; nil when it is none, or was used.
-    package func find(_ code: Secret, in scope: Scope) async throws -> OOBCode? {
+    ///
+    /// - Parameter limits: of texts that are no code.
+    /// - Throws: ``RateLimitReached``.
+    package func find(
+        _ code: Secret,
+        within limits: RateLimits = .none,
+        in scope: Scope
+    ) async throws -> OOBCode? {
         let hash = SecureHash.sha256(code.reveal())
         return try await database.query(
             """
-            SELECT type, owner, email, new_email, proved, valid_until FROM oob_codes
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND code_hash = \(hash)
+            WITH found AS MATERIALIZED (
+                SELECT type, owner, email, new_email, proved, valid_until FROM oob_codes
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND code_hash = \(hash)
+            ), \(sql: limits.taking(unless: "EXISTS (SELECT FROM found)"))
+            SELECT m.passed, c.* FROM limits m LEFT JOIN found c ON true
             """
         ) { row -> OOBCode? in
-            guard let type = OOBCodeType(rawValue: try row.next()) else { return nil }
+            try limits.check(passed: try row.next())
+            guard let type = try row.next(String?.self).flatMap({ OOBCodeType(rawValue: $0) }) else { return nil }
             let owner: String = try row.next()
             guard let email = EmailAddress(try row.next()) else { return nil }
             return OOBCode(
@@ -82,15 +107,7 @@ package struct OOBCodeStore: Sendable {
 
     /// Ends a code without doing anything.
     package func spend(_ code: OOBCode, in scope: Scope) async throws {
-        try await database.execute("\(sql: Self.spending(code.hash, scope))")
-    }
-
-    /// The statement that ends a code: who gets no row of it came too late.
-    static func spending(_ hash: [UInt8], _ scope: Scope) -> SQL {
-        """
-        DELETE FROM oob_codes WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-            AND code_hash = \(hash) RETURNING code_hash
-        """
+        try await database.execute(OneTimeCode.mail(code.hash).spending(scope))
     }
 
     /// Ends codes of an account, and sign-in codes of addresses.

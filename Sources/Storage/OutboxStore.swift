@@ -23,44 +23,63 @@ package struct OutboxStore: Sendable {
         package var attempts: Int
         /// The identity that it is about has been linked again, to whatever account.
         package var isLinkedAgain: Bool
+        /// Its time is over: it is of no use any more.
+        package var isOver: Bool
+    }
+
+    /// Which messages somebody takes.
+    package enum Selection: Sendable {
+        case only(_ kind: String)
+        case allBut(_ kind: String)
     }
 
     /// Seconds for which a message that is over is kept.
     private static let lifetime = 30.0 * 86_400
 
-    /// Takes messages that are due, the longest overdue first.
+    /// Takes messages that are due, the longest overdue first, also those whose time is over.
     ///
     /// - Parameters:
     ///   - lease: seconds in which nobody else takes them.
-    ///   - kind: what this node cannot deliver, and leaves to others.
+    ///   - kinds: what this node cannot deliver, and leaves to others, but for `exceptions`: a kind and a project each.
     package func take(
         limit: Int,
         lease: TimeInterval,
-        except kind: String? = nil,
+        _ selection: Selection,
+        except kinds: [String] = [],
+        butFor exceptions: [(kind: String, project: ProjectID)] = [],
         now: Date
     ) async throws -> [Message] {
+        let wanted: SQL =
+            switch selection {
+            case .only(let kind): "kind = \(kind)"
+            case .allBut(let kind): "kind <> \(kind)"
+            }
         let rows = try await database.query(
             """
             UPDATE outbox o SET attempts = attempts + 1, next_attempt_at = \(now.addingTimeInterval(lease))
             FROM (
                 SELECT project, message FROM outbox
                 WHERE delivered_at IS NULL AND abandoned_at IS NULL AND next_attempt_at <= \(now)
-                    AND kind IS DISTINCT FROM \(kind)
+                    AND \(sql: wanted)
+                    AND (kind <> ALL (\(kinds)::text[]) OR (kind, project) IN (
+                        SELECT * FROM unnest(\(exceptions.map(\.kind))::text[],
+                            \(exceptions.map(\.project.rawValue))::text[])
+                    ))
                 ORDER BY next_attempt_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
             ) due
             WHERE o.project = due.project AND o.message = due.message
             RETURNING o.project, o.message, o.kind, o.payload, o.attempts, EXISTS (
                 SELECT FROM credential_subjects c WHERE c.project = o.project AND c.tenant = o.tenant
                     AND c.provider = o.provider AND c.subject = o.subject
-            )
+            ), coalesce(o.expires_at <= \(now), false)
             """
         ) { row in
             (
                 try row.next(String.self), try row.next(String.self), try row.next(String.self),
-                try row.next([UInt8].self), try row.next(Int32.self), try row.next(Bool.self)
+                try row.next([UInt8].self), try row.next(Int32.self), try row.next(Bool.self), try row.next(Bool.self)
             )
         }
-        return rows.compactMap { project, id, kind, payload, attempts, isLinkedAgain in
+        return rows.compactMap { project, id, kind, payload, attempts, isLinkedAgain, isOver in
             guard let project = ProjectID(rawValue: project) else { return nil }
             return Message(
                 project: project,
@@ -69,7 +88,8 @@ package struct OutboxStore: Sendable {
                 // One that cannot be read must not keep the others from being delivered.
                 payload: try? keyRing.open(payload, for: Self.place(project, id)),
                 attempts: Int(attempts),
-                isLinkedAgain: isLinkedAgain
+                isLinkedAgain: isLinkedAgain,
+                isOver: isOver
             )
         }
     }
@@ -158,6 +178,7 @@ package struct OutboxStore: Sendable {
     /// - Parameters:
     ///   - expiry: when it is of no use any more, delivered or not.
     ///   - isDecoy: it counts as delivered.
+    ///   - source: the part of the statement without a row of which nothing is written.
     static func insertion(
         kind: String,
         _ payload: some Encodable & Sendable,
@@ -167,7 +188,8 @@ package struct OutboxStore: Sendable {
         keyRing: KeyRing,
         due: Date,
         expiry: Date? = nil,
-        isDecoy: Bool = false
+        isDecoy: Bool = false,
+        from source: SQL? = nil
     ) throws -> SQL {
         let id = UUID().uuidString.lowercased()
         let sealed = try keyRing.seal(json: payload, for: place(scope.project, id))
@@ -175,8 +197,9 @@ package struct OutboxStore: Sendable {
         return """
             INSERT INTO outbox (project, message, kind, payload, tenant, provider, subject, next_attempt_at, created_at,
                 delivered_at, expires_at)
-            VALUES (\(scope.project.rawValue), \(id), \(kind), \(sealed), \(scope.tenant.rawValue),
-                \(provider?.rawValue), \(subject), \(due), \(due), \(delivered), \(expiry))
+            SELECT \(scope.project.rawValue), \(id), \(kind), \(sealed), \(scope.tenant.rawValue),
+                \(provider?.rawValue), \(subject), \(due), \(due), \(delivered), \(expiry)
+                \(sql: source.map { "FROM \(sql: $0)" } ?? "")
             """
     }
 

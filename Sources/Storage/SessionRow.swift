@@ -5,7 +5,8 @@ import Sessions
 /// The columns of a session that operations read.
 enum SessionRow {
     static let columns: SQL = """
-        s.session, s.auth_time, s.sign_in_provider, s.claims, s.sign_in_attributes, s.revoked_at IS NOT NULL
+        s.session, s.auth_time, s.sign_in_provider, s.claims, s.sign_in_attributes, s.second_factor,
+        s.second_factor_identifier, s.revoked_at IS NOT NULL
         """
 
     /// Nil when the row has no session.
@@ -15,6 +16,8 @@ enum SessionRow {
         let provider: String? = try row.next()
         let claims: String? = try row.next()
         let attributes: String? = try row.next()
+        let kind: String? = try row.next()
+        let enrollment: String? = try row.next()
         let revoked: Bool? = try row.next()
         guard let id = id.flatMap(SessionID.init(rawValue:)), let authTime, let provider, let revoked else {
             return nil
@@ -25,6 +28,9 @@ enum SessionRow {
             signInProvider: ProviderID(provider),
             claims: claims,
             signInAttributes: attributes,
+            secondFactor: kind.flatMap { kind in
+                enrollment.map { IDTokenClaims.SecondFactor(kind: kind, enrollment: $0) }
+            },
             revoked: revoked
         )
     }

@@ -11,6 +11,7 @@ package struct NewSession: Sendable {
     /// Claims of the provider or of a custom token that live as long as the session: JSON objects as text.
     package var claims: String?
     package var signInAttributes: String?
+    package var secondFactor: IDTokenClaims.SecondFactor?
     package var userAgent: String?
     package var addressPrefix: String?
 
@@ -21,6 +22,7 @@ package struct NewSession: Sendable {
         signInProvider: ProviderID,
         claims: String? = nil,
         signInAttributes: String? = nil,
+        secondFactor: IDTokenClaims.SecondFactor? = nil,
         userAgent: String? = nil,
         addressPrefix: String? = nil
     ) {
@@ -30,6 +32,7 @@ package struct NewSession: Sendable {
         self.signInProvider = signInProvider
         self.claims = claims
         self.signInAttributes = signInAttributes
+        self.secondFactor = secondFactor
         self.userAgent = userAgent
         self.addressPrefix = addressPrefix
     }
@@ -42,6 +45,7 @@ package struct StoredSession: Sendable, Hashable {
     package var signInProvider: ProviderID
     package var claims: String?
     package var signInAttributes: String?
+    package var secondFactor: IDTokenClaims.SecondFactor?
     package var revoked: Bool
 }
 

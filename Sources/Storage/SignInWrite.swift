@@ -1,3 +1,4 @@
+package import Delivery
 package import Federation
 package import Linking
 import Postgres
@@ -18,8 +19,14 @@ package struct SignInWrite: Sendable {
     package var redeems: [UInt8]?
     /// The grant counts as withdrawn, which this sign-in disproves.
     package var restoresGrant = false
+    /// What the project's own endpoint is told of it.
+    package var notice: WebhookNotice?
     /// Providers whose credentials the account loses by this, and at which the grants are ended too.
     package var revocable: Set<ProviderID> = []
+    /// Within which a new account is made.
+    package var limits = RateLimits.none
+    /// What a function of the project said; nil when none was asked, and for a new account, which has it already.
+    package var amendment: Amendment?
 
     package init(
         scope: Scope,

@@ -16,6 +16,8 @@ package struct Stores: Sendable {
     package let outbox: OutboxStore
     package let keptNames: KeptNameStore
     package let oobCodes: OOBCodeStore
+    package let verificationCodes: VerificationCodeStore
+    package let rateLimits: RateLimitStore
 
     package init(
         database: PostgresClient,
@@ -42,6 +44,8 @@ package struct Stores: Sendable {
         outbox = OutboxStore(database: database, keyRing: keyRing)
         keptNames = KeptNameStore(database: database, keyRing: keyRing)
         oobCodes = OOBCodeStore(database: database, keyRing: keyRing)
+        verificationCodes = VerificationCodeStore(database: database, keyRing: keyRing)
+        rateLimits = RateLimitStore(database: database)
     }
 
     /// Of each kind of batch, by its name.

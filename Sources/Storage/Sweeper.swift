@@ -5,7 +5,7 @@ import ServiceLifecycle
 package import struct Foundation.Date
 
 /// Deletes what has expired: flows that nobody finished, pending credentials, hashes of used ID tokens, handled events,
-/// messages that were delivered or given up, codes of mails.
+/// messages that were delivered or given up, codes of mails and SMS, what limits remember.
 ///
 /// Nothing depends on it but the size of the tables: whoever reads them looks at the time too. Several nodes sweep side
 /// by side, each the rows that no other one holds.
@@ -39,7 +39,7 @@ package struct Sweeper: Service {
     package func sweep() async throws -> Int {
         let tables: [SQL] = [
             "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
-            "oob_codes",
+            "oob_codes", "verification_codes", "rate_limits",
         ]
         var total = 0
         for table in tables {

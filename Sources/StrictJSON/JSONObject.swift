@@ -12,7 +12,7 @@ package struct JSONObject: Sendable, Hashable {
         }
 
         /// By the bytes: texts that Unicode calls equivalent are different names.
-        func isNamed(_ name: String) -> Bool {
+        package func isNamed(_ name: String) -> Bool {
             self.name.utf8.count == name.utf8.count && self.name.utf8.elementsEqual(name.utf8)
         }
     }

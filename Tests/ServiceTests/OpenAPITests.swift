@@ -66,6 +66,52 @@ struct OpenAPITests {
         }
     }
 
+    @Test("has no default response, and no object of any shape without a reason beside it")
+    func isDefinite() {
+        #expect(document.indefiniteParts == [])
+    }
+
+    @Test(
+        "would find a default response and shapes that say nothing",
+        arguments: [
+            ("responses: { default: { description: x } }", ["GET /x: default"]),
+            ("responses: { '200': { content: { t: { schema: { type: object } } } } }", ["GET /x 200"]),
+            (
+                "responses: { '200': { content: { t: { schema: { type: object, properties: { a: { type: string } } } } } } }",
+                ["GET /x 200"]
+            ),
+            ("responses: { '200': { content: { t: { schema: { type: array, items: {} } } } } }", ["GET /x 200[]"]),
+            (
+                "requestBody: { content: { t: { schema: { properties: { a: { $ref: '#/components/schemas/S' } } } } } }",
+                ["GET /x body.a"]
+            ),
+            ("requestBody: { content: { t: { schema: { type: object, description: Ours. } } } }", []),
+            ("responses: { '200': { content: { t: { schema: { type: object, additionalProperties: false } } } } }", []),
+        ] as [(String, [String])]
+    )
+    func findsIndefinite(_ operation: String, _ parts: [String]) throws {
+        let text =
+            "{ servers: [{ url: / }], paths: { /x: { get: { \(operation) } } }, components: { schemas: { S: { type: object } } } }"
+        #expect(try OpenAPIDocument(text).indefiniteParts == parts)
+    }
+
+    @Test("merges what operations share, and lets their own win")
+    func merges() throws {
+        let document = try OpenAPIDocument(
+            """
+            x: &x { '400': { description: shared }, '500': { description: shared } }
+            paths: { /x: { get: { responses: { <<: *x, '400': { content: {} } } } } }
+            """
+        )
+        let operation = OpenAPIDocument.Operation(method: "GET", path: "/x")
+        func check(_ status: Int, _ body: String) -> [String] {
+            document.check(operation, status: status, contentType: "text/plain", body: body)
+        }
+        #expect(check(500, "") == [])
+        #expect(check(400, "x") == ["content type \"text/plain\" is not described"])
+        #expect(check(404, "") == ["status 404 is not described"])
+    }
+
     // MARK: The checker itself
 
     private func check(_ body: String, status: Int = 200) -> [String] {

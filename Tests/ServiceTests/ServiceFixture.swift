@@ -26,10 +26,12 @@ struct ServiceFixture: Sendable {
 
     static let project: Project = {
         guard let id = ProjectID(rawValue: "demo-project") else { preconditionFailure("a valid id") }
+        var settings = ProjectSettings()
+        settings.rateLimits.isEnabled = false
         return Project(
             id: id,
             number: ProjectNumber(rawValue: 123_456_789_012),
-            settings: ProjectSettings(),
+            settings: settings,
             passwordSignerKey: Secret(Data(repeating: 7, count: 64).base64EncodedString())
         )
     }()

@@ -8,6 +8,18 @@ package struct StatementCount: Sendable {
     /// Round trips, as every statement is one, BEGIN and COMMIT included.
     package var total: Int { statements.reduce(0) { $0 + $1.calls } }
 
+    /// Those that begin and end transactions.
+    package var bracketing: Int {
+        statements.filter { $0.text.hasPrefix("BEGIN") || ["COMMIT", "ROLLBACK"].contains($0.text) }
+            .reduce(0) { $0 + $1.calls }
+    }
+
+    /// Without statements of the same text.
+    package func without(_ other: StatementCount) -> StatementCount {
+        let texts = Set(other.statements.map(\.text))
+        return StatementCount(statements: statements.filter { !texts.contains($0.text) })
+    }
+
     /// What `operation` asks; nothing else may use the database meanwhile.
     ///
     /// - Throws: ``StatementsUncounted`` when the server isn't set up for it.

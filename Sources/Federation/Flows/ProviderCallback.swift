@@ -71,7 +71,7 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
 extension ProviderCallback {
     /// Whether the callback came to the address that was registered: scheme and host in any case, an empty path and `/`
     /// alike, the rest byte for byte; what the registered query has must be there.
-    func came(to registered: String) -> Bool {
+    package func came(to registered: String) -> Bool {
         guard let other = URLParts(registered), other.fragment == nil else { return false }
         guard parts.scheme == other.scheme, parts.host == other.host, !parts.hasUserInfo, !other.hasUserInfo,
             parts.effectivePort == other.effectivePort

@@ -1,7 +1,7 @@
 /// `application/x-www-form-urlencoded` text and URL queries.
-enum FormText {
+package enum FormText {
     /// The pairs in order: cut at `&`, then at the first `=`; names and values still encoded.
-    static func pairs(_ text: String) -> [(name: Substring, value: Substring)] {
+    package static func pairs(_ text: String) -> [(name: Substring, value: Substring)] {
         text.utf8.split(separator: UInt8(ascii: "&")).map { part in
             guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (Substring(part), "") }
             return (Substring(part[..<equals]), Substring(part[part.index(after: equals)...]))
@@ -12,7 +12,7 @@ enum FormText {
     ///
     /// Anything that is no escape stays as it is, because some clients send values that were never encoded. Bytes that
     /// are no UTF-8 become U+FFFD.
-    static func decode(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
+    package static func decode(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
         let source = Array(text.utf8)
         guard source.contains(where: { $0 == UInt8(ascii: "%") || ($0 == UInt8(ascii: "+") && plusIsSpace) }) else {
             return String(text)

@@ -22,18 +22,26 @@ enum ProviderURL {
 }
 
 /// Where a provider may send the browser back.
-enum RedirectURI {
+package enum RedirectURI {
     private static let dangerous: Set<String> = [
         "javascript", "data", "vbscript", "file", "about", "blob", "filesystem",
     ]
 
     /// An absolute URI of visible ASCII without fragment and credentials; custom schemes may lack an authority.
-    static func isAcceptable(_ text: String) -> Bool {
+    package static func isAcceptable(_ text: String) -> Bool {
         guard let parts = URLParts(text), parts.fragment == nil, !parts.hasUserInfo, !dangerous.contains(parts.scheme),
             !text.contains("\\")
         else { return false }
-        if parts.scheme == "https" || parts.scheme == "http" { return parts.host?.isEmpty == false }
+        if parts.scheme == "https" || parts.scheme == "http" { return parts.host.map(isHost) ?? false }
         return true
+    }
+
+    /// A name without what browsers read in ways of their own, or an IPv6 address in brackets.
+    private static func isHost(_ text: String) -> Bool {
+        if text.hasPrefix("["), text.hasSuffix("]") {
+            return text.dropFirst().dropLast().utf8.allSatisfy { "0123456789abcdef:.".utf8.contains($0) }
+        }
+        return !text.isEmpty && !text.utf8.contains { "[]%<>^|`{}\"".utf8.contains($0) }
     }
 }
 

@@ -1,15 +1,15 @@
 /// A URL cut into its parts without changing a byte of any (RFC 3986 appendix B).
-struct URLParts: Sendable, Hashable {
+package struct URLParts: Sendable, Hashable {
     /// Lower-case.
-    let scheme: String
+    package let scheme: String
     /// Nil without `//`: `urn:ietf:…`; empty in `yj-xxxxx:///`.
     let authority: String?
-    let path: String
-    let query: String?
-    let fragment: String?
+    package let path: String
+    package let query: String?
+    package let fragment: String?
 
     /// Nil unless the text is absolute and made of visible ASCII, as every URL on the wire is.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= 65_536, text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             return nil
         }
@@ -43,7 +43,7 @@ struct URLParts: Sendable, Hashable {
     }
 
     /// The authority without user and port, lower-case.
-    var host: String? {
+    package var host: String? {
         guard let authority else { return nil }
         return hostAndPort(authority).host.lowercased()
     }
@@ -53,7 +53,7 @@ struct URLParts: Sendable, Hashable {
     var hasUserInfo: Bool { authority?.contains("@") ?? false }
 
     /// `scheme://host[:port]`, lower-case; nil without a host.
-    var origin: String? {
+    package var origin: String? {
         guard let host, !host.isEmpty else { return nil }
         return scheme + "://" + host + (port.map { ":\($0)" } ?? "")
     }

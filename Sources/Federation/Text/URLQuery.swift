@@ -1,6 +1,6 @@
 extension String {
     /// Adds parameters to a URL's query; those that stand there already keep the URL's value, except where ours must win.
-    func adding(_ parameters: [(name: String, value: String)]) -> String {
+    package func adding(_ parameters: [(name: String, value: String)]) -> String {
         let mark = firstIndex(of: "?") ?? endIndex
         let ours = Set(parameters.map { $0.name.lowercased() })
         let kept = FormText.pairs(String(self[mark...].dropFirst())).filter { pair in

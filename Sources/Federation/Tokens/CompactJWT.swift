@@ -2,20 +2,20 @@ import StrictJSON
 import Secrets
 
 /// A signed JWT (RFC 7515 §7.1) taken apart strictly; nothing of it is believed yet.
-struct CompactJWT: Sendable {
+package struct CompactJWT: Sendable {
     /// The header's `alg`, as text.
     let algorithm: String
     let keyID: String?
     let claims: JSONObject
-    let signedBytes: [UInt8]
-    let signature: [UInt8]
+    package let signedBytes: [UInt8]
+    package let signature: [UInt8]
 
     /// Up to 128 KiB: three parts of canonical base64url, two of them JSON objects without duplicate members.
     ///
     /// The header's `jku`, `jwk`, `x5u` and `x5c` are not looked at; `crit`, `zip` and unencoded payloads are refused,
     /// and so is a `typ` that names another kind of token.
     /// - Parameter isSecurityEvent: takes the type of security event tokens (RFC 8417 §2.3), which no ID token may have.
-    init(_ text: String, isSecurityEvent: Bool = false) throws(FederationError) {
+    package init(_ text: String, isSecurityEvent: Bool = false) throws(FederationError) {
         guard text.utf8.count <= 131_072 else { throw .unparsableIDToken }
         let bytes = Array(text.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Delivery
 import Development
 import Federation
 import Foundation
@@ -91,6 +92,9 @@ struct Dev: AsyncParsableCommand {
         let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
         let provider = TestProvider(port: port == 0 ? 0 : port + 1, logger: quiet(logger))
         let address = OwnAddress()
+        var options = DevelopmentMode.options(stores: stores, project: projectID) { address.baseURL }
+        options.messenger = Messenger(through: outbound)
+        options.functions = FunctionCaller(through: outbound)
         let assembly = ServiceAssembly(
             stores: stores,
             federation: FederationService(
@@ -99,7 +103,7 @@ struct Dev: AsyncParsableCommand {
                 verifiers: [FakeCredentialVerifier()]
             ),
             passwords: passwords,
-            options: DevelopmentMode.options(stores: stores, project: projectID) { address.baseURL },
+            options: options,
             logger: logger,
             now: { Date() }
         )
@@ -123,7 +127,7 @@ struct Dev: AsyncParsableCommand {
         var services: [any Service] = [
             database, outbound, passwords, stores.configuration, assembly.deliveries,
             Sweeper(database: database, logger: logger, now: { Date() }),
-            MailPrinter(stores: stores, say: Progress.say),
+            MessagePrinter(stores: stores, say: Progress.say),
         ]
         if demoProviders != .none { services.append(provider) }
         let group = ServiceGroup(

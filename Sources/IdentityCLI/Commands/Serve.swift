@@ -60,6 +60,8 @@ struct Serve: AsyncParsableCommand {
         var options = ServiceAssembly.Options()
         options.limits.proxies = proxies
         options.publicURL = configuration.publicURL
+        options.functions = FunctionCaller(through: outbound)
+        options.messenger = Messenger(through: outbound)
         let smtp = configuration.mail.map { SMTPClient($0.server) }
         if let mail = configuration.mail, let smtp { options.mailer = Mailer(from: mail.sender, through: smtp) }
         options.migrationsAreCurrent = { (try? await Migrator(database).plan().isEmpty) ?? false }

@@ -15,16 +15,26 @@ package struct Call: Sendable {
     package var device: Device
     package var logger: Logger
 
-    /// Who seems to call, for the list of sessions.
+    /// Who seems to call.
     package struct Device: Sendable {
         /// At most 256 characters, without control characters.
         package var userAgent: String?
         /// /24 of IPv4, /64 of IPv6.
         package var addressPrefix: String?
+        package var address: String?
+        /// Whom limits count as one: an address of IPv4, a /64 of IPv6.
+        package var subscriber: String?
 
-        package init(userAgent: String? = nil, addressPrefix: String? = nil) {
+        package init(
+            userAgent: String? = nil,
+            addressPrefix: String? = nil,
+            address: String? = nil,
+            subscriber: String? = nil
+        ) {
             self.userAgent = userAgent
             self.addressPrefix = addressPrefix
+            self.address = address
+            self.subscriber = subscriber
         }
     }
 

@@ -18,9 +18,19 @@ package struct NetworkAddress: Sendable, Hashable {
     /// The network that it belongs to, for people to recognise a device by: `203.0.113.0/24`, `2001:db8:0:0::/64`.
     package var prefix: String {
         guard bytes.count == 16 else { return bytes.prefix(3).map(String.init).joined(separator: ".") + ".0/24" }
-        let groups = stride(from: 0, to: 8, by: 2).map { Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
-        return groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+        return groups(4) + "::/64"
     }
+
+    /// The whole: `203.0.113.7`, `2001:db8:0:0:0:0:0:1`.
+    package var text: String { bytes.count == 16 ? groups(8) : bytes.map(String.init).joined(separator: ".") }
+
+    private func groups(_ count: Int) -> String {
+        stride(from: 0, to: count * 2, by: 2).map { String(Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]), radix: 16) }
+            .joined(separator: ":")
+    }
+
+    /// What one customer of a network has at least: an address of IPv4, a /64 of IPv6.
+    package var subscriber: String { bytes.count == 16 ? prefix : text }
 
     private static func version4(_ text: some StringProtocol) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

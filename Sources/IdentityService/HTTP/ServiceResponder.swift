@@ -126,6 +126,8 @@ package struct ServiceResponder: Sendable {
                 project: project,
                 userAgent: call.device.userAgent,
                 addressPrefix: call.device.addressPrefix,
+                address: call.device.address,
+                subscriber: call.device.subscriber,
                 apiKey: try gate.key(query, request.headers),
                 language: call.language
             )
@@ -143,7 +145,12 @@ package struct ServiceResponder: Sendable {
         let agent = request.headers[.userAgent].map { String(WireError.line($0).prefix(256)) }
         let address = request.peer
             .map { limits.proxies.client(peer: $0, forwardedFor: request.headers[.forwardedFor]) }
-        return Call.Device(userAgent: agent, addressPrefix: address?.prefix)
+        return Call.Device(
+            userAgent: agent,
+            addressPrefix: address?.prefix,
+            address: address?.text,
+            subscriber: address?.subscriber
+        )
     }
 
     private func finish(_ response: inout Response, to request: Request, id: String) {

@@ -36,9 +36,8 @@ package struct TrustedProxies: Sendable, Hashable {
         guard trusts(peer), let header else { return peer }
         var client = peer
         for text in header.split(separator: ",").reversed() {
-            guard let address = NetworkAddress(text.trimmingPrefix { $0 == " " }.prefix { $0 != " " }) else {
-                return client
-            }
+            let words = text.split { $0 == " " || $0 == "\t" }
+            guard words.count == 1, let address = NetworkAddress(words[0]) else { return client }
             client = address
             guard trusts(address) else { return client }
         }

@@ -25,6 +25,7 @@ extension JSONWriter {
         password(of: account, for: view)
         member("passwordUpdatedAt", number: account.passwordUpdatedAt?.milliseconds)
         providers(of: account)
+        secondFactors(account.secondFactors)
         member("validSince", int64: account.validSince > 0 ? account.validSince : nil)
         member("disabled", account.disabled)
         member("createdAt", int64: account.createdAt.milliseconds)
@@ -128,6 +129,13 @@ extension Date {
     var wireText: String {
         let rest = (milliseconds % 1000 + 1000) % 1000
         return "\(UTCTime(seconds: (milliseconds - rest) / 1000).text).\(UTCTime.digits(Int(rest), 3))Z"
+    }
+
+    /// RFC 3339 in UTC with microseconds.
+    var microsecondText: String {
+        let microseconds = Int64((timeIntervalSince1970 * 1_000_000).rounded())
+        let rest = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
+        return "\(UTCTime(seconds: (microseconds - rest) / 1_000_000).text).\(UTCTime.digits(Int(rest), 6))Z"
     }
 
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }

@@ -16,9 +16,9 @@ extension JSONWriter {
         member("email", credential.identity.email?.canonical)
         member("emailVerified", result.emailVerified)
         switch result.outcome {
-        case .signedIn(let account, let tokens, let isNewUser, let emailRecycled):
+        case .signedIn(let account, let result, let isNewUser, let emailRecycled):
             member("localId", account.id.rawValue)
-            self.tokens(tokens)
+            firstFactor(result)
             member("isNewUser", ifTrue: isNewUser)
             member("emailRecycled", ifTrue: emailRecycled)
         case .needsConfirmation(let account, let providers):

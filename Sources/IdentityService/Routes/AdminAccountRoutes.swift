@@ -33,7 +33,6 @@ struct AdminAccountRoutes {
         guard try !body.has("idToken") || !body.has("localId") else {
             throw AccountsError.unexpectedParameter("User ID")
         }
-        guard try body.objects("mfaInfo").isEmpty else { throw WireError.notBuilt }
         var new = AdminAccounts.NewAccount()
         new.localID = try body.string("localId")
         new.email = try body.string("email")
@@ -43,6 +42,7 @@ struct AdminAccountRoutes {
         new.photoURL = try body.string("photoUrl")
         new.phoneNumber = try body.string("phoneNumber")
         new.disabled = try body.bool("disabled") ?? false
+        new.secondFactors = try Self.secondFactors(body.objects("mfaInfo"))
         let account = try await accounts.create(new, call.project, call.tenant)
         return .json { json in
             json.kind("SignupNewUserResponse")
@@ -76,7 +76,6 @@ struct AdminAccountRoutes {
 
     func update(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        guard try !body.has("mfa") else { throw WireError.notBuilt }
         var changes = AdminAccounts.Changes()
         changes.localID = try body.string("localId")
         changes.email = try body.string("email")
@@ -93,6 +92,7 @@ struct AdminAccountRoutes {
         changes.deleteProviders = try body.strings("deleteProvider")
         changes.unblockProviders = try body.strings("unblockProvider")
         changes.deleteAttributes = try UpdateAccountRoute.attributes(body)
+        changes.secondFactors = try body.object("mfa").map { try Self.secondFactors($0.objects("enrollments")) }
         changes.link = try body.object("linkProviderUserInfo").map { try Self.credential($0) }
         let account = try await accounts.update(changes, call.project, call.tenant)
         return .json { $0.updated(account) }
@@ -174,6 +174,17 @@ struct AdminAccountRoutes {
             call.tenant
         )
         return .json { $0.providerToken(token) }
+    }
+
+    private static func secondFactors(_ entries: [WireObject]) throws -> [AdminSecondFactor] {
+        try entries.map { entry in
+            var factor = AdminSecondFactor()
+            factor.id = try entry.string("mfaEnrollmentId")
+            factor.displayName = try entry.string("displayName")
+            factor.phoneNumber = try entry.string("phoneInfo")
+            factor.enrolledAt = try entry.timestamp("enrolledAt")
+            return factor
+        }
     }
 
     private static func credential(_ link: WireObject) throws -> LinkedCredential {

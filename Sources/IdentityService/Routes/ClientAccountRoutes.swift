@@ -93,7 +93,7 @@ struct ClientAccountRoutes {
 
     private func signInWithPassword(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        let (account, tokens) = try await accounts.signInWithPassword(
+        let (account, result) = try await accounts.signInWithPassword(
             email: try body.string("email"),
             password: try body.string("password").map { Secret($0) },
             call.caller
@@ -105,7 +105,7 @@ struct ClientAccountRoutes {
             json.member("displayName", account.displayName ?? "")
             json.member("profilePicture", account.photoURL)
             json.member("registered", true)
-            json.tokens(tokens)
+            json.firstFactor(result)
         }
     }
 
@@ -114,8 +114,8 @@ struct ClientAccountRoutes {
         let result = try await accounts.signInWithCustomToken(token: token, call.caller)
         return .json { json in
             json.kind("VerifyCustomTokenResponse")
-            json.tokens(result.tokens)
-            json.member("isNewUser", result.isNewUser)
+            json.firstFactor(result.end)
+            if result.end.tokens != nil { json.member("isNewUser", result.isNewUser) }
         }
     }
 

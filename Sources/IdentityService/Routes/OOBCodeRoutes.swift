@@ -78,16 +78,18 @@ struct OOBCodeRoutes {
 
     private func resetPassword(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        let code = try await accounts.resetPassword(
+        let result = try await accounts.resetPassword(
             code: try body.string("oobCode"),
             newPassword: try body.string("newPassword").map { Secret($0) },
             call.caller
         )
+        let code = result.code
         return .json { json in
             json.kind("ResetPasswordResponse")
             json.member("requestType", code.type.rawValue)
             json.member("email", code.type == .emailSignIn ? nil : code.email.canonical)
             json.member("newEmail", code.newEmail?.canonical)
+            if let factor = result.factor { json.object("mfaInfo") { $0.secondFactor(factor, masked: true) } }
         }
     }
 
@@ -102,8 +104,8 @@ struct OOBCodeRoutes {
             json.kind("EmailLinkSigninResponse")
             json.member("localId", result.account.id.rawValue)
             json.member("email", result.account.email?.canonical)
-            json.member("isNewUser", result.isNewUser)
-            json.tokens(result.tokens)
+            if result.end.tokens != nil { json.member("isNewUser", result.isNewUser) }
+            json.firstFactor(result.end)
         }
     }
 }

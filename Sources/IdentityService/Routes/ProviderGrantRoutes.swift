@@ -10,7 +10,7 @@ struct ProviderGrantRoutes {
 
     var routes: [Route] {
         [
-            Route(.post, "/v2/accounts:revokeToken", .client(revokeToken)),
+            Route(.post, "/v2/accounts:revokeToken", errors: .status, .client(revokeToken)),
             Route(.post, "/v1/accounts:credentialState", .client(credentialState)),
             Route(
                 .post,

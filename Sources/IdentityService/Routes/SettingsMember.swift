@@ -2,8 +2,8 @@ import Linking
 import Projects
 
 /// One member of `projects/{p}/config`: where it stands, and how a request sets it.
-struct SettingsMember: Sendable {
-    let path: String
+package struct SettingsMember: Sendable {
+    package let path: String
     let set: @Sendable (WireObject, String, inout ProjectSettings) throws -> Void
 
     /// Sets the member from a config object; what the object lacks becomes the default.
@@ -16,7 +16,7 @@ struct SettingsMember: Sendable {
     }
 
     /// All members that exist so far: Firebase's where it has them, ours under `identity`.
-    static let all = general + mail
+    package static let all = general + secondFactors + mail + phone + delivery + rateLimits + blockingFunctions
 
     private static let general: [SettingsMember] = [
         domains("authorizedDomains"),
@@ -24,6 +24,8 @@ struct SettingsMember: Sendable {
         SettingsMember(path: "signIn.email.passwordRequired") { object, name, settings in
             settings.allowsEmailLink = try object.bool(name) == false
         },
+        number("signIn.hashConfig.rounds", \.passwordCost.rounds, in: PasswordCost.allowedRounds),
+        number("signIn.hashConfig.memoryCost", \.passwordCost.memoryCost, in: PasswordCost.allowedMemoryCosts),
         flag("signIn.anonymous.enabled", \.anonymousSignIn),
         flag("signIn.allowDuplicateEmails", \.allowDuplicateEmails),
         flag("client.permissions.disabledUserSignup", \.disabledUserSignup),
@@ -50,9 +52,9 @@ struct SettingsMember: Sendable {
         flag("identity.deleteAccountsDeletedAtProvider", \.deleteAccountsDeletedAtProvider),
     ]
 
-    private typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable
+    typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable
 
-    private static func flag(_ path: String, _ value: Path<Bool>) -> SettingsMember {
+    static func flag(_ path: String, _ value: Path<Bool>) -> SettingsMember {
         SettingsMember(path: path) { object, name, settings in
             settings[keyPath: value] = try object.bool(name) ?? ProjectSettings()[keyPath: value]
         }
@@ -68,6 +70,19 @@ struct SettingsMember: Sendable {
                 )
             }
             settings[keyPath: value] = seconds
+        }
+    }
+
+    private static func number(_ path: String, _ value: Path<Int>, in range: ClosedRange<Int64>) -> SettingsMember {
+        SettingsMember(path: path) { object, name, settings in
+            let number = try object.int64(name) ?? Int64(ProjectSettings()[keyPath: value])
+            guard range.contains(number) else {
+                throw WireError(
+                    "INVALID_CONFIG",
+                    "\(path) must be between \(range.lowerBound) and \(range.upperBound)."
+                )
+            }
+            settings[keyPath: value] = Int(number)
         }
     }
 

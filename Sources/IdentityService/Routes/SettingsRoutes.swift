@@ -40,7 +40,13 @@ extension JSONWriter {
                 json.member("enabled", ifTrue: settings.passwordSignIn)
                 json.member("passwordRequired", ifTrue: !settings.allowsEmailLink)
             }
+            json.object("hashConfig") { json in
+                json.member("algorithm", "SCRYPT")
+                json.member("rounds", number: Int64(settings.passwordCost.rounds))
+                json.member("memoryCost", number: Int64(settings.passwordCost.memoryCost))
+            }
             json.object("anonymous") { $0.member("enabled", ifTrue: settings.anonymousSignIn) }
+            json.phone(settings.phone)
             json.member("allowDuplicateEmails", ifTrue: settings.allowDuplicateEmails)
         }
         object("client") { json in
@@ -64,6 +70,7 @@ extension JSONWriter {
                 }
             }
         }
+        object("mfa") { $0.secondFactors(settings.secondFactors) }
         object("notification") { json in
             json.object("sendEmail") { json in
                 for template in MailSettings.templates {
@@ -73,7 +80,10 @@ extension JSONWriter {
             }
             json.member("defaultLocale", settings.mail.defaultLocale)
         }
+        smsRegions(settings.phone.regions)
+        blockingFunctions(settings.blockingFunctions)
         object("identity") { json in
+            json.delivery(settings.delivery)
             json.member("appName", settings.mail.appName)
             json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
@@ -82,6 +92,20 @@ extension JSONWriter {
             json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
             json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
             json.member("deleteAccountsDeletedAtProvider", settings.deleteAccountsDeletedAtProvider)
+            json.object("rateLimits") { $0.rateLimits(settings.rateLimits) }
+        }
+    }
+
+    fileprivate mutating func secondFactors(_ settings: SecondFactorSettings) {
+        member("state", settings.isEnabled ? "ENABLED" : "DISABLED")
+        if settings.offersSMS { member("enabledProviders", strings: ["PHONE_SMS"]) }
+        array("providerConfigs") { json in
+            json.object { json in
+                json.member("state", settings.offersTOTP ? "ENABLED" : "DISABLED")
+                json.object("totpProviderConfig") {
+                    $0.member("adjacentIntervals", number: Int64(settings.adjacentIntervals))
+                }
+            }
         }
     }
 

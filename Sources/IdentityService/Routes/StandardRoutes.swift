@@ -24,6 +24,8 @@ extension RouteTable {
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
             + OOBCodeRoutes(accounts: accounts).routes
+            + SecondFactorRoutes(accounts: accounts).routes
+            + PhoneRoutes(accounts: accounts).routes
             + TokenRoutes(accounts: accounts).routes
             + ProviderGrantRoutes(accounts: accounts).routes
             + NotificationRoutes(accounts: accounts, projectNamed: projectNamed, publicURL: publicURL).routes

@@ -5,17 +5,13 @@ enum UnbuiltRoutes {
     static let routes: [Route] = accounts + project + configuration + pages
 
     private static let accounts: [Route] =
-        [
-            ("sendVerificationCode", "sendVerificationCode"), ("signInWithPhoneNumber", "verifyPhoneNumber"),
-            ("signInWithGameCenter", nil), ("issueSamlResponse", nil), ("verifyIosClient", nil),
-        ]
-        .map { Route(.post, "/v1/accounts:\($0)", legacy: $1, .unbuilt) }
+        ["signInWithGameCenter", "issueSamlResponse", "verifyIosClient"]
+        .map { Route(.post, "/v1/accounts:\($0)", .unbuilt) }
         + ["signOutUser", "setProjectConfig", "uploadAccount", "downloadAccount"].map { method in
             Route(.post, "/identitytoolkit/v3/relyingparty/\(method)", on: .googleAPIs, .unbuilt)
         }
         + [
             Route(.get, "/identitytoolkit/v3/relyingparty/publicKeys", on: .googleAPIs, .unbuilt),
-            Route(.get, "/v1/recaptchaParams", legacy: "getRecaptchaParam", .unbuilt),
             Route(.get, "/v1/sessionCookiePublicKeys", .unbuilt),
         ]
 
@@ -30,9 +26,8 @@ enum UnbuiltRoutes {
 
     private static let configuration: [Route] =
         [
-            "accounts/mfaEnrollment:start", "accounts/mfaEnrollment:finalize", "accounts/mfaEnrollment:withdraw",
-            "accounts/mfaSignIn:start", "accounts/mfaSignIn:finalize",
-            "accounts/passkeyEnrollment:start", "accounts/passkeyEnrollment:finalize", "accounts/passkeySignIn:start",
+            "accounts/passkeyEnrollment:start", "accounts/passkeyEnrollment:finalize",
+            "accounts/passkeySignIn:start",
             "accounts/passkeySignIn:finalize", "projects/{project}/identityPlatform:initializeAuth",
             "projects/{project}/tenants", "projects/{project}/inboundSamlConfigs",
             "projects/{project}/tenants/{tenant}:getIamPolicy", "projects/{project}/tenants/{tenant}:setIamPolicy",

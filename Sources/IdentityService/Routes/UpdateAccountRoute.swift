@@ -41,7 +41,9 @@ struct UpdateAccountRoute {
 
     static func attributes(_ body: WireObject) throws -> [UpdateAccount.Attribute] {
         try body.choices("deleteAttribute", of: attributes).map { name in
-            guard let attribute = UpdateAccount.Attribute(rawValue: name) else { throw WireError.notBuilt }
+            guard let attribute = UpdateAccount.Attribute(rawValue: name) else {
+                throw AccountsError.unsupportedParameters
+            }
             return attribute
         }
     }

@@ -3,6 +3,7 @@ package import Federation
 import HTTPTypes
 package import Linking
 import Postgres
+import Projects
 import Sessions
 import Storage
 
@@ -14,6 +15,7 @@ extension WireError {
         case let error as WireError: self = error
         case let error as AccountsError: self.init(error)
         case let error as FederationError: self.init(error)
+        case let error as RateLimitReached: self.init(error)
         case let error as PostgresError: self.init(error)
         case let error as ConfigurationError: self.init(error)
         case is CancellationError: self = .unavailable(cause: "cancelled")
@@ -21,6 +23,27 @@ extension WireError {
             self = .internal
             cause = "\(type(of: error))"
         }
+    }
+
+    private init(_ error: RateLimitReached) {
+        let code = "TOO_MANY_ATTEMPTS_TRY_LATER"
+        switch error.kind {
+        case .passwordTries, .passwordTriesPerAccount:
+            self.init(
+                code,
+                "Access to this account has been temporarily disabled due to many failed login attempts. You can "
+                    + "immediately restore it by resetting your password or you can try again later."
+            )
+        case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .codeTriesPerAddress,
+            .smsPerAddress, .methodQueriesPerAddress:
+            self.init(
+                code,
+                "We have blocked all requests from this device due to unusual activity. Try again later."
+            )
+        case .mailsPerRecipient, .mailsPerAccount, .smsPerRecipient, .secondFactorTries: self.init(code)
+        case .mailsPerProject, .smsPerProject: self.init("QUOTA_EXCEEDED")
+        }
+        cause = "limit.\(error.kind.rawValue)"
     }
 
     private init(_ error: ConfigurationError) {
@@ -132,6 +155,7 @@ extension WireError {
         case .lastSignInMethod: self.init("OPERATION_NOT_ALLOWED", "The last sign-in method cannot be removed.")
         case .deletionClosed: self.init("ADMIN_ONLY_OPERATION")
         case .overloaded: self = .unavailable(cause: "accounts.overloaded")
+        case .blockingFunction(let text): self.init("BLOCKING_FUNCTION_ERROR_RESPONSE", text)
 
         case .missingRequestType: self.init("MISSING_REQ_TYPE")
         case .unsupportedRequestType: self.init("INVALID_REQ_TYPE", "Unsupported request type.")
@@ -144,11 +168,25 @@ extension WireError {
         case .noActionURL:
             self.init("OPERATION_NOT_ALLOWED", "http.publicURL is missing, where the links of mails begin.")
 
+        case .missingPhoneNumber: self.init("MISSING_PHONE_NUMBER")
+        case .invalidPhoneNumber: self.init("INVALID_PHONE_NUMBER", "Invalid format.")
+        case .phoneNumberExists: self.init("PHONE_NUMBER_EXISTS")
+        case .smsRegionRefused:
+            self.init(
+                "OPERATION_NOT_ALLOWED",
+                "SMS unable to be sent until this region enabled by the app developer."
+            )
+        case .noSMSProvider: self.init("OPERATION_NOT_ALLOWED", "The project has nobody who sends SMS.")
+        case .missingSessionInfo: self.init("MISSING_SESSION_INFO")
+        case .missingVerificationCode: self.init("MISSING_CODE")
+        case .invalidSessionInfo: self.init("INVALID_SESSION_INFO")
+        case .sessionExpired: self.init("SESSION_EXPIRED")
+        case .invalidVerificationCode: self.init("INVALID_CODE")
+        case .invalidTemporaryProof: self.init("INVALID_TEMPORARY_PROOF")
+
         case .missingLocalID: self.init("MISSING_LOCAL_ID")
         case .duplicateLocalID: self.init("DUPLICATE_LOCAL_ID")
         case .invalidLocalID: self.init("INVALID_ARGUMENT", "localId must have 1 to 128 characters.")
-        case .invalidPhoneNumber: self.init("INVALID_PHONE_NUMBER", "Invalid format.")
-        case .phoneNumberExists: self.init("PHONE_NUMBER_EXISTS")
         case .claimsTooLarge: self.init("CLAIMS_TOO_LARGE")
         case .invalidClaims: self.init("INVALID_CLAIMS")
         case .forbiddenClaim(let name): self.init("FORBIDDEN_CLAIM", name)
@@ -161,6 +199,7 @@ extension WireError {
                 "Which app the code was given to is not known: X-Ios-Bundle-Identifier must be one of its bundle ids."
             )
         case .sessionNotFound: self.init("INVALID_ARGUMENT", "The session does not exist.")
+        case .secondFactor(let error): self.init(error)
         case .contended: self = .unavailable(cause: "accounts.contended")
         }
     }

@@ -1,5 +1,5 @@
 package import StrictJSON
-package import struct Foundation.Date
+package import Foundation
 
 /// A JSON object of a request, read member by member with the rules of protobuf's JSON.
 ///
@@ -58,6 +58,30 @@ package struct WireObject: Sendable {
             throw mismatch(name, "TYPE_INT64", .number("\(milliseconds)"))
         }
         return Date(milliseconds: milliseconds)
+    }
+
+    /// A point in time (RFC 3339), as protobuf's `Timestamp` is written.
+    package func timestamp(_ name: String) throws(WireError) -> Date? {
+        guard let value = try value(name) else { return nil }
+        guard case .string(let text) = value, let date = Date(timestamp: text) else {
+            throw mismatch(name, "TYPE_MESSAGE", value)
+        }
+        return date
+    }
+
+    /// Which of several members is there, of which only one may be.
+    package func oneOf(_ names: [String], as field: String) throws(WireError) -> String? {
+        var found: String?
+        for name in names where try has(name) {
+            guard found == nil else {
+                throw .invalidRequest(
+                    "Invalid value (oneof), oneof field '\(field)' is already set. Cannot set '\(name)'",
+                    field: nil
+                )
+            }
+            found = name
+        }
+        return found
     }
 
     /// Empty when absent.
@@ -137,7 +161,7 @@ package struct WireObject: Sendable {
     package func value(_ name: String) throws(WireError) -> JSONValue? {
         var found: JSONValue?
         let snakeCase = Self.snakeCase(name)  // once: a body can have a hundred thousand members
-        for member in members where member.name == name || member.name == snakeCase {
+        for member in members where member.isNamed(name) || member.isNamed(snakeCase) {
             guard found == nil else { throw .duplicate(name, field: join(name)) }
             found = member.value
         }
@@ -175,5 +199,15 @@ package struct WireObject: Sendable {
             bytes.append(isCapital ? byte | 0x20 : byte)
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Date {
+    /// RFC 3339 with any number of fraction digits and `Z` or an offset.
+    fileprivate init?(timestamp text: String) {
+        guard let match = text.wholeMatch(of: /([0-9T:\-]{19})(\.[0-9]{1,9})?(Z|[+\-][0-9]{2}:[0-9]{2})/),
+            let date = try? Date("\(match.1)\(match.3)", strategy: .iso8601)
+        else { return nil }
+        self = date.addingTimeInterval(match.2.flatMap { Double("0\($0)") } ?? 0)
     }
 }

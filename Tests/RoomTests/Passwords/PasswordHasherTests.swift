@@ -22,6 +22,17 @@ import Testing
         await hasher.shutdown()
     }
 
+    @Test func hashesWithTheParametersThatItIsGivenAndVerifiesWithThoseOfTheHash() async throws {
+        let hasher = PasswordHasher(workers: 1, queueLimit: 8)
+        let cheap = try #require(ScryptParameters(rounds: 4, memoryCost: 12, saltSeparator: [7]))
+        let stored = try await hasher.hash(password, parameters: cheap, signerKey: signerKey)
+        #expect(stored.parameters == cheap)
+        #expect(try await hasher.verify(password, against: stored, signerKey: signerKey))
+        let mixed = PasswordHash(salt: stored.salt, hash: stored.hash, parameters: .standard)
+        #expect(try await !hasher.verify(password, against: mixed, signerKey: signerKey))
+        await hasher.shutdown()
+    }
+
     @Test func comparesEveryByteOfTheHash() async throws {
         let hasher = PasswordHasher(workers: 1, queueLimit: 8) { password, _, _, _ in
             password + [UInt8](repeating: 0, count: 64 - password.count)
@@ -41,8 +52,9 @@ import Testing
         await hasher.shutdown()
     }
 
-    @Test("T-E1: an account without a password costs the same work as a wrong password")
-    func nobodyCostsTheSame() async throws {
+    @Test("T-E1: an account without a password costs the same work as a wrong password", arguments: [12, 14])
+    func nobodyCostsTheSame(memoryCost: Int) async throws {
+        let parameters = try #require(ScryptParameters(rounds: 8, memoryCost: memoryCost, saltSeparator: [7]))
         let calls = Mutex<[Call]>([])
         let hasher = PasswordHasher(workers: 1, queueLimit: 8) { password, salt, parameters, signerKey in
             calls.withLock { $0.append(Call(password, salt.count, parameters, signerKey)) }
@@ -51,11 +63,11 @@ import Testing
         let stored = PasswordHash(
             salt: [UInt8](repeating: 1, count: 16),
             hash: [UInt8](repeating: 1, count: 64),
-            parameters: .standard
+            parameters: parameters
         )
-        #expect(try await !hasher.verify(password, against: stored, signerKey: signerKey))
+        #expect(try await !hasher.verify(password, against: stored, parameters: parameters, signerKey: signerKey))
         // This function even gives the hash that stands in for none.
-        #expect(try await !hasher.verify(password, against: nil, signerKey: signerKey))
+        #expect(try await !hasher.verify(password, against: nil, parameters: parameters, signerKey: signerKey))
         let made = calls.withLock { $0 }
         #expect(made.count == 2)
         #expect(made.first == made.last)

@@ -1,6 +1,7 @@
 import Foundation
 import Linking
 import Projects
+import Secrets
 import Testing
 
 @Suite struct ProjectSettingsTests {
@@ -52,6 +53,7 @@ import Testing
         #expect(!settings.allowDuplicateEmails && !settings.anonymousSignIn)
         #expect(settings.recentSignInSeconds == 300)
         #expect(settings.authorizedDomains == ["localhost"])
+        #expect(settings.rateLimits.isEnabled)
     }
 
     /// Every member has another value than its default.
@@ -69,6 +71,20 @@ import Testing
         settings.strictEmailTrust.toggle()
         settings.signWithES256.toggle()
         settings.linking = .never
+        settings.phone.isEnabled.toggle()
+        settings.phone.testNumbers = ["+4915550100": "123456"]
+        settings.phone.regions = SMSRegions(isAllowlist: true, listed: ["DE"])
+        settings.delivery.sms = SMSProvider(url: "https://sms.example", body: "%TO% %TEXT%")
+        settings.delivery.webhook = WebhookEndpoint(
+            url: "https://hook.example",
+            types: [.smsSend],
+            secrets: [Secret("x")]
+        )
+        settings.rateLimits.isEnabled.toggle()
+        settings.blockingFunctions.forwardsIDToken.toggle()
+        settings.blockingFunctions[.beforeSignIn] = "https://functions.example/"
+        settings.rateLimits[.mailsPerRecipient].count += 1
+        settings.passwordCost.memoryCost = 12
         return settings
     }()
 }

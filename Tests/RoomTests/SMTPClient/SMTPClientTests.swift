@@ -79,17 +79,35 @@ struct SMTPClientTests {
     }
 
     @Test(
-        "are refused for good by 5xx, for now by 4xx, by whatever command",
-        arguments: ["MAIL", "RCPT", "DATA"],
-        [("550 5.1.1 no such user", SMTPError.refused(550)), ("451 4.7.1 later", .deferred(451))]
+        "are refused for good by 5xx to the recipient or the mail, for now by 4xx, or by 5xx to the sender",
+        arguments: [
+            ("RCPT", "550 5.1.1 no such user", SMTPError.refused(550)), ("DATA", "554 5.7.1 spam", .refused(554)),
+            ("MAIL", "553 5.7.1 not your address", .senderRefused(553)), ("MAIL", "451 4.7.1 later", .deferred(451)),
+            ("RCPT", "451 4.7.1 later", .deferred(451)), ("DATA", "451 4.7.1 later", .deferred(451)),
+        ]
     )
-    func refused(_ command: String, _ example: (answer: String, error: SMTPError)) async throws {
+    func refused(_ command: String, _ answer: String, _ expected: SMTPError) async throws {
         var options = MailServer.Options()
-        (options.at, options.answers) = (command, [example.answer])
+        (options.at, options.answers) = (command, [answer])
         try await MailServer.with(options) { server in
-            await #expect(throws: example.error) { try await Self.send(server.client()) }
-            #expect(example.error.isPermanent == example.answer.hasPrefix("5"))
+            await #expect(throws: expected) { try await Self.send(server.client()) }
+            #expect(expected.isPermanent == (answer.hasPrefix("5") && command != "MAIL"))
             try await Self.send(server.client())
+        }
+    }
+
+    @Test("a server that refuses to let anybody in says nothing about the mail", arguments: ["454 later", "554 no"])
+    func refusedLogin(_ answer: String) async throws {
+        var options = MailServer.Options()
+        options.security = .starttls
+        (options.user, options.password) = ("mailer", "correct horse")
+        (options.at, options.answers) = ("AUTH", [answer])
+        try await MailServer.with(options) { server in
+            var client = server.client(.starttls)
+            (client.user, client.password) = ("mailer", Secret("correct horse"))
+            let error = await #expect(throws: SMTPError.self) { try await Self.send(client) }
+            #expect(error == .notAuthenticated && error?.isPermanent == false)
+            try await Self.send(client)
         }
     }
 

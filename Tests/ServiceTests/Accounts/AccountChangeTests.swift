@@ -1,5 +1,6 @@
 import Linking
 import Projects
+import Storage
 import TestKit
 import Testing
 
@@ -52,6 +53,8 @@ struct AccountChangeTests {
         var provider: Bool
         var password: Bool
         var members: JSON
+        /// The provider proves the address.
+        var verified = false
         var allowed: Bool
         var testDescription: String { name }
     }
@@ -85,6 +88,22 @@ struct AccountChangeTests {
                 provider: true,
                 password: false,
                 members: ["deleteProvider": ["oidc.acme"]],
+                allowed: false
+            ),
+            Removal(
+                name: "the provider, alone, of a verified address",
+                provider: true,
+                password: false,
+                members: ["deleteProvider": ["oidc.acme"]],
+                verified: true,
+                allowed: true
+            ),
+            Removal(
+                name: "the provider with the address that it verified",
+                provider: true,
+                password: false,
+                members: ["deleteProvider": ["oidc.acme"], "deleteAttribute": ["EMAIL"]],
+                verified: true,
                 allowed: false
             ),
             Removal(
@@ -136,9 +155,11 @@ struct AccountChangeTests {
             var user: Reply
             if removal.password {
                 user = try await world.service.signUp("ada@example.com")
-                if removal.provider { user = try await world.acme(world.person(), idToken: user.idToken) }
+                if removal.provider {
+                    user = try await world.acme(world.person(verified: removal.verified), idToken: user.idToken)
+                }
             } else {
-                user = try await world.acme(world.person())
+                user = try await world.acme(world.person(verified: removal.verified))
             }
             let before = try await world.service.account(user.localID)
             let reply = try await update(world, user, removal.members)
@@ -151,8 +172,25 @@ struct AccountChangeTests {
             }
         }
         try await LinkingWorld.run({ $0.keepLastSignInMethod = false }) { world in
+            let user = try await world.acme(world.person(verified: false))
+            #expect(try await update(world, user, ["deleteProvider": ["oidc.acme"]]).status == 200)
+        }
+    }
+
+    @Test("T-A13: a verified address is a way in while mails open accounts, and not without")
+    func countsVerifiedAddresses() async throws {
+        try await LinkingWorld.run { world in
             let user = try await world.acme(world.person())
             #expect(try await update(world, user, ["deleteProvider": ["oidc.acme"]]).status == 200)
+            let ada: JSON = ["email": "ada@example.com"]
+            let code = try await world.service.code(.passwordReset, ada, to: "ada@example.com")
+            #expect(try await world.service.reset(code, to: "the owner's own").status == 200)
+            let again = try await world.service.signInWithPassword("ada@example.com", "the owner's own")
+            again.expectSignedIn(as: user.localID)
+        }
+        try await LinkingWorld.run({ $0.passwordSignIn = false }) { world in
+            let user = try await world.acme(world.person())
+            try await update(world, user, ["deleteProvider": ["oidc.acme"]]).expectRefused(Self.last)
         }
     }
 
@@ -160,7 +198,7 @@ struct AccountChangeTests {
     func countsUsableMethods() async throws {
         try await LinkingWorld.run { world in
             let user = try await world.service.signUp("ada@example.com")
-            let linked = try await world.acme(world.person(), idToken: user.idToken)
+            let linked = try await world.acme(world.person(verified: false), idToken: user.idToken)
             let nameless = try await update(world, linked, ["deleteAttribute": ["EMAIL"]])
             #expect(nameless.status == 200, "\(nameless)")
             try await update(world, nameless, ["deleteProvider": ["oidc.acme"]]).expectRefused(Self.last)

@@ -43,7 +43,9 @@ struct CustomTokenTests {
         }
     }
 
-    @Test("the first one makes the account, the next ones find it; its claims are the session's, over the account's")
+    @Test(
+        "R-40: the first one makes the account, the next ones find it; its claims are the session's, over the account's"
+    )
     func signsIn() async throws {
         try await run { scene in
             let first = try await scene.signIn(scene.payload(claims: ["role": "admin", "plan": "gold"]))

@@ -1,4 +1,5 @@
 import Projects
+import Storage
 import TestKit
 import Testing
 
@@ -74,6 +75,28 @@ struct PasswordPolicyTests {
             // An admin sets what an admin likes.
             let byAdmin = try await service.admin("accounts", ["email": "a@example.com", "password": "as-it-was"])
             #expect(byAdmin.status == 200, "\(byAdmin)")
+            let changed = try await service.admin(
+                "accounts:update",
+                ["localId": JSON(byAdmin.localID), "password": "as-it-is"]
+            )
+            #expect(changed.status == 200, "\(changed)")
+        }
+    }
+
+    @Test("a reset by mail asks for a new password that meets it, and the code stays good until one does")
+    func reset() async throws {
+        try await MailScene.run { service in
+            _ = try await service.signUp("ada@example.com")
+            #expect(try await configure(service, Self.strict).status == 200)
+            let code = try await service.code(.passwordReset, ["email": "ada@example.com"], to: "ada@example.com")
+            #expect(try await service.reset(code, to: "weak").code == "WEAK_PASSWORD")
+            try await service.reset(code, to: "NoSymbol1").expectRefused(
+                "PASSWORD_DOES_NOT_MEET_REQUIREMENTS : Missing password requirements: "
+                    + "[Password must contain a non-alphanumeric character]"
+            )
+            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            #expect(try await service.reset(code, to: "G00d_enough").status == 200)
+            #expect(try await service.signInWithPassword("ada@example.com", "G00d_enough").status == 200)
         }
     }
 

@@ -23,6 +23,7 @@ struct SensitiveOperation: Sendable, CustomTestStringConvertible {
             path: "accounts:signUp",
             body: ["email": "ada@example.com", "password": "another horse"]
         ),
+        .init(name: "remove the address", path: "accounts:update", body: ["deleteAttribute": ["EMAIL"]]),
         .init(name: "remove the password", path: "accounts:update", body: ["deleteAttribute": ["PASSWORD"]]),
         .init(
             name: "email and profile",

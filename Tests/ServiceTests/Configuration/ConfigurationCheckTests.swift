@@ -15,23 +15,25 @@ struct ConfigurationCheckTests {
         var change: @Sendable (inout ProjectSettings) -> Void
         var providers: [ProviderConfiguration] = []
         var isDevelopment = false
-        var publicURL: String?
+        var publicURL: String? = "https://id.example"
         var sendsMail = true
 
         init(
             _ description: String,
             _ found: [String],
+            publicURL: String? = "https://id.example",
             sendsMail: Bool = true,
             _ change: @escaping @Sendable (inout ProjectSettings) -> Void
         ) {
             (testDescription, self.found, self.sendsMail, self.change) = (description, found, sendsMail, change)
+            self.publicURL = publicURL
         }
 
         init(
             _ description: String,
             _ found: [String],
             development: Bool = false,
-            publicURL: String? = nil,
+            publicURL: String? = "https://id.example",
             _ providers: [ProviderConfiguration],
             _ change: @escaping @Sendable (inout ProjectSettings) -> Void = { _ in }
         ) {
@@ -103,13 +105,30 @@ struct ConfigurationCheckTests {
         Case("no enumeration protection", ["enumeration-possible"]) { $0.emailEnumerationProtection = false },
         Case("several accounts per email", ["duplicate-emails"]) { $0.allowDuplicateEmails = true },
         Case("the last method may go", ["last-method-removable"]) { $0.keepLastSignInMethod = false },
+        Case("no limits", ["rate-limits-off"]) { $0.rateLimits.isEnabled = false },
         Case("any sign-in is recent", ["recent-sign-in-unneeded"]) { $0.recentSignInSeconds = 0 },
+        Case("sign-in by phone without anybody who sends SMS", ["sms-provider-missing", "sms-regions-open"]) {
+            $0.phone.isEnabled = true
+        },
+        Case("sign-in by phone alone, to one region", []) {
+            $0.passwordSignIn = false
+            $0.phone.isEnabled = true
+            $0.phone.regions = SMSRegions(isAllowlist: true, listed: ["DE"])
+            $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "%TO% %TEXT%")
+        },
+        Case("no page for mails", ["public-url-missing"], publicURL: nil) { _ in },
+        Case("no page for mails, and nobody who gets one", [], publicURL: nil) {
+            $0.passwordSignIn = false
+            $0.anonymousSignIn = true
+        },
         Case("no mail server", ["mail-server-missing"], sendsMail: false) { _ in },
         Case("no mail server, and nobody who needs one", [], sendsMail: false) {
             $0.passwordSignIn = false
             $0.anonymousSignIn = true
         },
-        Case("a database of identity dev", [], development: true, []) { $0.authorizedDomains = ["localhost"] },
+        Case("a database of identity dev", [], development: true, publicURL: nil, []) {
+            $0.authorizedDomains = ["localhost"]
+        },
     ]
 
     static let appleCases: [Case] = [

@@ -54,7 +54,9 @@ struct SettingsTests {
         "refuses values that make no sense, and changes nothing",
         arguments: [
             ["identity": ["recentSignInSeconds": -1]], ["identity": ["emailTrust": "lenient"]],
-            ["identity": ["linking": "sometimes"]],
+            ["identity": ["linking": "sometimes"]], ["signIn": ["hashConfig": ["rounds": 3]]],
+            ["signIn": ["hashConfig": ["rounds": 9]]], ["signIn": ["hashConfig": ["memoryCost": 11]]],
+            ["signIn": ["hashConfig": ["memoryCost": 15]]], ["signIn": ["hashConfig": ["memoryCost": "a lot"]]],
             ["authorizedDomains": ["https://app.example"]], ["authorizedDomains": [""]], ["signIn": ["email": true]],
             ["signIn": ["allowDuplicateEmails": "yes"]], ["notification": ["defaultLocale": "de\r\nX: y"]],
             ["identity": ["appName": "a\nb"]],

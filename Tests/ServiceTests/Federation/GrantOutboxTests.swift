@@ -1,4 +1,5 @@
 import Accounts
+import Delivery
 import Development
 import Foundation
 import IdentityService
@@ -242,7 +243,13 @@ struct GrantOutboxTests {
             scene.service.clock.advance(by: 61)
             // A node that takes it and dies.
             let outbox = scene.service.stores.outbox
-            #expect(try await outbox.take(limit: 1, lease: 120, now: scene.service.clock.current).count == 1)
+            let taken = try await outbox.take(
+                limit: 1,
+                lease: 120,
+                .only(ForgottenTokens.kind),
+                now: scene.service.clock.current
+            )
+            #expect(taken.count == 1)
             scene.service.clock.advance(by: 121)
             let parts = try await scene.service.assembly.deliveries.deliverDue()
             #expect(parts == 3)
@@ -302,6 +309,7 @@ struct GrantOutboxTests {
             let taken = try await scene.service.stores.outbox.take(
                 limit: 16,
                 lease: 120,
+                .only(ProviderRevocation.kind),
                 now: scene.service.clock.now()
             )
             let refreshToken = try #require(scene.tenant.refreshTokens.first)

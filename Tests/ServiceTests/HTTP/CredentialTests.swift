@@ -196,8 +196,8 @@ struct CredentialTests {
             #expect(wrong.message == "API key not valid. Please pass a valid API key.")
             #expect(wrong.json["error"]?["details"]?[0]?["reason"]?.text == "API_KEY_INVALID")
             #expect(wrong.json["error"]?["details"]?[0]?["metadata"]?["service"]?.text == route.host.rawValue)
-            // The envelope of configuration has no list of errors.
-            let hasList = !isToken && !["/v2/passwordPolicy", "/v2/recaptchaConfig"].contains(route.path)
+            // The envelope of v2 has no list of errors.
+            let hasList = !isToken && !route.path.hasPrefix("/v2/")
             #expect(wrong.json["error"]?["errors"]?[0]?["reason"]?.text == (hasList ? "keyInvalid" : nil))
         }
     }

@@ -11,6 +11,35 @@ import Testing
 
 @Suite("Attacks on linking", .database, .testProvider, .serialized)
 struct LinkingAttackTests {
+    @Test("T-A5: an address that the provider does not prove shares nobody's account, and keeps no owner from theirs")
+    func provesNothing() async throws {
+        try await LinkingWorld.run { world in
+            let service = world.service
+            // Somebody comes first with another person's address.
+            let attacker = try await world.acme(world.person(verified: false))
+            attacker.expectSignedIn(new: true)
+            #expect(attacker.claims["email_verified"] == false)
+            try await service.signUp("ada@example.com").expectRefused("EMAIL_EXISTS")
+            let code = try await service.code(.passwordReset, ["email": "ada@example.com"], to: "ada@example.com")
+            service.clock.advance(by: 5)
+            #expect(try await service.reset(code, to: "the owner's own").status == 200)
+            let owner = try await service.signInWithPassword("ada@example.com", "the owner's own")
+            #expect(owner.claims["email_verified"] == true)
+            #expect(try await service.account(owner.localID)?.providers == ["password"])
+            #expect(try await service.refresh(attacker.refreshToken).error == "TOKEN_EXPIRED")
+            let again = try await world.acme(world.person(verified: false))
+            again.expectConflict(with: owner.localID, providers: [])
+            #expect(try await service.account(owner.localID)?.providers == ["password"])
+
+            // And somebody who comes second.
+            let bob = try await service.signUp("bob@example.com")
+            let second = try await world.acme(world.person("B", email: "bob@example.com", verified: false))
+            second.expectConflict(with: bob.localID, providers: [])
+            let account = try await service.account(bob.localID)
+            #expect(account?.providers == ["password"] && account?["emailVerified"] == false)
+        }
+    }
+
     @Test("T-A1: who opened an account with somebody's address loses every way in when the owner comes")
     func takesTheAccountBack() async throws {
         try await LinkingWorld.run { world in

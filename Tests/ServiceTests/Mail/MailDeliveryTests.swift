@@ -4,6 +4,7 @@ import Foundation
 import IdentityService
 import InMemoryLogging
 import Linking
+import Logging
 import Postgres
 import Projects
 import SMTPClient
@@ -158,6 +159,43 @@ struct MailDeliveryTests {
         }
     }
 
+    @Test("wait while the server refuses who they are from, which the operator may mend")
+    func senderRefused() async throws {
+        var options = MailServer.Options()
+        (options.at, options.answers) = ("MAIL", ["550 5.7.1 sender not allowed", "553 5.1.8 no such sender"])
+        try await MailServer.with(options) { server in
+            try await Self.run(through: server.client()) { service in
+                try await Self.write(service)
+                for attempts in 1...3 as ClosedRange<Int32> {
+                    #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                    #expect(try await Self.rows(service) == [attempts < 3 ? .waiting(attempts) : .delivered(3)])
+                    service.clock.advance(by: 31)
+                }
+                #expect(try await server.mails(1).count == 1)
+            }
+        }
+    }
+
+    @Test("are not sent any more once their code is good for nothing, and the log says so")
+    func late() async throws {
+        try await MailServer.with { server in
+            try await Self.run(through: server.client()) { service in
+                _ = try await service.signUp("ada@example.com")
+                for _ in 0..<2 {
+                    let reply = try await service.sendCode(.passwordReset, ["email": "ada@example.com"])
+                    #expect(reply.status == 200, "\(reply)")
+                    service.clock.advance(by: 3599)
+                }
+                #expect(try await service.assembly.deliveries.deliverDue() == 2)
+                let rows = try await Self.rows(service)
+                #expect(rows.contains(.abandoned(1)) && rows.contains(.delivered(1)) && rows.count == 2)
+                #expect(try await server.mails(1).count == 1)
+                let late = service.logs.entries.filter { "\($0.message)".contains("whose time is over") }
+                #expect(late.count == 1 && late.first?.level == .warning)
+            }
+        }
+    }
+
     @Test("are tried again after 4xx, as the same mail")
     func deferred() async throws {
         var options = MailServer.Options()
@@ -183,7 +221,12 @@ struct MailDeliveryTests {
             try await Self.run(through: server.client()) { service in
                 try await Self.write(service)
                 // A node that sends it and is never heard of again.
-                let taken = try await service.stores.outbox.take(limit: 1, lease: 120, now: service.clock.current)
+                let taken = try await service.stores.outbox.take(
+                    limit: 1,
+                    lease: 120,
+                    .only(Mail.kind),
+                    now: service.clock.current
+                )
                 let message = try #require(taken.first)
                 let mail = try JSONDecoder().decode(Mail.self, from: Data(try #require(message.payload)))
                 let sender = try #require(MailAddress(parsing: "mail@example.com"))
@@ -201,7 +244,32 @@ struct MailDeliveryTests {
         }
     }
 
-    @Test("a server that stalls keeps its mail waiting, and other messages go on")
+    @Test("a server that stalls holds up no message of another kind")
+    func holdsUpNothingElse() async throws {
+        var options = MailServer.Options()
+        options.stalls = true
+        try await MailServer.with(options) { server in
+            try await Self.run(through: server.client()) { service in
+                async let _: Void = service.assembly.deliveries.run()
+                try await Self.write(service)
+                _ = try await server.mails(1)
+                try await service.stores.outbox.insert(
+                    kind: ForgottenTokens.kind,
+                    ForgottenTokens(tenant: "", provider: "oidc.acme"),
+                    of: "oidc.acme",
+                    in: Scope(project: service.project.id),
+                    due: service.clock.current
+                )
+                try await waitUntil { try await Self.rows(service).contains(.delivered(1)) }
+                // The server has not answered yet: nobody settled the mail.
+                #expect(try await Self.rows(service).contains(.waiting(1)))
+                #expect(!service.logs.entries.contains { "\($0.message)".contains("tried again") })
+                server.crash()
+            }
+        }
+    }
+
+    @Test("a server that stalls keeps its mail waiting")
     func stalls() async throws {
         var options = MailServer.Options()
         options.stalls = true

@@ -1,11 +1,12 @@
 import Accounts
 import IdentityService
 import Logging
+import Passwords
 import Postgres
 import Projects
 import Storage
-import Testing
 import TestKit
+import Testing
 
 /// With email enumeration protection nobody learns from codes who has an account.
 @Suite("One-time codes and enumeration", .database, .serialized)
@@ -71,6 +72,55 @@ struct CodeEnumerationTests {
             #expect(seen.count == 1, "\(seen)")
             #expect(works.count == 1, "\(works)")
             #expect(counts.count == 1, "\(counts)")
+        }
+    }
+
+    @Test("T-E1: a wrong password is answered and worked for alike, whoever has the address or nobody")
+    func signingInTellsNothing() async throws {
+        try await run { service in
+            let known = try await service.signUp("known.one@example.com")
+            _ = try await service.admin("accounts", ["email": "guest.one@example.com", "emailVerified": true])
+            _ = try await service.admin(
+                "accounts",
+                ["email": "disable.d@example.com", "disabled": true, "password": "correct horse"]
+            )
+            _ = try await service.signInWithPassword("known.one@example.com", "warmed up")
+            var seen: Set<[String]> = []
+            var works: Set<[Int]> = []
+            for address in ["known", "nobody", "guest", "disable"] {
+                let address = address + (address == "disable" ? ".d" : ".one") + "@example.com"
+                let hashes = service.passwords.begun
+                let (count, reply) = try await StatementCount.during {
+                    try await service.signInWithPassword(address, "a wrong one")
+                }
+                reply.expectRefused("INVALID_LOGIN_CREDENTIALS")
+                seen.insert(shown(reply, address))
+                works.insert([service.passwords.begun - hashes, count.total])
+            }
+            #expect(seen.count == 1, "\(seen)")
+            #expect(works == [[1, 1]], "\(works)")
+            #expect(try await service.refresh(known.refreshToken).status == 200)
+        }
+    }
+
+    @Test("T-E1: asking for an address's methods tells nothing")
+    func methodsTellNothing() async throws {
+        try await run { service in
+            _ = try await service.signUp("known.one@example.com")
+            var seen: Set<[String]> = []
+            var counts: Set<Int> = []
+            for address in ["known.one@example.com", "nobody.no@example.com"] {
+                let (count, reply) = try await StatementCount.during {
+                    try await service.call(
+                        "accounts:createAuthUri",
+                        ["identifier": .string(address), "continueUri": "http://localhost"]
+                    )
+                }
+                #expect(reply.status == 200 && reply["signinMethods"] == nil && reply["registered"] == nil, "\(reply)")
+                seen.insert(shown(reply, reply["sessionId"]?.string ?? address))
+                counts.insert(count.total)
+            }
+            #expect(seen.count == 1 && counts.count == 1, "\(seen) \(counts)")
         }
     }
 

@@ -63,7 +63,9 @@ struct EmailChangeTests {
             let reply = try await service.apply(code)
             #expect(reply["email"]?.string == new && reply["newEmail"]?.string == new, "\(reply)")
             #expect(reply["emailVerified"] == true && reply.idToken == nil)
-            #expect(try await service.account(user.localID)?["initialEmail"]?.string == ada)
+            let account = try await service.account(user.localID)
+            #expect(account?["initialEmail"]?.string == ada)
+            #expect(account?["validSince"]?.string == String(service.clock.seconds))
             #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
             #expect(try await service.signInWithPassword(new).status == 200)
             // Codes of both addresses are void.
@@ -92,14 +94,39 @@ struct EmailChangeTests {
             service.clock.advance(by: 5)
             let again = try await service.signInWithPassword("eve@example.org")
             let code = try await service.mail(.recoverEmail, to: ada).code
+            service.clock.advance(by: 5)
             let replies = try await inParallel(20) { _ in try await service.apply(code) }
             #expect(replies.filter { $0.status == 200 }.count == 1)
             let account = try #require(try await service.account(user.localID))
             #expect(account["email"]?.string == ada && account["emailVerified"] == true)
+            #expect(account["validSince"]?.string == String(service.clock.seconds))
             #expect(try await service.refresh(again.refreshToken).error == "TOKEN_EXPIRED")
             try await service.signInWithPassword("eve@example.org").expectRefused("EMAIL_NOT_FOUND")
             // The address had been proved: the password is its owner's.
             #expect(try await service.signInWithPassword(ada).status == 200)
+        }
+    }
+
+    @Test("T-E6, T-A7: a first address that was never proved comes back without what was there before")
+    func recoversUnproved() async throws {
+        try await MailScene.run { service in
+            // Somebody begins with another person's address, and goes on to addresses of their own.
+            let eve = try await service.signUp(ada)
+            let moved = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(eve.idToken), "email": "eve@example.net"]
+            )
+            let verify = try await service.code(
+                .verifyEmail,
+                ["idToken": JSON(moved.idToken)],
+                to: "eve@example.net"
+            )
+            #expect(try await service.apply(verify).status == 200)
+            #expect(try await service.apply(try await change(service, moved, to: "eve@example.org")).status == 200)
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            let reply = try await service.apply(code)
+            #expect(reply.localID == eve.localID && reply["emailVerified"] == true, "\(reply)")
+            try await service.signInWithPassword(ada).expectRefused("INVALID_PASSWORD")
         }
     }
 
@@ -219,7 +246,8 @@ struct EmailChangeTests {
     @Test("what is no code of a mail is refused before anybody is asked", arguments: ["", "x", "MISSING"])
     func noCode(_ text: String) async throws {
         try await MailScene.run { service in
-            let reply = try await service.apply(text)
+            let (count, reply) = try await StatementCount.during { try await service.apply(text) }
+            #expect(count.total == 0, "\(count)")
             reply.expectRefused(text.isEmpty ? "MISSING_OOB_CODE" : "INVALID_OOB_CODE")
             try await service.call("accounts:update", ["displayName": "Ada"])
                 .expectRefused("INVALID_REQ_TYPE : Unsupported request parameters.")

@@ -110,10 +110,16 @@ struct EmailLinkTests {
             #expect(try await service.signInWithPassword(ada).status == 200)
             #expect(try await service.account(user.localID)?["emailVerified"] == true)
             let other = "ada@example.net"
+            let elsewhere = try await service.signInWithPassword(ada)
+            service.clock.advance(by: 5)
             let moved = try await service.signInWithLink(other, try await link(service, other), idToken: same.idToken)
             #expect(moved.localID == user.localID && moved["email"]?.string == other, "\(moved)")
             #expect(try await service.signInWithPassword(other).status == 200)
-            #expect(try await service.account(user.localID)?["initialEmail"]?.string == ada)
+            let account = try await service.account(user.localID)
+            #expect(account?["initialEmail"]?.string == ada)
+            #expect(account?["validSince"]?.string == String(service.clock.seconds))
+            #expect(try await service.refresh(elsewhere.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.refresh(moved.refreshToken).status == 200)
             _ = try await service.mail(.recoverEmail, to: ada)
             // Another account's address is refused, and the code stays good for its owner.
             let bob = try await service.signUp("bob@example.com")

@@ -100,7 +100,7 @@ struct FirstVerificationTests {
     }
 
     @Test(
-        "T-A7: who proves an address without signing in as the account leaves its opener no way in",
+        "T-A1, T-A3, T-A7: who proves an address without signing in as the account leaves its opener no way in",
         arguments: VerifyingPath.allCases
     )
     func leavesNoWayIn(_ path: VerifyingPath) async throws {
@@ -131,6 +131,8 @@ struct FirstVerificationTests {
                 try await service.apply(code).expectRefused("INVALID_OOB_CODE")
             }
             #expect(account["phoneNumber"] == nil && account["initialEmail"] == nil)
+            #expect(!account.providers.contains("github.com"))
+            #expect(account["validSince"]?.string == String(service.clock.seconds))
             // The number is free again, and what went is on record.
             _ = try await world.account(["phoneNumber": "+491701234567"])
             let lost = try await service.admin(
@@ -172,6 +174,8 @@ struct FirstVerificationTests {
                 "AccountStore+SignIn.swift", "Account+Linking.swift", "SignInWithIdP+Proof.swift",
                 // The codes of mails, by VerifyingPath.
                 "AccountChanges.swift", "VerifyingPath.swift", "SignInWithEmailLink.swift",
+                // The project's own functions.
+                "Parts+BlockingFunctions.swift",
                 // Admins.
                 "AdminAccounts.swift", "AdminAccounts+Update.swift",
             ]

@@ -44,7 +44,7 @@ struct SendCodeTests {
                 "continueUrl": "http://localhost:8080/done?a=b&c=d#/x", "canHandleCodeInApp": true,
             ]
             let reply = try await service.sendCode(type, body)
-            guard type != .recoverEmail else {
+            guard type != .recoverEmail, type != .revertSecondFactor else {
                 reply.expectRefused("INVALID_REQ_TYPE : Unsupported request type.")
                 return
             }

@@ -142,7 +142,9 @@ struct CommandTests {
         let fresh = try await run("check", "--project", id.rawValue)
         #expect(fresh.status == 0 && fresh.errors.isEmpty, "\(fresh)")
         let lines = fresh.output.split(separator: "\n").map { $0.split(separator: " ").prefix(3) }
-        let warnings = ["mail-server-missing", "loopback-domain"].map { ["check-project", "warning", $0] }
+        let warnings = ["public-url-missing", "mail-server-missing", "loopback-domain"].map {
+            ["check-project", "warning", $0]
+        }
         #expect(lines.map { $0.map { String($0) } } == [["PROJECT", "LEVEL", "ID"]] + warnings)
         let key = try KeyRing.Key(id: "k1", bytes: [UInt8](repeating: 9, count: 32))
         let configuration = Stores(
@@ -159,10 +161,10 @@ struct CommandTests {
         let findings = try JSON(parsing: Array(broken.output.utf8)).array ?? []
         #expect(
             findings.map { $0["id"] } == [
-                "provider-invalid", "apple-missing", "mail-server-missing", "loopback-domain",
+                "provider-invalid", "apple-missing", "public-url-missing", "mail-server-missing", "loopback-domain",
             ]
         )
-        #expect(findings.map { $0["level"] } == ["error", "warning", "warning", "warning"])
+        #expect(findings.map { $0["level"] } == ["error", "warning", "warning", "warning", "warning"])
         #expect(findings.first?["provider"] == "github.com" && findings.first?["project"] == "check-project")
         #expect(findings.first?["text"]?.string?.contains("clientSecret") == true, "\(broken)")
         // Without a project it looks at all of them.

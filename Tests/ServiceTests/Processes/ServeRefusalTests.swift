@@ -30,6 +30,12 @@ struct ServeRefusalTests {
         try await expectRefusal(words, good.filter { $0.key != name })
     }
 
+    @Test("and what it does not refuse, or never ends, is a failure of the test that waits for it")
+    func endsInTime() async throws {
+        let result = try await Program.run("/bin/sleep", ["600"], within: 0.1)
+        #expect(result.status == 128 + SIGKILL, "\(result)")
+    }
+
     @Test("a start without an encryption key, or with one that is none")
     func withoutEncryptionKey() async throws {
         try await expectRefusal("encryption.keys is missing", without: "IDENTITY_ENCRYPTION_KEYS")

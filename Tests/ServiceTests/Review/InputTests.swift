@@ -61,6 +61,20 @@ struct InputTests {
         }
     }
 
+    @Test("attributes that are nobody's to delete are refused, by name and by number")
+    func undeletableAttributes() async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            for attribute in ["PROVIDER", "RAW_USER_INFO", 0, "3"] as [JSON] {
+                let reply = try await service.call(
+                    "accounts:update",
+                    ["idToken": JSON(user.idToken), "deleteAttribute": [attribute]]
+                )
+                #expect(reply.error == "INVALID_REQ_TYPE : Unsupported request parameters.", "\(reply)")
+            }
+        }
+    }
+
     @Test("T-E6: linking a password with another address keeps the first one for recovery")
     func initialEmail() async throws {
         try await TestService.run { service in

@@ -57,7 +57,7 @@ struct FederatedSignInReplyTests {
             FederatedSignInResult(
                 outcome: .signedIn(
                     account(email: "ada@example.com", verified: true),
-                    tokens: tokens,
+                    .signedIn(tokens),
                     isNewUser: false,
                     emailRecycled: false
                 ),
@@ -86,7 +86,7 @@ struct FederatedSignInReplyTests {
     func marks() throws {
         let answer = try write(
             FederatedSignInResult(
-                outcome: .signedIn(account(email: nil), tokens: tokens, isNewUser: true, emailRecycled: true),
+                outcome: .signedIn(account(email: nil), .signedIn(tokens), isNewUser: true, emailRecycled: true),
                 credential: credential()
             )
         )
@@ -176,7 +176,7 @@ struct FederatedSignInReplyTests {
             FederatedSignInResult(
                 outcome: .signedIn(
                     account(email: own, verified: verified),
-                    tokens: tokens,
+                    .signedIn(tokens),
                     isNewUser: false,
                     emailRecycled: false
                 ),

@@ -18,7 +18,7 @@ package struct MailServer: Sendable {
         package var password: String?
         /// The only one of PLAIN and LOGIN.
         package var mechanism: String?
-        /// The command that gets ``answers``: HELO, MAIL, RCPT or DATA.
+        /// The command that gets ``answers``: HELO, AUTH, MAIL, RCPT or DATA.
         package var at = "DATA"
         /// One for each mail, such as `550 no such user`; later mails are taken.
         package var answers: [String] = []
@@ -62,6 +62,9 @@ package struct MailServer: Sendable {
         server.authorities = certificate
         return server
     }
+
+    /// Ends it, whatever it is doing.
+    package func crash() { program.crash() }
 
     /// The mails that came until now, refused ones included, once there are so many.
     package func mails(_ count: Int) async throws -> [JSON] {

@@ -18,7 +18,7 @@ parser.add_argument("--tls", action="store_true", help="TLS from the first byte"
 parser.add_argument("--user")
 parser.add_argument("--password")
 parser.add_argument("--mechanism", help="the only one, PLAIN or LOGIN")
-parser.add_argument("--at", choices=["HELO", "MAIL", "RCPT", "DATA"], default="DATA", help="where --answers are given")
+parser.add_argument("--at", choices=["HELO", "AUTH", "MAIL", "RCPT", "DATA"], default="DATA", help="where --answers are given")
 parser.add_argument("--answers", default="", help="one for each mail, separated by commas; then they are taken")
 parser.add_argument("--stall", action="store_true", help="take a mail and never answer")
 options = parser.parse_args()
@@ -43,16 +43,17 @@ def parsed(content):
     }
 
 
-class Handler:
-    def refusal(self, at):
-        if at != options.at or not answers:
-            return None
-        answer = answers.pop(0)
-        return None if answer.startswith("250") else answer
+def refusal(at):
+    if at != options.at or not answers:
+        return None
+    answer = answers.pop(0)
+    return None if answer.startswith("250") else answer
 
+
+class Handler:
     async def handle_EHLO(self, server, session, envelope, hostname, responses):
         session.host_name = hostname
-        answer = self.refusal("HELO")
+        answer = refusal("HELO")
         return [answer] if answer else responses
 
     async def handle_HELO(self, server, session, envelope, hostname):
@@ -60,20 +61,20 @@ class Handler:
         return "550 no" if options.at == "HELO" else "250 ok"
 
     async def handle_MAIL(self, server, session, envelope, address, mail_options):
-        answer = self.refusal("MAIL")
+        answer = refusal("MAIL")
         if answer is None:
             envelope.mail_from = address
         return answer or "250 OK"
 
     async def handle_RCPT(self, server, session, envelope, address, rcpt_options):
-        answer = self.refusal("RCPT")
+        answer = refusal("RCPT")
         if answer is None:
             envelope.rcpt_tos.append(address)
         return answer or "250 OK"
 
     async def handle_DATA(self, server, session, envelope):
         content = envelope.original_content
-        answer = self.refusal("DATA")
+        answer = refusal("DATA")
         say(
             mail="refused" if answer else "taken",
             sender=envelope.mail_from,
@@ -92,6 +93,9 @@ class Handler:
 def authenticate(server, session, envelope, mechanism, data):
     given = (data.login.decode(), data.password.decode())
     say(login=mechanism)
+    answer = refusal("AUTH")
+    if answer:
+        return AuthResult(success=False, handled=False, message=answer)
     if given == (options.user, options.password):
         return AuthResult(success=True, auth_data=options.user)
     return AuthResult(success=False, handled=False)

@@ -35,10 +35,19 @@ extension JSONValue {
     init(yaml node: Node) throws {
         switch node {
         case .mapping(let mapping):
-            let members = try mapping.map { key, value in
+            var members: [JSONObject.Member] = []
+            var merged: [JSONObject.Member] = []
+            for (key, value) in mapping {
                 guard case .scalar(let name) = key else { throw OpenAPIError.notUnderstood("a key") }
-                return JSONObject.Member(name: name.string, value: try JSONValue(yaml: value))
+                let value = try JSONValue(yaml: value)
+                if name.string == "<<" {
+                    merged += value.members
+                } else {
+                    members.append(.init(name: name.string, value: value))
+                }
             }
+            // What a mapping says itself wins over what it merges.
+            members += merged.filter { other in !members.contains { $0.name == other.name } }
             self = .object(JSONObject(members))
         case .sequence(let sequence): self = .array(try sequence.map { try JSONValue(yaml: $0) })
         case .scalar(let scalar):

@@ -59,6 +59,12 @@ package struct OpenAPIDocument: Sendable {
         root["paths"]?[operation.path]?[operation.method.lowercased()]
     }
 
+    /// The members that an operation reads of a JSON body.
+    package func requestMembers(of operation: Operation) -> [String] {
+        let body = description(of: operation)?["requestBody"].map(resolve)
+        return body?["content"]?["application/json"]?["schema"].map(resolve)?["properties"]?.members.map(\.name) ?? []
+    }
+
     /// The path prefixes under which a path is served.
     package func prefixes(of path: String) -> [String] {
         root["paths"]?[path].map { Self.prefixes(of: $0, in: root) } ?? []

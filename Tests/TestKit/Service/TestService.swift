@@ -39,6 +39,10 @@ package struct TestService: Sendable {
         }()
         /// Another service's clock, which both then share; one of its own without.
         package var clock: SteppableClock?
+        /// How long a project's function may take.
+        package var functionTimeLimit = Duration.seconds(7)
+        /// Whether the project's limits count: most suites do from one address what a thousand people do.
+        package var limitsRates = false
         package var outboundLimits = OutboundLimits()
         /// Another database than the suite's.
         package var conninfo: String?
@@ -52,6 +56,8 @@ package struct TestService: Sendable {
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Who takes mails; nobody without.
         package var mailer: Mailer?
+        /// Whether SMS and webhooks leave the outbox.
+        package var sendsMessages = false
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
 
@@ -88,7 +94,9 @@ package struct TestService: Sendable {
         if let given = options.project {
             project = given
         } else {
-            project = try await stores.configuration.createProject(id, settings: options.settings)
+            var settings = options.settings
+            settings.rateLimits.isEnabled = options.limitsRates
+            project = try await stores.configuration.createProject(id, settings: settings)
         }
         let key = try await stores.configuration.createAPIKey(for: project.id, displayName: nil)
         let (_, token) = try await stores.configuration.createAdminCredential(
@@ -112,7 +120,7 @@ package struct TestService: Sendable {
                 verifiers: options.development ? [FakeCredentialVerifier()] : []
             ),
             passwords: passwords,
-            options: Self.assemblyOptions(options, stores, project.id, address),
+            options: Self.assemblyOptions(options, stores, project.id, address, outbound),
             logger: logger,
             now: clock.now
         )
@@ -191,12 +199,15 @@ package struct TestService: Sendable {
         _ options: Options,
         _ stores: Stores,
         _ project: ProjectID,
-        _ address: OwnAddress
+        _ address: OwnAddress,
+        _ outbound: OutboundClient
     ) -> ServiceAssembly.Options {
         var made = ServiceAssembly.Options()
         made.publicURL = "https://id.example.com"
         if options.development { made = DevelopmentMode.options(stores: stores, project: project) { address.baseURL } }
         made.mailer = options.mailer
+        made.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)
+        if options.sendsMessages { made.messenger = Messenger(through: outbound) }
         made.limits = options.limits
         made.pause = options.pause
         return made

@@ -1,0 +1,55 @@
+import Linking
+import Projects
+import Secrets
+package import struct Foundation.Date
+
+/// A second factor as an admin names it: a phone, or an authenticator app that is enrolled already.
+package struct AdminSecondFactor: Sendable {
+    /// Nil makes one.
+    package var id: String?
+    /// Nil for an app.
+    package var phoneNumber: String?
+    package var displayName: String?
+    /// Nil for now.
+    package var enrolledAt: Date?
+
+    package init() {}
+}
+
+extension Parts {
+    /// What an account has when an admin says so; a number that comes twice counts once.
+    func secondFactors(
+        _ wanted: [AdminSecondFactor],
+        of account: Account
+    ) throws(AccountsError) -> [SecondFactor] {
+        var factors: [SecondFactor] = []
+        for entry in wanted {
+            let current = account.secondFactors.first { $0.id == entry.id }
+            let id = try enrollmentID(entry.id)
+            let name = try ProfileRules.displayName(entry.displayName)
+            let enrolledAt = entry.enrolledAt ?? current?.enrolledAt ?? now()
+            let kind: SecondFactor.Kind
+            if let number = try AdminAccounts.phoneNumber(entry.phoneNumber) {
+                guard !factors.contains(where: { $0.phoneNumber == number }) else { continue }
+                kind = .phone(number)
+            } else {
+                guard let current, current.isTOTP else { throw .secondFactor(.appAddedByAdmin) }
+                kind = current.kind
+            }
+            guard !factors.contains(where: { $0.id == id }) else { throw .secondFactor(.duplicateEnrollment) }
+            factors.append(SecondFactor(id: id, kind: kind, displayName: name, enrolledAt: enrolledAt))
+        }
+        guard factors.count(where: { !$0.isTOTP }) <= SecondFactor.mostPhones else {
+            throw .secondFactor(.tooManyPhones)
+        }
+        return factors
+    }
+
+    private func enrollmentID(_ text: String?) throws(AccountsError) -> String {
+        guard let text else { return random.uuid() }
+        guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 0x2f }) else {
+            throw .secondFactor(.invalidEnrollment)
+        }
+        return text
+    }
+}

@@ -1,0 +1,203 @@
+package import Foundation
+package import Linking
+import Projects
+package import Secrets
+import Sessions
+import Storage
+
+/// Gives the signed-in account a second factor, in two steps: an authenticator app, or a phone.
+package struct EnrollSecondFactor: Sendable {
+    let parts: Parts
+
+    /// What an authenticator app takes, once.
+    package struct NewApp: Sendable {
+        /// Base 32.
+        package var sharedSecret: Secret
+        package var sessionInfo: Secret
+        package var finalizeBefore: Date
+    }
+
+    package struct Result: Sendable {
+        package var tokens: IssuedTokens
+        package var factor: SecondFactor
+    }
+
+    /// Makes the secret; nothing is stored before a code shows that the app has it.
+    package func startApp(idToken: String?, _ caller: Caller) async throws -> NewApp {
+        guard caller.project.settings.secondFactors.totp else { throw AccountsError.secondFactor(.totpNotOffered) }
+        let user = try await signedIn(idToken, caller)
+        try requireRoom(for: user.account)
+        let secret = parts.random.bytes(TOTP.secretLength)
+        let pending = PendingEnrollment(
+            account: user.account.id.rawValue,
+            session: user.session.id.rawValue,
+            secret: Data(secret),
+            startedAt: parts.seconds
+        )
+        return NewApp(
+            sharedSecret: Secret(Base32.encode(secret)),
+            sessionInfo: try parts.startEnrollment(pending, caller),
+            finalizeBefore: parts.now().addingTimeInterval(Double(PendingEnrollment.lifetime))
+        )
+    }
+
+    /// Takes the first code of the app.
+    ///
+    /// Other sessions end; this one goes on with the factor proved.
+    package func finishApp(
+        idToken: String?,
+        sessionInfo: String?,
+        code: String?,
+        displayName: String?,
+        _ caller: Caller
+    ) async throws -> Result {
+        let settings = caller.project.settings.secondFactors
+        guard settings.totp else { throw AccountsError.secondFactor(.totpNotOffered) }
+        let token = try await parts.verify(idToken, caller: caller)
+        let pending = try parts.pendingEnrollment(sessionInfo, token, caller)
+        guard let code, !code.isEmpty else { throw AccountsError.missingVerificationCode }
+        guard let name = try ProfileRules.displayName(displayName), !name.isEmpty else {
+            throw AccountsError.secondFactor(.missingDisplayName)
+        }
+        let secret = [UInt8](pending.secret)
+        guard
+            let step = TOTP(secret: secret).step(
+                of: code,
+                at: parts.seconds,
+                adjacent: Int64(settings.adjacentIntervals),
+                after: 0
+            )
+        else { throw AccountsError.invalidVerificationCode }
+        let id = parts.random.uuid()
+        let sealed = try parts.keyRing.seal(secret, for: Parts.secretPlace(token.account, id, caller))
+        let factor = SecondFactor(
+            id: id,
+            kind: .totp(sealedSecret: sealed, lastStep: step),
+            displayName: name,
+            enrolledAt: parts.now()
+        )
+        return try await enroll(factor, token, caller) { account throws(AccountsError) in
+            try requireRoom(for: account)
+        }
+    }
+
+    /// Sends a code to the number.
+    ///
+    /// - Parameter appHash: of an Android app that reads the SMS by itself.
+    /// - Returns: the `sessionInfo`.
+    package func startPhone(
+        _ phoneNumber: String?,
+        idToken: String?,
+        appHash: String?,
+        _ caller: Caller
+    ) async throws -> Secret {
+        guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
+        let user = try await signedIn(idToken, caller)
+        guard let number = phoneNumber.flatMap({ PhoneNumber($0) }) else { throw AccountsError.invalidPhoneNumber }
+        try requireRoom(for: number, in: user.account)
+        return try await parts.sendVerificationCode(
+            to: number,
+            purpose: .enrollment,
+            account: user.account.id,
+            appHash: appHash,
+            caller
+        )
+    }
+
+    /// Takes the code; what ends and what goes on is as with an app.
+    package func finishPhone(
+        idToken: String?,
+        sessionInfo: String?,
+        code: String?,
+        displayName: String?,
+        _ caller: Caller
+    ) async throws -> Result {
+        guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
+        let token = try await parts.verify(idToken, caller: caller)
+        let name = try ProfileRules.displayName(displayName)
+        let checked = try await parts.checkVerificationCode(
+            sessionInfo: sessionInfo,
+            code: code,
+            purpose: .enrollment,
+            account: token.account,
+            caller
+        )
+        let factor = SecondFactor(
+            id: parts.random.uuid(),
+            kind: .phone(checked.phoneNumber.text),
+            displayName: name,
+            enrolledAt: parts.now()
+        )
+        return try await enroll(factor, spending: checked.code, token, caller) { account throws(AccountsError) in
+            try requireRoom(for: checked.phoneNumber, in: account)
+        }
+    }
+
+    /// - Parameter check: refuses what the account, as it stands now, cannot take.
+    private func enroll(
+        _ factor: SecondFactor,
+        spending code: OneTimeCode? = nil,
+        _ token: VerifiedIDToken,
+        _ caller: Caller,
+        _ check: @escaping @Sendable (Account) throws(AccountsError) -> Void
+    ) async throws -> Result {
+        let prepared = parts.prepareSession(token, provider: token.signInProvider, caller: caller).proving(factor.proof)
+        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+            let user = try SignedInAccount(token: token, account: account, session: current)
+            try requireEligible(user)
+            try check(account)
+            var changes = AccountChanges()
+            changes.secondFactors = account.secondFactors + [factor]
+            changes.spends = code
+            changes.renew(prepared, of: user)
+            changes.sends = parts.revertCode(of: factor, account, caller)
+            return changes
+        }
+        AccountEvent.secondFactorEnrolled.log(token.account, caller)
+        let session = changed.changes.written(prepared) ?? prepared
+        return Result(tokens: try parts.issueTokens(for: try changed.existing, session, caller: caller), factor: factor)
+    }
+
+    /// The account of a token that may enrol: signed in a moment ago, with all that the account asks for.
+    private func signedIn(_ idToken: String?, _ caller: Caller) async throws -> SignedInAccount {
+        guard let idToken else { throw AccountsError.invalidIDToken }
+        let user = try await parts.authenticate(idToken, caller: caller)
+        try requireEligible(user)
+        try parts.requireRecentSignIn(user.token, caller: caller)
+        if parts.needsSecondFactor(user.account, caller), user.token.secondFactor == nil {
+            throw AccountsError.recentSignInRequired
+        }
+        return user
+    }
+
+    private func requireEligible(_ user: SignedInAccount) throws(AccountsError) {
+        guard !Self.firstFactorsAlone.contains(user.session.signInProvider) else {
+            throw .secondFactor(.unsupportedFirstFactor)
+        }
+        guard user.account.email != nil, user.account.emailVerified else { throw .secondFactor(.unverifiedEmail) }
+    }
+
+    /// Who signs in with one of these has no second factor.
+    private static let firstFactorsAlone: Set<ProviderID> = [
+        .anonymous, .phone, .custom, ProviderID("gc.apple.com"),
+    ]
+
+    private func requireRoom(for number: PhoneNumber, in account: Account) throws(AccountsError) {
+        let phones = account.secondFactors.compactMap(\.phoneNumber)
+        guard !phones.contains(number.text) else { throw .secondFactor(.phoneNumberEnrolled) }
+        guard phones.count < SecondFactor.mostPhones else { throw .secondFactor(.tooManyPhones) }
+    }
+
+    private func requireRoom(for account: Account) throws(AccountsError) {
+        guard account.secondFactors.count(where: \.isTOTP) < SecondFactor.mostApps else {
+            throw .secondFactor(.tooManyApps)
+        }
+    }
+}
+
+extension SecondFactor {
+    /// What tokens say of a session that proved it.
+    var proof: IDTokenClaims.SecondFactor {
+        IDTokenClaims.SecondFactor(kind: isTOTP ? "totp" : "phone", enrollment: id)
+    }
+}

@@ -1,0 +1,196 @@
+import Delivery
+import Federation
+import Linking
+import Logging
+import Projects
+import Secrets
+import Sessions
+import Storage
+import StrictJSON
+
+/// Somebody who is about to be signed in, after the project's functions were asked.
+struct Entrance: Sendable {
+    /// As it will be.
+    var account: Account
+    var session: PreparedSession
+    /// What is written beside the sign-in to an account that exists; nil when nobody was asked.
+    var amendment: Amendment?
+
+    /// The session to open; none for a new account that a function disabled.
+    var newSession: NewSession? { account.isDisabled ? nil : session.values }
+
+    /// - Throws: ``AccountsError/userDisabled`` once the account that a function disabled is written.
+    func requireEnabled() throws(AccountsError) {
+        guard !account.isDisabled else { throw .userDisabled }
+    }
+}
+
+/// The project's functions (docs/blocking-hooks.md): every path that makes an account or opens a session asks them here,
+/// after all that could refuse it, just before it writes.
+extension Parts {
+    /// Asks whether an account may be made, and then whether it may be signed in.
+    func admit(
+        new account: Account,
+        _ session: PreparedSession,
+        method: ProviderID? = nil,
+        by credential: FederatedCredential? = nil,
+        _ caller: Caller
+    ) async throws -> Entrance {
+        var entrance = Entrance(account: account, session: session)
+        for event in BlockingFunctions.Event.allCases where !entrance.account.isDisabled {
+            _ = try await ask(event, about: &entrance, method, credential, caller)
+        }
+        return entrance
+    }
+
+    /// Asks whether an account that exists may be signed in.
+    ///
+    /// One that the function disables is disabled, and refused.
+    func admit(
+        _ account: Account,
+        _ session: PreparedSession,
+        method: ProviderID? = nil,
+        by credential: FederatedCredential? = nil,
+        _ caller: Caller
+    ) async throws -> Entrance {
+        var entrance = Entrance(account: account, session: session)
+        guard let answer = try await ask(.beforeSignIn, about: &entrance, method, credential, caller) else {
+            return entrance
+        }
+        var amendment = Amendment(version: account.version)
+        amendment.displayName = answer.displayName
+        amendment.photoURL = answer.photoURL
+        amendment.emailVerified = answer.emailVerified
+        amendment.customAttributes = answer.customClaims
+        entrance.amendment = amendment
+        guard entrance.account.isDisabled else { return entrance }
+        _ = try await change(account.id, session: nil, caller) { [amendment] current, _ in
+            guard current.version == account.version else { throw AccountsError.contended }
+            var changes = AccountChanges()
+            changes.amend(amendment)
+            changes.disabled = true
+            return changes
+        }
+        throw AccountsError.userDisabled
+    }
+
+    /// Whether anybody is asked before a sign-in, and so nothing may be written before.
+    func asksBeforeSignIn(_ caller: Caller) -> Bool { caller.project.settings.blockingFunctions[.beforeSignIn] != nil }
+
+    /// - Returns: what the function wants otherwise, and what stands in `entrance` already; nil when there is none.
+    private func ask(
+        _ event: BlockingFunctions.Event,
+        about entrance: inout Entrance,
+        _ method: ProviderID?,
+        _ credential: FederatedCredential?,
+        _ caller: Caller
+    ) async throws -> FunctionAnswer? {
+        guard let url = caller.project.settings.blockingFunctions[event] else { return nil }
+        let question = BlockingEvent(
+            event: event,
+            url: url,
+            id: random.handle(),
+            account: entrance.account,
+            session: entrance.session.values,
+            method: method ?? entrance.session.values.signInProvider,
+            credential: credential,
+            issuedAt: seconds
+        )
+        do {
+            guard let functions else { throw FunctionError.unreachable("nobody asks here") }
+            let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
+            guard let key = configuration.signingKeys.signer(for: algorithm) else { throw NoSigningKey() }
+            var answer = try await functions.ask(url, jwt: try key.token(of: question.claims(caller)))
+            try check(&answer, event, &entrance)
+            return answer
+        } catch let error as FunctionError {
+            log(event, error.cause, entrance.account, caller)
+            throw AccountsError.blockingFunction(error.text)
+        }
+    }
+
+    /// Puts what a function wants into what will be written, by the rules for admins.
+    private func check(
+        _ answer: inout FunctionAnswer,
+        _ event: BlockingFunctions.Event,
+        _ entrance: inout Entrance
+    ) throws(FunctionError) {
+        do throws(AccountsError) {
+            if let name = answer.displayName { entrance.account.displayName = try ProfileRules.displayName(name) }
+            if let url = answer.photoURL { entrance.account.photoURL = try ProfileRules.photoURL(url) }
+            if let claims = answer.customClaims {
+                let checked = try claims.map { text throws(AccountsError) in try CustomClaimRules.check(text) } ?? nil
+                answer.customClaims = .some(checked)
+                entrance.account.customAttributes = checked
+            }
+            if event == .beforeSignIn, let claims = answer.sessionClaims {
+                entrance.session.values.claims = try CustomClaimRules.merge(
+                    claims,
+                    over: entrance.session.values.claims
+                )
+            }
+        } catch {
+            throw .malformed
+        }
+        if let verified = answer.emailVerified { entrance.account.emailVerified = verified }
+        if let disabled = answer.disabled { entrance.account.disabled = disabled }
+    }
+
+    private func log(_ event: BlockingFunctions.Event, _ cause: String, _ account: Account, _ caller: Caller) {
+        Logger.current.notice(
+            "A function of the project let nobody pass",
+            metadata: [
+                "project.id": "\(caller.project.id)", "account.id": "\(account.id)", "event": "\(event.rawValue)",
+                "error.cause": "\(cause)",
+            ]
+        )
+    }
+}
+
+extension FunctionError {
+    /// What the app is told.
+    fileprivate var text: String {
+        switch self {
+        case .timedOut: "The function did not answer in time."
+        case .unreachable: "The function could not be reached."
+        case .refused(_, let text?): "HTTP Cloud Function returned an error: \(text)"
+        case .refused(let status, nil): "HTTP Cloud Function returned an error: \(status)"
+        case .malformed: "The function's answer is not valid."
+        }
+    }
+
+    /// What the log is told: nothing of the answer.
+    fileprivate var cause: String {
+        switch self {
+        case .timedOut: "it did not answer in time"
+        case .unreachable(let cause): cause
+        case .refused(let status, _): "status \(status)"
+        case .malformed: "the answer is not valid"
+        }
+    }
+}
+
+extension AccountChanges {
+    mutating func amend(_ amendment: Amendment?) {
+        guard let amendment else { return }
+        if let name = amendment.displayName { displayName = name }
+        if let url = amendment.photoURL { photoURL = url }
+        if let verified = amendment.emailVerified { emailVerified = verified }
+        if let claims = amendment.customAttributes { customAttributes = claims }
+    }
+}
+
+extension CustomClaimRules {
+    /// - Returns: the claims of a session with others in their place where both have a name.
+    static func merge(_ claims: String?, over before: String?) throws(AccountsError) -> String? {
+        guard let claims = try claims.map({ text throws(AccountsError) in try check(text) }) ?? nil else {
+            return before
+        }
+        guard let before else { return claims }
+        guard let new = (try? JSONValue(claims.utf8))?.object, var all = (try? JSONValue(before.utf8))?.object else {
+            throw .invalidClaims
+        }
+        for member in new.members { all[member.name] = member.value }
+        return try check(JSONValue.object(all).jsonText)
+    }
+}

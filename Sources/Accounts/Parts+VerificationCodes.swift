@@ -1,0 +1,82 @@
+import Linking
+import Projects
+import Secrets
+import Storage
+
+/// A number that the code of an SMS has just proved.
+struct CheckedVerification: Sendable {
+    var phoneNumber: PhoneNumber
+    /// What the statement that the proof is for uses up: until then the code is good, within its tries.
+    var code: OneTimeCode
+}
+
+extension Parts {
+    /// Sends a code by SMS, in place of the older one of the same purpose to the account, for a sign-in to the number: one
+    /// statement.
+    ///
+    /// The project's test numbers have their fixed codes, and get no SMS.
+    ///
+    /// - Parameters:
+    ///   - account: whose second factor it is about; nil for a sign-in.
+    ///   - appHash: of an Android app that reads the SMS by itself, as the app sent it.
+    /// - Returns: the `sessionInfo`.
+    /// - Throws: ``AccountsError/smsRegionRefused``, ``AccountsError/noSMSProvider``.
+    func sendVerificationCode(
+        to number: PhoneNumber,
+        purpose: VerificationPurpose,
+        account: AccountID?,
+        appHash: String? = nil,
+        _ caller: Caller
+    ) async throws -> Secret {
+        let settings = caller.project.settings
+        let fixed = settings.phone.testNumbers[number.text]
+        if fixed == nil {
+            guard settings.phone.regions.allows(number) else { throw AccountsError.smsRegionRefused }
+            guard development || settings.delivery.carriesSMS else { throw AccountsError.noSMSProvider }
+        }
+        let session = Secret(random.handle())
+        var code = NewVerificationCode(
+            purpose: purpose,
+            account: account,
+            phoneNumber: number,
+            session: session,
+            code: Secret(fixed ?? random.text(6, of: "0123456789"))
+        )
+        code.language = caller.language
+        code.appHash = appHash.flatMap { $0.wholeMatch(of: /[A-Za-z0-9+\/]{11}/) == nil ? nil : $0 }
+        code.sends = fixed == nil
+        code.showsSession = development
+        // A test number costs nothing.
+        let limits = fixed == nil ? smsLimits(to: number, caller) : .none
+        try await stores.verificationCodes.insert(code, within: limits, in: caller.scope, now: now())
+        return session
+    }
+
+    /// Checks the code of an SMS: the try is counted before anything is compared (docs/threats.md, T-E2).
+    ///
+    /// - Parameter account: whose second factor the code has to be about; nil for a sign-in.
+    func checkVerificationCode(
+        sessionInfo: String?,
+        code: String?,
+        purpose: VerificationPurpose,
+        account: AccountID?,
+        _ caller: Caller
+    ) async throws -> CheckedVerification {
+        guard let sessionInfo, !sessionInfo.isEmpty else { throw AccountsError.missingSessionInfo }
+        guard let code, !code.isEmpty else { throw AccountsError.missingVerificationCode }
+        guard Base64URL.decode(sessionInfo)?.count == 32,
+            let tried = try await stores.verificationCodes.attempt(
+                Secret(code),
+                session: Secret(sessionInfo),
+                for: purpose,
+                account: account,
+                in: caller.scope
+            )
+        else { throw AccountsError.invalidSessionInfo }
+        guard tried.validUntil > now(), tried.attempts <= VerificationCodeStore.attempts else {
+            throw AccountsError.sessionExpired
+        }
+        guard tried.isRight else { throw AccountsError.invalidVerificationCode }
+        return CheckedVerification(phoneNumber: tried.phoneNumber, code: .sms(tried.hash))
+    }
+}

@@ -1,0 +1,181 @@
+package import Linking
+import Projects
+package import Secrets
+import Sessions
+import Storage
+
+/// `signInWithPhoneNumber`: signs in, signs up, or gives the signed-in account a number, by the code of an SMS or by the
+/// proof that an earlier code came to.
+package struct SignInWithPhoneNumber: Sendable {
+    let parts: Parts
+
+    package struct Request: Sendable {
+        package var sessionInfo: String?
+        package var code: String?
+        package var phoneNumber: String?
+        package var temporaryProof: String?
+        /// Gives the number to this token's account instead of signing in.
+        package var idToken: String?
+        /// False: somebody reauthenticates, or changes what is there already; no account is opened.
+        package var signsUp = true
+
+        package init() {}
+    }
+
+    package enum Result: Sendable {
+        case signedIn(Account, tokens: IssuedTokens, isNewUser: Bool)
+        /// The number is another account's: nothing changed. The proof signs in to that one.
+        case taken(PhoneNumber, proof: Secret, expiresIn: Int64)
+    }
+
+    /// What shows that the caller has a number.
+    private struct Proof {
+        var phoneNumber: PhoneNumber
+        /// Nil for a temporary proof, which is used as often as anybody likes.
+        var code: OneTimeCode?
+    }
+
+    package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
+        guard caller.project.settings.phone.isEnabled else { throw AccountsError.operationNotAllowed }
+        let proof = try await prove(request, caller)
+        for _ in 0..<3 {
+            let selectors = AccountSelectors(phoneNumbers: [proof.phoneNumber.text])
+            let owner = try await parts.accounts.find(selectors, in: caller.scope).first
+            let result =
+                if let idToken = request.idToken {
+                    try await link(proof, owner: owner?.id, idToken: idToken, caller)
+                } else if let owner {
+                    try await signIn(to: owner, proof, caller)
+                } else {
+                    try await signUp(proof, signsUp: request.signsUp, caller)
+                }
+            if let result { return result }
+        }
+        throw AccountsError.contended
+    }
+
+    private func prove(_ request: Request, _ caller: Caller) async throws -> Proof {
+        guard let text = request.temporaryProof, !text.isEmpty else {
+            let checked = try await parts.checkVerificationCode(
+                sessionInfo: request.sessionInfo,
+                code: request.code,
+                purpose: .signIn,
+                account: nil,
+                caller
+            )
+            return Proof(phoneNumber: checked.phoneNumber, code: checked.code)
+        }
+        guard let phoneNumber = request.phoneNumber, !phoneNumber.isEmpty else {
+            throw AccountsError.missingPhoneNumber
+        }
+        guard let number = PhoneNumber(phoneNumber),
+            TemporaryProof.isGood(text, of: number, parts.keyRing, for: caller.scope, now: parts.seconds)
+        else { throw AccountsError.invalidTemporaryProof }
+        return Proof(phoneNumber: number)
+    }
+
+    /// - Returns: nil when the account changed meanwhile.
+    private func signIn(to account: Account, _ proof: Proof, _ caller: Caller) async throws -> Result? {
+        guard !account.isDisabled else { throw AccountsError.userDisabled }
+        guard !parts.needsSecondFactor(account, caller) else { throw AccountsError.secondFactor(.phoneAsFirstFactor) }
+        let session = parts.prepareSession(nil, provider: .phone, caller: caller)
+        let entrance = try await parts.admit(account, session, caller)
+        let isSignedIn = try await spending {
+            try await parts.accounts.signIn(
+                to: account,
+                by: proof.phoneNumber,
+                spending: proof.code,
+                session: entrance.session.values,
+                amendment: entrance.amendment,
+                in: caller.scope,
+                now: parts.now()
+            )
+        }
+        guard isSignedIn else { return nil }
+        AccountEvent.signedIn.log(account.id, provider: .phone, caller)
+        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        return .signedIn(entrance.account, tokens: tokens, isNewUser: false)
+    }
+
+    /// - Returns: nil when somebody else opened an account with the number meanwhile.
+    private func signUp(_ proof: Proof, signsUp: Bool, _ caller: Caller) async throws -> Result? {
+        guard signsUp else { throw AccountsError.userNotFound }
+        guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
+        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        account.phoneNumber = proof.phoneNumber.text
+        let session = parts.prepareSession(nil, provider: .phone, caller: caller)
+        let entrance = try await parts.admit(new: account, session, caller)
+        let conflict = try await spending {
+            try await parts.accounts.insert(
+                entrance.account,
+                password: nil,
+                session: entrance.newSession,
+                spending: proof.code,
+                isTold: caller.tellsOfNewAccounts,
+                in: caller.scope,
+                now: parts.now()
+            )
+        }
+        if conflict == .phoneNumber { return nil }
+        if let conflict { throw AccountsError(conflict) }
+        AccountEvent.signedUp.log(account.id, provider: .phone, caller)
+        try entrance.requireEnabled()
+        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        return .signedIn(entrance.account, tokens: tokens, isNewUser: true)
+    }
+
+    /// Gives the signed-in account the number, or signs in again to the one that has it.
+    ///
+    /// - Returns: nil when somebody else took the number meanwhile.
+    private func link(_ proof: Proof, owner: AccountID?, idToken: String, _ caller: Caller) async throws -> Result? {
+        let token = try await parts.verify(idToken, caller: caller)
+        guard owner == nil || owner == token.account else { return try await refuse(proof, idToken: idToken, caller) }
+        let session = parts.prepareSession(token, provider: .phone, caller: caller)
+        let now = parts.now()
+        do {
+            let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+                _ = try SignedInAccount(token: token, account: account, session: current)
+                guard !parts.needsSecondFactor(account, caller) else {
+                    throw AccountsError.secondFactor(.phoneAsFirstFactor)
+                }
+                var changes = AccountChanges()
+                changes.spends = proof.code
+                changes.lastSignInAt = now
+                changes.session = .renew(session.values, retiresOldSecret: false)
+                if account.phoneNumber != proof.phoneNumber.text {
+                    // Another number takes a way in away.
+                    if account.phoneNumber != nil { try parts.requireRecentSignIn(token, caller: caller) }
+                    changes.phoneNumber = proof.phoneNumber.text
+                }
+                return changes
+            }
+            let event: AccountEvent = changed.changes.phoneNumber == nil ? .signedIn : .linked
+            event.log(token.account, provider: .phone, caller)
+            let account = try changed.existing
+            let tokens = try parts.issueTokens(for: account, session, caller: caller)
+            return .signedIn(account, tokens: tokens, isNewUser: false)
+        } catch AccountsError.phoneNumberExists {
+            return nil
+        }
+    }
+
+    /// The number is another account's: a code becomes a proof that signs in to that one, a proof is refused.
+    private func refuse(_ proof: Proof, idToken: String, _ caller: Caller) async throws -> Result {
+        _ = try await parts.authenticate(idToken, caller: caller)
+        guard case .sms(let hash)? = proof.code else { throw AccountsError.phoneNumberExists }
+        guard try await parts.stores.verificationCodes.spend(hash, in: caller.scope) else {
+            throw AccountsError.invalidSessionInfo
+        }
+        let sealed = try TemporaryProof(of: proof.phoneNumber, now: parts.seconds)
+            .sealed(parts.keyRing, for: caller.scope)
+        return .taken(proof.phoneNumber, proof: sealed, expiresIn: TemporaryProof.lifetime)
+    }
+
+    private func spending<R>(_ write: () async throws -> R) async throws -> R {
+        do {
+            return try await write()
+        } catch let error as SpentCode {
+            throw AccountsError(error)
+        }
+    }
+}

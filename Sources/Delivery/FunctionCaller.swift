@@ -1,0 +1,114 @@
+import HTTPTypes
+package import Outbound
+import StrictJSON
+
+/// Asks a project's function, once, and waits seven seconds at most.
+package struct FunctionCaller: Sendable {
+    private let http: OutboundClient
+    private let timeLimit: Duration
+
+    package init(through http: OutboundClient, timeLimit: Duration = .seconds(7)) {
+        self.http = http
+        self.timeLimit = timeLimit
+    }
+
+    /// Bytes of an answer.
+    private static let maximumSize = 65_536
+
+    /// - Parameter jwt: what is asked, signed.
+    package func ask(_ url: String, jwt: String) async throws(FunctionError) -> FunctionAnswer {
+        let request = OutboundRequest(
+            method: .post,
+            url: url,
+            headers: [.contentType: "application/json"],
+            body: Array(#"{"data":{"jwt":"\#(jwt)"}}"#.utf8),
+            maximumResponseSize: Self.maximumSize,
+            timeLimit: timeLimit
+        )
+        let response: OutboundResponse
+        do {
+            response = try await http.send(request)
+        } catch {
+            throw error == .timedOut ? .timedOut : .unreachable(error.description)
+        }
+        guard response.isSuccess else {
+            throw .refused(
+                status: response.status,
+                text: Self.object(response.body).map { JSONValue.object($0).jsonText }
+            )
+        }
+        return try FunctionAnswer(response.body)
+    }
+
+    fileprivate static func object(_ body: [UInt8]) -> JSONObject? {
+        (try? JSONValue(body, depth: 32))?.object
+    }
+}
+
+/// Why a function did not let somebody pass.
+package enum FunctionError: Error, Sendable, Hashable {
+    case timedOut
+    /// Why, for the log.
+    case unreachable(String)
+    /// With the answer, if it is a JSON object.
+    case refused(status: Int, text: String?)
+    /// The answer is none that a function gives.
+    case malformed
+}
+
+/// What a function wants otherwise; a member that is nil stays as it is, `.some(nil)` empties it.
+package struct FunctionAnswer: Sendable, Hashable {
+    package var displayName: String??
+    package var photoURL: String??
+    package var emailVerified: Bool?
+    package var disabled: Bool?
+    /// A JSON object as text.
+    package var customClaims: String??
+    /// A JSON object as text.
+    package var sessionClaims: String??
+
+    package init() {}
+
+    /// Reads what `userRecord.updateMask` names.
+    ///
+    /// No answer at all changes nothing; members that we do not know are ignored.
+    init(_ body: [UInt8]) throws(FunctionError) {
+        guard !body.isEmpty else { return }
+        guard let answer = FunctionCaller.object(body) else { throw .malformed }
+        guard let member = answer["userRecord"], !member.isNull else { return }
+        guard let record = member.object, case .string(let mask)? = record["updateMask"] else { throw .malformed }
+        for name in mask.split(separator: ",").map({ String($0.filter { $0 != " " }) }) {
+            let value = record[name] ?? .null
+            switch name {
+            case "displayName": displayName = .some(try Self.text(value))
+            case "photoUrl", "photoURL": photoURL = .some(try Self.text(value))
+            case "emailVerified": emailVerified = try Self.flag(value)
+            case "disabled": disabled = try Self.flag(value)
+            case "customClaims": customClaims = .some(try Self.claims(value))
+            case "sessionClaims": sessionClaims = .some(try Self.claims(value))
+            default: break
+            }
+        }
+    }
+
+    private static func text(_ value: JSONValue) throws(FunctionError) -> String? {
+        switch value {
+        case .null: nil
+        case .string(let text): text
+        default: throw .malformed
+        }
+    }
+
+    private static func flag(_ value: JSONValue) throws(FunctionError) -> Bool {
+        guard case .bool(let flag) = value else { throw .malformed }
+        return flag
+    }
+
+    private static func claims(_ value: JSONValue) throws(FunctionError) -> String? {
+        switch value {
+        case .null: nil
+        case .object: value.jsonText
+        default: throw .malformed
+        }
+    }
+}

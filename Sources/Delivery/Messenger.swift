@@ -1,0 +1,134 @@
+package import Foundation
+package import Outbound
+package import Projects
+
+/// Hands messages over by HTTP: to a project's own endpoint, signed, or SMS to the provider that it names.
+package struct Messenger: Sendable {
+    private let http: OutboundClient
+
+    package init(through http: OutboundClient) { self.http = http }
+
+    /// - Parameter id: the message's in the outbox, the same at each attempt.
+    package func send(_ sms: SMS, id: String, of project: Project, date: Date) async throws(DeliveryError) {
+        guard date < sms.validUntil else { throw .expired }
+        let settings = project.settings.delivery
+        if settings.takes(.smsSend) {
+            let data = SMSToSend(
+                projectId: project.id.rawValue,
+                phoneNumber: sms.to,
+                text: sms.text(of: project),
+                code: sms.code,
+                locale: sms.language
+            )
+            let written = sms.validUntil.addingTimeInterval(-SMS.lifetime)
+            try await post(Webhook(.smsSend, at: written, data), id: id, of: project, date: date)
+        } else if let provider = settings.sms {
+            guard let request = OutboundRequest(sms, id: id, by: provider, of: project) else { throw .notConfigured }
+            // The number is none that the provider reaches, and will be none the next time.
+            try await perform(request, permanent: [400, 410, 422])
+        } else {
+            throw .notConfigured
+        }
+    }
+
+    /// - Parameter id: the message's in the outbox, the same at each attempt.
+    package func send(_ mail: Mail, id: String, of project: Project, date: Date) async throws(DeliveryError) {
+        let data = MailToSend(
+            projectId: project.id.rawValue,
+            template: mail.template.rawValue,
+            email: mail.to,
+            link: mail.link,
+            appName: project.settings.mail.appName ?? project.id.rawValue,
+            displayName: mail.displayName,
+            newEmail: mail.newEmail,
+            locale: mail.language ?? project.settings.mail.defaultLocale
+        )
+        try await post(Webhook(.mailSend, at: date, data), id: id, of: project, date: date)
+    }
+
+    /// - Parameter id: the message's in the outbox, the same at each attempt.
+    package func send(_ notice: WebhookNotice, id: String, of project: Project, date: Date) async throws(DeliveryError)
+    {
+        try await post(Webhook(notice.type, at: notice.date, notice.data), id: id, of: project, date: date)
+    }
+
+    private func post(
+        _ webhook: Webhook<some Encodable & Sendable>,
+        id: String,
+        of project: Project,
+        date: Date
+    ) async throws(DeliveryError) {
+        guard let endpoint = project.settings.delivery.webhook, endpoint.types.contains(webhook.type) else {
+            throw .notConfigured
+        }
+        let body = try Self.encode(webhook)
+        try await perform(OutboundRequest(webhook: body, id: id, to: endpoint, date: date), permanent: [410])
+    }
+
+    private func perform(_ request: OutboundRequest, permanent: Set<Int>) async throws(DeliveryError) {
+        let response: OutboundResponse
+        do {
+            response = try await http.send(request)
+        } catch {
+            throw .unreachable(error)
+        }
+        guard !response.isSuccess else { return }
+        throw .refused(status: response.status, isPermanent: permanent.contains(response.status))
+    }
+
+    private static func encode(_ webhook: Webhook<some Encodable & Sendable>) throws(DeliveryError) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let body = try? encoder.encode(webhook) else { throw .notConfigured }
+        return Array(body)
+    }
+}
+
+/// The data of `mail.send`.
+private struct MailToSend: Encodable {
+    var projectId: String
+    var template: String
+    var email: String
+    var link: String
+    var appName: String
+    var displayName: String?
+    var newEmail: String?
+    var locale: String?
+}
+
+/// The data of `sms.send`.
+private struct SMSToSend: Encodable {
+    var projectId: String
+    var phoneNumber: String
+    var text: String
+    var code: String
+    var locale: String?
+}
+
+/// Why a message was not handed over; it holds nothing of the message and of the answer.
+package enum DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The project names nobody who would take it, or in a way that makes no request.
+    case notConfigured
+    /// What it says is over.
+    case expired
+    case unreachable(OutboundError)
+    case refused(status: Int, isPermanent: Bool)
+
+    /// No later attempt would come to more.
+    package var isPermanent: Bool {
+        switch self {
+        case .expired: true
+        case .refused(_, let isPermanent): isPermanent
+        case .notConfigured, .unreachable: false
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .notConfigured: "nobody is configured to take it"
+        case .expired: "it is over"
+        case .unreachable(let error): error.description
+        case .refused(let status, _): "it was answered with \(status)"
+        }
+    }
+}

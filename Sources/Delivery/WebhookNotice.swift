@@ -1,0 +1,54 @@
+package import Foundation
+package import Linking
+package import Projects
+
+/// What the project's own endpoint is told about an account; it waits in the outbox, as it was when it happened.
+package struct WebhookNotice: Sendable, Codable {
+    /// The outbox's name for it.
+    package static let kind = "webhook"
+
+    package var type: WebhookType
+    package var date: Date
+    package var data: Subject
+
+    /// The account; of a deleted one what it was.
+    package struct Subject: Sendable, Hashable, Codable {
+        var projectId: String
+        var localId: String
+        var email: String?
+        var emailVerified: Bool
+        var phoneNumber: String?
+        var displayName: String?
+        var photoUrl: String?
+        var disabled: Bool
+        /// `password`, `phone`, `emailLink` and identity providers.
+        var methods: [String]
+        var customAttributes: String?
+        var createdAt: String
+        var passwordUpdatedAt: String?
+        /// Sessions that signed in before are over.
+        var validSince: String
+
+        package init(_ account: Account, of project: ProjectID) {
+            projectId = project.rawValue
+            localId = account.id.rawValue
+            email = account.email?.canonical
+            emailVerified = account.emailVerified
+            phoneNumber = account.phoneNumber
+            displayName = account.displayName
+            photoUrl = account.photoURL
+            disabled = account.isDisabled
+            methods = account.methods.map(\.rawValue).sorted()
+            customAttributes = account.customAttributes
+            createdAt = account.createdAt.formatted(.iso8601)
+            passwordUpdatedAt = account.passwordUpdatedAt?.formatted(.iso8601)
+            validSince = Date(timeIntervalSince1970: Double(account.validSince)).formatted(.iso8601)
+        }
+    }
+
+    package init(_ type: WebhookType, about account: Account, of project: ProjectID, date: Date) {
+        self.type = type
+        self.date = date
+        data = Subject(account, of: project)
+    }
+}

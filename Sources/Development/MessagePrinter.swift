@@ -1,0 +1,45 @@
+import AsyncAlgorithms
+import Delivery
+import Projects
+import ServiceLifecycle
+package import Storage
+
+/// Shows the links of mails and the codes of SMS at the terminal: `identity dev` sends none.
+package struct MessagePrinter: Service {
+    private let stores: Stores
+    private let say: @Sendable (String) -> Void
+
+    package init(stores: Stores, say: @escaping @Sendable (String) -> Void) {
+        self.stores = stores
+        self.say = say
+    }
+
+    /// Looks once a second until told to stop; messages of an earlier start are not shown again.
+    package func run() async throws {
+        var seen: Set<String>?
+        let ticks = AsyncTimerSequence(interval: .seconds(1), clock: .continuous).cancelOnGracefulShutdown()
+        for await _ in ticks {
+            guard let messages = try? await waiting() else { continue }
+            if let seen {
+                for message in messages where !seen.contains(message.id) { say(message.text) }
+            }
+            seen = Set(messages.map(\.id))
+        }
+    }
+
+    /// What is shown, by the secret that belongs to it alone.
+    private func waiting() async throws -> [(id: String, text: String)] {
+        var messages: [(id: String, text: String)] = []
+        for project in stores.configuration.snapshot.allProjects {
+            let scope = Scope(project: project.id)
+            for mail in try await WaitingMail.all(in: scope, stores) {
+                let text = "mail to \(mail.mail.to) (\(mail.code.type.rawValue)):\n  \(mail.mail.link)\n"
+                messages.append((mail.text, text))
+            }
+            for waiting in try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now()) {
+                messages.append((waiting.session, "SMS to \(waiting.sms.to):\n  \(waiting.sms.text(of: project))\n"))
+            }
+        }
+        return messages
+    }
+}

@@ -1,0 +1,43 @@
+package import Accounts
+import Linking
+import Secrets
+
+extension JSONWriter {
+    /// Tokens, or the demand for a second factor: never both.
+    package mutating func firstFactor(_ result: FirstFactorResult) {
+        switch result {
+        case .signedIn(let tokens): self.tokens(tokens)
+        case .needsSecondFactor(let challenge):
+            member("mfaPendingCredential", challenge.pendingCredential.reveal())
+            secondFactors(challenge.factors, masked: true)
+        }
+    }
+
+    /// `mfaInfo`; absent when there is none.
+    ///
+    /// - Parameter masked: whoever proved a first factor alone learns four digits of a number.
+    mutating func secondFactors(_ factors: [SecondFactor], masked: Bool = false) {
+        guard !factors.isEmpty else { return }
+        array("mfaInfo") { json in
+            for factor in factors { json.object { $0.secondFactor(factor, masked: masked) } }
+        }
+    }
+
+    mutating func secondFactor(_ factor: SecondFactor, masked: Bool) {
+        member("mfaEnrollmentId", factor.id)
+        member("displayName", factor.displayName)
+        member("enrolledAt", factor.enrolledAt.wireText)
+        // SDKs tell the kinds apart by which of the two is there.
+        if let number = factor.phoneNumber {
+            member("phoneInfo", masked ? Self.masked(number) : number)
+        } else {
+            object("totpInfo") { _ in }
+        }
+    }
+
+    /// `+*******0101`.
+    private static func masked(_ number: String) -> String {
+        let digits = number.dropFirst()
+        return "+" + String(repeating: "*", count: max(0, digits.count - 4)) + digits.suffix(4)
+    }
+}

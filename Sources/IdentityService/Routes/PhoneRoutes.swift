@@ -1,0 +1,67 @@
+import Accounts
+import HTTPTypes
+import Linking
+import Secrets
+
+/// Signing in with a phone number.
+struct PhoneRoutes {
+    let accounts: AccountsService
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v1/accounts:sendVerificationCode", legacy: "sendVerificationCode", .client(send)),
+            Route(.post, "/v1/accounts:signInWithPhoneNumber", legacy: "verifyPhoneNumber", .client(signIn)),
+            Route(.get, "/v1/recaptchaParams", legacy: "getRecaptchaParam", .client(recaptchaParams)),
+        ]
+    }
+
+    /// What shows that an app is one (`recaptchaToken`, `playIntegrityToken`, `iosReceipt`, …) is not looked at.
+    private func send(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let session = try await accounts.sendVerificationCode(
+            to: try body.string("phoneNumber"),
+            appHash: try body.object("autoRetrievalInfo")?.string("appSignatureHash"),
+            call.caller
+        )
+        return .json { $0.member("sessionInfo", session.reveal()) }
+    }
+
+    /// `operation` values by number.
+    private static let operations = ["VERIFY_OP_UNSPECIFIED", "SIGN_UP_OR_IN", "REAUTH", "UPDATE", "LINK"]
+
+    private func signIn(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        var request = SignInWithPhoneNumber.Request()
+        request.sessionInfo = try body.string("sessionInfo")
+        request.code = try body.string("code")
+        request.phoneNumber = try body.string("phoneNumber")
+        request.temporaryProof = try body.string("temporaryProof")
+        request.idToken = try body.string("idToken")
+        let operation = try body.choice("operation", of: Self.operations) ?? Self.operations[0]
+        request.signsUp = Self.operations[...1].contains(operation)
+        switch try await accounts.signInWithPhoneNumber(request, call.caller) {
+        case .signedIn(let account, let tokens, let isNewUser):
+            return .json { json in
+                json.tokens(tokens)
+                json.member("localId", account.id.rawValue)
+                json.member("isNewUser", isNewUser)
+                json.member("phoneNumber", account.phoneNumber)
+            }
+        case .taken(let number, let proof, let seconds):
+            return .json { json in
+                json.member("temporaryProof", proof.reveal())
+                json.member("phoneNumber", number.text)
+                json.member("temporaryProofExpiresIn", int64: seconds)
+            }
+        }
+    }
+
+    /// Web SDKs ask for a site key before they send a code; nobody checks what comes of it.
+    private func recaptchaParams(_ call: ClientCall) async throws -> Response {
+        .json { json in
+            json.kind("GetRecaptchaParamResponse")
+            json.member("recaptchaStoken", "not-checked")
+            json.member("recaptchaSiteKey", "not-checked")
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Accounts
+import HTTPTypes
+import Linking
+import Projects
+import Secrets
+
+/// Second factors: enrolling them, taking them away, signing in with them (`/v2/accounts/mfa…`).
+struct SecondFactorRoutes {
+    let accounts: AccountsService
+
+    var routes: [Route] {
+        let enrollment = "/v2/accounts/mfaEnrollment"
+        return [
+            Route(.post, "\(enrollment):start", errors: .status, .client(startEnrollment)),
+            Route(.post, "\(enrollment):finalize", errors: .status, .client(finishEnrollment)),
+            Route(.post, "\(enrollment):withdraw", errors: .status, .client(withdraw)),
+            Route(.post, "/v2/accounts/mfaSignIn:start", errors: .status, .client(startSignIn)),
+            Route(.post, "/v2/accounts/mfaSignIn:finalize", errors: .status, .client(finishSignIn)),
+        ]
+    }
+
+    // MARK: Enrolment
+
+    private func startEnrollment(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        switch try body.oneOf(["phoneEnrollmentInfo", "totpEnrollmentInfo"], as: "enrollment_info") {
+        case "totpEnrollmentInfo": return try await startApp(body, call)
+        case "phoneEnrollmentInfo": return try await startPhone(body, call)
+        default: throw AccountsError.secondFactor(.missingFactor)
+        }
+    }
+
+    private func startPhone(_ body: WireObject, _ call: ClientCall) async throws -> Response {
+        let info = try body.object("phoneEnrollmentInfo") ?? WireObject()
+        let session = try await accounts.enrollSecondFactor.startPhone(
+            try info.string("phoneNumber"),
+            idToken: try body.string("idToken"),
+            appHash: try Self.appHash(info),
+            call.caller
+        )
+        return .json { json in json.object("phoneSessionInfo") { $0.member("sessionInfo", session.reveal()) } }
+    }
+
+    private func startApp(_ body: WireObject, _ call: ClientCall) async throws -> Response {
+        let app = try await accounts.enrollSecondFactor.startApp(idToken: try body.string("idToken"), call.caller)
+        return .json { json in
+            json.object("totpSessionInfo") { json in
+                json.member("sharedSecretKey", app.sharedSecret.reveal())
+                json.member("verificationCodeLength", number: Int64(TOTP.digits))
+                json.member("hashingAlgorithm", "SHA1")
+                json.member("periodSec", number: TOTP.period)
+                json.member("sessionInfo", app.sessionInfo.reveal())
+                json.member("finalizeEnrollmentTime", app.finalizeBefore.microsecondText)
+            }
+        }
+    }
+
+    private func finishEnrollment(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let idToken = try body.string("idToken")
+        let displayName = try body.string("displayName")
+        switch try Self.proof(body) {
+        case .app(let info):
+            let result = try await accounts.enrollSecondFactor.finishApp(
+                idToken: idToken,
+                sessionInfo: try info.string("sessionInfo"),
+                code: try info.string("verificationCode"),
+                displayName: displayName,
+                call.caller
+            )
+            return .json { json in
+                json.sessionTokens(result.tokens)
+                json.object("totpAuthInfo") { _ in }
+            }
+        case .phone(let info):
+            let result = try await accounts.enrollSecondFactor.finishPhone(
+                idToken: idToken,
+                sessionInfo: try info.string("sessionInfo"),
+                code: try info.string("code"),
+                displayName: displayName,
+                call.caller
+            )
+            return .json { json in
+                json.sessionTokens(result.tokens)
+                json.object("phoneAuthInfo") { $0.member("phoneNumber", result.factor.phoneNumber) }
+            }
+        }
+    }
+
+    private func withdraw(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let tokens = try await accounts.withdrawSecondFactor(
+            idToken: try body.string("idToken"),
+            enrollment: try body.string("mfaEnrollmentId"),
+            call.caller
+        )
+        return .json { $0.sessionTokens(tokens) }
+    }
+
+    // MARK: Sign-in
+
+    private func startSignIn(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let session = try await accounts.signInWithSecondFactor.sendCode(
+            pendingCredential: try body.string("mfaPendingCredential"),
+            enrollment: try body.string("mfaEnrollmentId"),
+            appHash: try body.object("phoneSignInInfo").flatMap { try Self.appHash($0) },
+            call.caller
+        )
+        return .json { json in json.object("phoneResponseInfo") { $0.member("sessionInfo", session.reveal()) } }
+    }
+
+    private func finishSignIn(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        let pendingCredential = try body.string("mfaPendingCredential")
+        let tokens: IssuedTokens
+        switch try Self.proof(body) {
+        case .app(let info):
+            tokens = try await accounts.signInWithSecondFactor.withApp(
+                pendingCredential: pendingCredential,
+                enrollment: try body.string("mfaEnrollmentId"),
+                code: try info.string("verificationCode"),
+                call.caller
+            )
+        case .phone(let info):
+            tokens = try await accounts.signInWithSecondFactor.withPhone(
+                pendingCredential: pendingCredential,
+                sessionInfo: try info.string("sessionInfo"),
+                code: try info.string("code"),
+                call.caller
+            )
+        }
+        return .json { $0.sessionTokens(tokens) }
+    }
+
+    // MARK: Values
+
+    private enum Proof {
+        case app(WireObject)
+        case phone(WireObject)
+    }
+
+    private static func proof(_ body: WireObject) throws -> Proof {
+        switch try body.oneOf(["phoneVerificationInfo", "totpVerificationInfo"], as: "verification_info") {
+        case "totpVerificationInfo": .app(try body.object("totpVerificationInfo") ?? WireObject())
+        case "phoneVerificationInfo": .phone(try body.object("phoneVerificationInfo") ?? WireObject())
+        default: throw AccountsError.secondFactor(.missingFactor)
+        }
+    }
+
+    /// Of an Android app that reads the SMS by itself.
+    private static func appHash(_ info: WireObject) throws -> String? {
+        try info.object("autoRetrievalInfo")?.string("appSignatureHash")
+    }
+}
+
+extension JSONWriter {
+    /// The tokens of a v2 answer, which does not say how long they live.
+    fileprivate mutating func sessionTokens(_ tokens: IssuedTokens) {
+        member("idToken", tokens.idToken)
+        member("refreshToken", tokens.refreshToken.reveal())
+    }
+}

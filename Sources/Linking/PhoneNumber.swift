@@ -1,0 +1,24 @@
+/// A phone number in its one form, that of E.164: `+`, then 7 to 15 digits of which the first is not zero.
+package struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
+    /// `+491701234567`.
+    package let text: String
+
+    /// Takes out spaces, dashes, dots and brackets; nil for what is no number then.
+    package init?(_ text: String) {
+        guard text.utf8.count <= 64 else { return nil }
+        let number = text.filter { !" -.()".contains($0) }
+        guard number.hasPrefix("+"), (8...16).contains(number.utf8.count),
+            number.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }), number.dropFirst().first != "0"
+        else { return nil }
+        self.text = number
+    }
+
+    /// Without the `+`.
+    package var digits: Substring { text.dropFirst() }
+
+    /// `+********4567`: what tells its owner which number it is, and nobody else.
+    package var masked: String { "+" + String(repeating: "*", count: digits.count - 4) + digits.suffix(4) }
+
+    /// For logs, which may not hold numbers.
+    package var description: String { masked }
+}

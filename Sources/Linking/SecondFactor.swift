@@ -1,0 +1,35 @@
+package import struct Foundation.Date
+
+/// What an account asks for after the first proof: a code from an app, or one by SMS.
+package struct SecondFactor: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// Codes go to this number, E.164.
+        case phone(String)
+        /// Codes come from an app that shares a secret (RFC 6238): the sealed secret, and the time step of the last code
+        /// that was taken. No code of that step or before is taken again.
+        case totp(sealedSecret: [UInt8], lastStep: Int64)
+    }
+
+    /// A UUID, or what an admin chose.
+    package var id: String
+    package var kind: Kind
+    package var displayName: String?
+    package var enrolledAt: Date
+
+    package init(id: String, kind: Kind, displayName: String?, enrolledAt: Date) {
+        self.id = id
+        self.kind = kind
+        self.displayName = displayName
+        self.enrolledAt = enrolledAt
+    }
+
+    /// How many an account has at most.
+    package static let mostPhones = 5
+    package static let mostApps = 1
+
+    package var phoneNumber: String? {
+        if case .phone(let number) = kind { number } else { nil }
+    }
+
+    package var isTOTP: Bool { phoneNumber == nil }
+}

@@ -1,0 +1,112 @@
+import Foundation
+package import Secrets
+
+/// Where a project's SMS go, and the endpoint that takes its webhooks: with secrets in them, and kept sealed as a whole.
+package struct DeliverySettings: Sendable, Hashable, Codable {
+    package var sms: SMSProvider?
+    package var webhook: WebhookEndpoint?
+
+    package init() {}
+
+    /// Whether anybody would carry an SMS.
+    package var carriesSMS: Bool { sms != nil || takes(.smsSend) }
+
+    /// Whether the project's own endpoint takes messages of a type.
+    package func takes(_ type: WebhookType) -> Bool { webhook?.types.contains(type) ?? false }
+}
+
+/// What the project's own endpoint can be told.
+package enum WebhookType: String, Sendable, Hashable, Codable, CaseIterable {
+    /// A mail that the endpoint is to send.
+    case mailSend = "mail.send"
+    /// An SMS that the endpoint is to send.
+    case smsSend = "sms.send"
+    case accountCreated = "account.created"
+    /// What an account shows, its password or its sessions changed.
+    case accountUpdated = "account.updated"
+    case accountDeleted = "account.deleted"
+}
+
+/// The project's own endpoint for signed webhooks.
+package struct WebhookEndpoint: Sendable, Hashable, Codable {
+    package var url: String
+    package var types: [WebhookType]
+    /// Each signs; the key is what follows `whsec_` in base64.
+    package var secrets: [Secret]
+
+    package init(url: String, types: [WebhookType], secrets: [Secret]) {
+        self.url = url
+        self.types = types
+        self.secrets = secrets
+    }
+
+    /// The key of a secret such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`, 24 to 64 bytes.
+    package static func key(of secret: Secret) -> [UInt8]? {
+        let text = secret.reveal()
+        guard text.hasPrefix("whsec_"), let key = Data(base64Encoded: String(text.dropFirst(6))),
+            (24...64).contains(key.count)
+        else { return nil }
+        return [UInt8](key)
+    }
+}
+
+/// An HTTP API that sends SMS, as data: what to call, and how the message stands in it.
+package struct SMSProvider: Sendable, Hashable, Codable {
+    package enum Method: String, Sendable, Hashable, Codable, CaseIterable {
+        case post = "POST"
+        case put = "PUT"
+    }
+
+    /// How ``body`` is written, which says what becomes of signs in the values.
+    package enum Format: String, Sendable, Hashable, Codable, CaseIterable {
+        case form = "FORM"
+        case json = "JSON"
+
+        package var contentType: String {
+            switch self {
+            case .form: "application/x-www-form-urlencoded"
+            case .json: "application/json"
+            }
+        }
+    }
+
+    package enum Authorization: String, Sendable, Hashable, Codable, CaseIterable {
+        case none = "NONE"
+        /// With ``user`` and ``secret``.
+        case basic = "BASIC"
+        /// With ``secret``.
+        case bearer = "BEARER"
+    }
+
+    package var url: String
+    package var method = Method.post
+    /// More headers, in which `%SECRET%` and `%ID%` may stand.
+    package var headers: [String: String] = [:]
+    /// With placeholders: `%TO%`, `%TEXT%`, `%CODE%`, `%APP_NAME%`, `%ID%`, `%SECRET%`.
+    package var body: String
+    package var format = Format.form
+    package var authorization = Authorization.none
+    package var user: String?
+    package var secret: Secret?
+
+    package init(url: String, body: String) {
+        self.url = url
+        self.body = body
+    }
+}
+
+extension DeliverySettings {
+    /// https with a host, without credentials and fragment; http for this machine alone, which a node calls only where
+    /// `outbound.allow` says so.
+    package static func isAcceptable(url text: String) -> Bool {
+        guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 92 }),
+            let url = URLComponents(string: text), let host = url.host, !host.isEmpty, url.user == nil,
+            url.password == nil, url.fragment == nil
+        else { return false }
+        switch url.scheme?.lowercased() {
+        case "https": return true
+        case "http": return ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host.lowercased())
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// How often a project lets things happen.
+package struct RateLimitSettings: Sendable, Hashable, Codable {
+    package var isEnabled = true
+    private var overrides: [String: RateLimitBudget] = [:]
+
+    package init() {}
+
+    package subscript(kind: RateLimitKind) -> RateLimitBudget {
+        get { overrides[kind.rawValue] ?? kind.standard }
+        set { overrides[kind.rawValue] = newValue == kind.standard ? nil : newValue }
+    }
+
+    /// A thousand times what is usual, for `identity dev`.
+    package static let generous: RateLimitSettings = {
+        var settings = RateLimitSettings()
+        for kind in RateLimitKind.allCases {
+            settings[kind].count = min(kind.standard.count * 1_000, RateLimitBudget.counts.upperBound)
+        }
+        return settings
+    }()
+}

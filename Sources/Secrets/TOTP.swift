@@ -1,0 +1,39 @@
+import Crypto
+
+/// One-time passwords by time (RFC 6238) in the form that every authenticator app knows: HMAC-SHA-1, 6 digits, 30 seconds.
+package struct TOTP: Sendable {
+    package static let digits = 6
+    /// Seconds.
+    package static let period: Int64 = 30
+    /// Bytes of a new secret: as many as the hash has (RFC 4226 §4, R6).
+    package static let secretLength = 20
+
+    private let secret: SymmetricKey
+
+    package init(secret: [UInt8]) { self.secret = SymmetricKey(data: secret) }
+
+    /// - Parameter seconds: since 1970.
+    package static func step(at seconds: Int64) -> Int64 { seconds / period }
+
+    /// The code of a time step (RFC 4226 §5.3).
+    package func code(of step: Int64) -> String {
+        let counter = (0..<8).map { UInt8(truncatingIfNeeded: step >> (56 - 8 * $0)) }
+        let hash = [UInt8](HMAC<Insecure.SHA1>.authenticationCode(for: counter, using: secret))
+        let offset = Int(hash[19] & 15)
+        let number = hash[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } & 0x7fff_ffff
+        let text = String(number % 1_000_000)
+        return String(repeating: "0", count: Self.digits - text.utf8.count) + text
+    }
+
+    /// The step whose code a text is, within `adjacent` steps around now; nil when it is none of them.
+    ///
+    /// Each code is good once (RFC 6238 §5.2): steps up to `last` do not count.
+    package func step(of code: String, at seconds: Int64, adjacent: Int64, after last: Int64) -> Int64? {
+        let now = Self.step(at: seconds)
+        var found: Int64?
+        for step in now - adjacent...now + adjacent where ConstantTime.equal(self.code(of: step), code) {
+            if step > last { found = found ?? step }
+        }
+        return found
+    }
+}

@@ -1,0 +1,17 @@
+import Secrets
+
+extension SigningKey {
+    /// A JWS in compact form (RFC 7515 §3.1) of a payload.
+    ///
+    /// Takes a core for a signature's time: 25 µs with ES256, 300 to 700 µs with RS256.
+    package func token(of payload: [UInt8]) throws(IDTokenMintingError) -> String {
+        var token = encodedHeader
+        token.reserveCapacity(token.count + payload.count * 4 / 3 + 400)
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(payload, to: &token)
+        guard let signature = try? sign(token) else { throw .signingFailed }
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(signature, to: &token)
+        return String(decoding: token, as: UTF8.self)
+    }
+}

@@ -1,0 +1,61 @@
+import Linking
+import Postgres
+import Projects
+
+/// What a project's function changes about an account that it lets sign in, written together with the sign-in.
+package struct Amendment: Sendable, Hashable {
+    /// Of the account that the function was asked about: of another one it says nothing.
+    package var version: Int64
+    package var displayName: String??
+    package var photoURL: String??
+    package var emailVerified: Bool?
+    package var customAttributes: String??
+
+    package init(version: Int64) { self.version = version }
+
+    private var isEmpty: Bool { self == Amendment(version: version) }
+
+    /// Nil when there is nothing to write.
+    func update(of account: AccountID, _ scope: Scope) -> SQL? {
+        guard !isEmpty else { return nil }
+        return """
+            UPDATE accounts SET version = version + 1,
+                display_name = CASE WHEN \(displayName != nil) THEN \(displayName ?? nil) ELSE display_name END,
+                photo_url = CASE WHEN \(photoURL != nil) THEN \(photoURL ?? nil) ELSE photo_url END,
+                email_verified = coalesce(\(emailVerified), email_verified),
+                custom_attributes = CASE WHEN \(customAttributes != nil) THEN \(customAttributes ?? nil)
+                    ELSE custom_attributes END
+            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+            """
+    }
+}
+
+extension Amendment? {
+    /// A condition on the account that is signed in.
+    var stillFits: SQL {
+        switch self {
+        case nil: "true"
+        case let amendment?: "version = \(amendment.version)"
+        }
+    }
+}
+
+extension AccountStore {
+    /// Runs a sign-in, and what a function said of it in the same transaction.
+    ///
+    /// - Returns: whether somebody was signed in.
+    func amending(
+        _ amendment: Amendment?,
+        _ account: AccountID,
+        _ scope: Scope,
+        _ write: @escaping @Sendable (any PostgresExecutor) async throws -> Bool
+    ) async throws -> Bool {
+        guard let amendment else { return try await write(database) }
+        return try await database.transaction { transaction in
+            try await lock(account, scope, transaction)
+            guard try await write(transaction) else { return false }
+            if let update = amendment.update(of: account, scope) { try await transaction.execute(update) }
+            return true
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Postgres
+package import Projects
+import Secrets
+package import struct Foundation.Date
+
+/// The buckets that a request takes from, as parts of the statement that it needs anyway.
+///
+/// Each bucket is one row, which says when nothing of it will be in use any more (the generic cell rate algorithm). The
+/// database decides: taking is one conditional upsert, so that all nodes and all requests of a moment share the bucket.
+/// Buckets are taken one after another, in the order of their list, which keeps statements from waiting for each other in
+/// a circle; one that is refused leaves those behind it untouched, so that nobody uses up another's by requests that are
+/// refused anyway.
+package struct RateLimits: Sendable {
+    private struct Bucket: Sendable {
+        let kind: RateLimitKind
+        /// Empty for what all projects share.
+        let project: String
+        let key: [UInt8]
+        /// Seconds for which one request is remembered: whole microseconds, rounded down, so that all fit.
+        let step: Double
+        /// When the bucket may be in use at the latest.
+        let latest: Date
+    }
+
+    private let buckets: [Bucket]
+    let now: Date
+
+    package static let none = RateLimits(buckets: [], now: .distantPast)
+
+    private init(buckets: [Bucket], now: Date) {
+        self.buckets = buckets
+        self.now = now
+    }
+
+    /// - Parameter values: who or what each kind counts for; stored as a hash.
+    package init(
+        _ values: KeyValuePairs<RateLimitKind, [String]>,
+        settings: RateLimitSettings,
+        in scope: Scope,
+        now: Date
+    ) {
+        guard settings.isEnabled else {
+            self = .none
+            return
+        }
+        self.now = now
+        buckets = values.map { kind, values in
+            let budget = settings[kind]
+            let place = kind.spansProjects ? [kind.rawValue] : [kind.rawValue, scope.tenant.rawValue]
+            return Bucket(
+                kind: kind,
+                project: kind.spansProjects ? "" : scope.project.rawValue,
+                key: SecureHash.sha256((place + values).map { "\($0.utf8.count):\($0)" }.joined()),
+                step: (Double(budget.seconds) * 1_000_000 / Double(budget.count)).rounded(.down) / 1_000_000,
+                latest: now.addingTimeInterval(Double(budget.seconds))
+            )
+        }
+    }
+
+    package var isEmpty: Bool { buckets.isEmpty }
+
+    /// The first of them: those that let the request pass.
+    func prefix(_ count: Int) -> RateLimits { RateLimits(buckets: Array(buckets.prefix(count)), now: now) }
+
+    // MARK: Taking
+
+    /// Parts of a statement, the last of which is the table `limits` with one row: `passed`, how many of the buckets had
+    /// room.
+    var taking: SQL { taking(unless: "false") }
+
+    /// - Parameter condition: then there must be room, and nothing is taken.
+    func taking(unless condition: SQL) -> SQL {
+        var parts: SQL = ""
+        var sum: SQL = "0::int8"
+        var previous: SQL = ""
+        for (number, bucket) in buckets.enumerated() {
+            let name = SQL.limitName(number)
+            let step: SQL = "make_interval(secs => \(bucket.step))"
+            parts = """
+                \(sql: parts) \(sql: name) AS (
+                    INSERT INTO rate_limits AS r (project, key, expires_at)
+                    SELECT \(bucket.project), \(bucket.key), \(now) + CASE WHEN \(sql: condition) THEN '0' ELSE \(sql: step) END
+                    \(sql: previous)
+                    ON CONFLICT (project, key) DO UPDATE
+                        SET expires_at = greatest(r.expires_at, \(now)) + (EXCLUDED.expires_at - \(now))
+                        WHERE greatest(r.expires_at, \(now)) + \(sql: step) <= \(bucket.latest)
+                    RETURNING key
+                ),
+                """
+            sum = "\(sql: sum) + (SELECT count(*) FROM \(sql: name))"
+            previous = "WHERE EXISTS (SELECT FROM \(sql: name))"
+        }
+        return "\(sql: parts) limits AS MATERIALIZED (SELECT \(sql: sum) AS passed)"
+    }
+
+    /// Whether all had room.
+    var havePassed: SQL { "passed = \(buckets.count)" }
+
+    /// Whether the last alone had no room.
+    var onlyLastIsFull: SQL { "passed = \(buckets.count - 1)" }
+
+    /// - Throws: ``RateLimitReached`` unless all had room.
+    func check(passed: Int64) throws(RateLimitReached) {
+        guard let full = buckets.dropFirst(Int(passed)).first else { return }
+        throw RateLimitReached(kind: full.kind)
+    }
+
+    // MARK: Giving back
+
+    /// A part of a statement that puts back what was taken, if there is a `target`.
+    var givingBack: SQL {
+        """
+        UPDATE rate_limits r SET expires_at = r.expires_at - make_interval(secs => g.step) FROM (\(sql: locked)) g
+        WHERE r.project = g.project AND r.key = g.key
+        """
+    }
+
+    /// The same, empties the buckets.
+    var emptying: SQL {
+        "DELETE FROM rate_limits r USING (\(sql: locked)) g WHERE r.project = g.project AND r.key = g.key"
+    }
+
+    /// In the order in which they are taken.
+    private var locked: SQL {
+        """
+        SELECT l.project, l.key, n.step
+        FROM unnest(\(buckets.map(\.project))::text[], \(buckets.map(\.key))::bytea[], \(buckets.map(\.step))::float8[])
+            WITH ORDINALITY n (project, key, step, number)
+        JOIN rate_limits l ON l.project = n.project AND l.key = n.key
+        WHERE EXISTS (SELECT FROM target)
+        ORDER BY n.number FOR UPDATE OF l
+        """
+    }
+}
+
+/// Something comes too often.
+package struct RateLimitReached: Error, Sendable {
+    package var kind: RateLimitKind
+}
+
+/// Takes from buckets by a statement of its own, for requests that have none to share.
+package struct RateLimitStore: Sendable {
+    let database: PostgresClient
+
+    /// - Throws: ``RateLimitReached``.
+    package func take(_ limits: RateLimits) async throws {
+        guard !limits.isEmpty else { return }
+        let passed = try await database.query("WITH \(sql: limits.taking) SELECT passed FROM limits") { row in
+            try row.next(Int64.self)
+        }
+        try limits.check(passed: passed.first ?? 0)
+    }
+
+    package func giveBack(_ limits: RateLimits) async throws {
+        guard !limits.isEmpty else { return }
+        try await database.execute("WITH target AS (SELECT) \(sql: limits.givingBack)")
+    }
+}
+
+extension SQL {
+    /// The name of a bucket's part of a statement.
+    fileprivate static func limitName(_ number: Int) -> SQL {
+        let names: [SQL] = ["l0", "l1", "l2", "l3", "l4", "l5"]
+        return names[number]
+    }
+}

@@ -1,0 +1,152 @@
+import Delivery
+package import Foundation
+package import Linking
+import Postgres
+package import Projects
+package import Secrets
+
+/// The codes of SMS, by the SHA-256 of their sessions.
+///
+/// A try is counted by the statement that finds the code, before anything is compared, so that no two tries at once count
+/// as one; the code ends by one conditional statement, that of the change which it is good for.
+package struct VerificationCodeStore: Sendable {
+    let database: PostgresClient
+    let keyRing: KeyRing
+
+    /// Tries that a code has (docs/threats.md, T-E2).
+    package static let attempts = 5
+
+    /// Seconds for which the row of a code that is good no more is kept.
+    private static let remembrance = 3_600.0
+
+    /// Stores a code and its SMS by one statement, in place of the owner's older one of the purpose.
+    ///
+    /// - Throws: ``RateLimitReached``.
+    package func insert(
+        _ code: NewVerificationCode,
+        within limits: RateLimits,
+        in scope: Scope,
+        now: Date
+    ) async throws {
+        let validUntil = now.addingTimeInterval(SMS.lifetime)
+        let session = SecureHash.sha256(code.session.reveal())
+        let hash = Self.hash(of: code.code, session, scope, keyRing, key: 0)
+        let insertion: SQL = """
+            INSERT INTO verification_codes (project, tenant, purpose, owner, session_hash, phone_number, code_hash,
+                created_at, valid_until, expires_at)
+            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), \(code.purpose.rawValue), \(code.owner),
+                \(session), \(code.phoneNumber.text), \(hash), \(now), \(validUntil),
+                \(validUntil.addingTimeInterval(Self.remembrance))
+            FROM limits WHERE \(sql: limits.havePassed)
+            ON CONFLICT (project, tenant, purpose, owner) DO UPDATE SET session_hash = EXCLUDED.session_hash,
+                phone_number = EXCLUDED.phone_number, code_hash = EXCLUDED.code_hash, attempts = 0,
+                created_at = EXCLUDED.created_at, valid_until = EXCLUDED.valid_until, expires_at = EXCLUDED.expires_at
+            RETURNING owner
+            """
+        var statement: SQL = "WITH \(sql: limits.taking), code AS (\(sql: insertion))"
+        if code.sends {
+            let message = try message(code, validUntil: validUntil, in: scope, now: now)
+            statement = "\(sql: statement), message AS (\(sql: message))"
+        }
+        let passed = try await database.query("\(sql: statement) SELECT passed FROM limits") { row in
+            try row.next(Int64.self)
+        }
+        try limits.check(passed: passed.first ?? 0)
+    }
+
+    private func message(_ code: NewVerificationCode, validUntil: Date, in scope: Scope, now: Date) throws -> SQL {
+        var sms = SMS(
+            to: code.phoneNumber.text,
+            code: code.code.reveal(),
+            validUntil: validUntil,
+            language: code.language,
+            appHash: code.appHash
+        )
+        if code.showsSession { sms.session = code.session.reveal() }
+        return try OutboxStore.insertion(
+            kind: SMS.kind,
+            sms,
+            in: scope,
+            keyRing: keyRing,
+            due: now,
+            expiry: validUntil,
+            from: "code"
+        )
+    }
+
+    /// Counts a try of a session's code, and says what it came to.
+    ///
+    /// - Parameter account: whose second factor the code has to be about; nil for a sign-in.
+    /// - Returns: nil when the session is unknown, of another purpose or account, replaced or used.
+    package func attempt(
+        _ code: Secret,
+        session: Secret,
+        for purpose: VerificationPurpose,
+        account: AccountID?,
+        in scope: Scope
+    ) async throws -> TriedCode? {
+        let hash = SecureHash.sha256(session.reveal())
+        let rows = try await database.query(
+            """
+            UPDATE verification_codes SET attempts = least(attempts + 1, \(Int32(Self.attempts + 1)))
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND session_hash = \(hash) AND purpose = \(purpose.rawValue)
+                AND owner = coalesce(\(account?.rawValue), phone_number)
+            RETURNING phone_number, code_hash, valid_until, attempts
+            """
+        ) { row in
+            (
+                number: try row.next(String.self), code: try row.next([UInt8].self),
+                validUntil: try row.next(Date.self),
+                attempts: try row.next(Int32.self)
+            )
+        }
+        guard let row = rows.first, let number = PhoneNumber(row.number) else { return nil }
+        return TriedCode(
+            phoneNumber: number,
+            hash: hash,
+            isRight: isRight(code, row.code, session: hash, scope),
+            validUntil: row.validUntil,
+            attempts: Int(row.attempts)
+        )
+    }
+
+    /// Whether a session's code is good for something.
+    package func isLive(session: Secret, in scope: Scope, now: Date) async throws -> Bool {
+        let hash = SecureHash.sha256(session.reveal())
+        let rows = try await database.query(
+            """
+            SELECT true FROM verification_codes
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND session_hash = \(hash) AND valid_until > \(now) AND attempts < \(Int32(Self.attempts))
+            """
+        ) { row in try row.next(Bool.self) }
+        return !rows.isEmpty
+    }
+
+    /// Ends a code without doing anything.
+    ///
+    /// - Returns: false for one that had ended.
+    package func spend(_ hash: [UInt8], in scope: Scope) async throws -> Bool {
+        try await database.execute(OneTimeCode.sms(hash).spending(scope)) > 0
+    }
+
+    /// Whichever key of the ring the code was stored under.
+    private func isRight(_ code: Secret, _ stored: [UInt8], session: [UInt8], _ scope: Scope) -> Bool {
+        (0..<keyRing.count).contains { key in
+            ConstantTime.equal(stored, Self.hash(of: code, session, scope, keyRing, key: key))
+        }
+    }
+
+    /// Bound to its session: the same code of another one has another hash.
+    private static func hash(
+        of code: Secret,
+        _ session: [UInt8],
+        _ scope: Scope,
+        _ keyRing: KeyRing,
+        key: Int
+    ) -> [UInt8] {
+        let place = "verification_codes/\(scope.project)/\(scope.tenant.rawValue)/"
+        return keyRing.authenticationCode(of: Array(place.utf8) + session + Array(code.reveal().utf8), key: key)
+    }
+}

@@ -1,0 +1,310 @@
+import Development
+import Foundation
+import InMemoryLogging
+import Linking
+import Projects
+import Storage
+import TestKit
+import Testing
+
+/// Firebase's blocking functions: functions of the project that are asked, and can refuse.
+@Suite("Blocking functions", .database, .testProvider)
+struct BlockingFunctionTests {
+    @Test(
+        "every way in asks before it makes an account and before it signs in, once each",
+        arguments: EntrancePath.allCases
+    )
+    func everyPathAsks(_ path: EntrancePath) async throws {
+        try await FunctionScene.run { scene in
+            let first = try await path.enter(scene)
+            #expect(first.status == 200, "\(first)")
+            #expect(scene.asked == ["/create", "/sign-in"])
+            let account = try #require(first.claims["sub"]?.string)
+            for event in ["/create", "/sign-in"] {
+                let question = try await scene.question(to: event)
+                #expect(question["event_type"]?.string == (event == "/create" ? "beforeCreate" : "beforeSignIn"))
+                #expect(question["sub"]?.string == account && question["user_record"]?["uid"]?.string == account)
+                #expect(question["sign_in_method"]?.string == path.rawValue, "\(question)")
+                #expect(question["event_id"]?.string?.isEmpty == false)
+                #expect(question["ip_address"] == "127.0.0.1")
+            }
+            guard path.returns else { return }
+            let second = try await path.enter(scene, isNew: false)
+            #expect(second.status == 200, "\(second)")
+            #expect(scene.asked == ["/create", "/sign-in", "/sign-in"])
+            #expect(try await scene.question(to: "/sign-in")["sign_in_method"]?.string == path.rawValue)
+            let refreshed = try await scene.service.refresh(second.refreshToken)
+            #expect(refreshed.status == 200 && scene.asked.count == 3, "a refresh asks nobody")
+        }
+    }
+
+    @Test(
+        "a function that refuses leaves nothing behind, and its words reach the app",
+        arguments: EntrancePath.allCases
+    )
+    func everyPathIsRefused(_ path: EntrancePath) async throws {
+        let denial = #"{"error":{"status":"PERMISSION_DENIED","message":"Not you : never"}}"#
+        let told =
+            "BLOCKING_FUNCTION_ERROR_RESPONSE : HTTP Cloud Function returned an error: "
+            + #"{"error":{"status":"PERMISSION_DENIED","message":"Not you: never"}}"#
+        try await FunctionScene.run { scene in
+            for event in ["/create", "/sign-in"] {
+                scene.receiver.answer { $0.path == event ? (403, denial) : (200, "{}") }
+                try await path.enter(scene).expectRefused(told)
+                #expect(try await scene.written() == [0, 0], "\(event)")
+            }
+            scene.receiver.answer { _ in (200, "{}") }
+            #expect(try await path.enter(scene).status == 200)
+            guard path.returns else { return }
+            let before = try await scene.written()
+            scene.receiver.answer { _ in (403, denial) }
+            try await path.enter(scene, isNew: false).expectRefused(told)
+            #expect(try await scene.written() == before)
+        }
+    }
+
+    @Test(
+        "what a function wants otherwise is written with the sign-in, and in its tokens",
+        arguments: EntrancePath.allCases
+    )
+    func everyPathIsChanged(_ path: EntrancePath) async throws {
+        let answer = { @Sendable (name: String) in
+            """
+            {"userRecord": {"updateMask": "displayName,photoURL,customClaims,sessionClaims,unheardOf",
+                "displayName": "\(name)", "photoURL": "https://pictures.example/1", "customClaims": {"role": "\(name)"},
+                "sessionClaims": {"door": "front"}, "unheardOf": 1, "disabled": true}}
+            """
+        }
+        try await FunctionScene.run { scene in
+            scene.receiver.answer { (200, $0.path == "/create" ? answer("created") : "{}") }
+            let first = try await path.enter(scene)
+            #expect(first.claims["name"] == "created" && first.claims["role"] == "created", "\(first)")
+            // A session's claims are for the second event to say.
+            #expect(first.claims["door"] == nil)
+            let id = try #require(first.claims["sub"]?.string)
+            #expect(try await scene.service.account(id)?["displayName"] == "created")
+            #expect(try await scene.service.account(id)?["photoUrl"] == "https://pictures.example/1")
+            guard path.returns else { return }
+            scene.receiver.answer { _ in (200, answer("seen")) }
+            let second = try await path.enter(scene, isNew: false)
+            #expect(second.claims["sub"]?.string == id, "\(second)")
+            for token in [second, try await scene.service.refresh(second.refreshToken)] {
+                #expect(token.claims["name"] == "seen" && token.claims["role"] == "seen", "\(token)")
+                #expect(token.claims["door"] == "front")
+            }
+            let account = try await scene.service.account(id)
+            #expect(account?["displayName"] == "seen" && account?["customAttributes"] == #"{"role":"seen"}"#)
+            #expect(account?["disabled"] == nil, "what the mask does not name is ignored")
+        }
+    }
+
+    @Test("an account that a function disables is written, and refused", arguments: EntrancePath.allCases)
+    func everyPathIsDisabled(_ path: EntrancePath) async throws {
+        let answer = #"{"userRecord": {"updateMask": "disabled", "disabled": true}}"#
+        try await FunctionScene.run { scene in
+            scene.receiver.answer { (200, $0.path == "/create" ? answer : "{}") }
+            try await path.enter(scene).expectRefused("USER_DISABLED")
+            #expect(scene.asked == ["/create"])
+            #expect(try await scene.written() == [1, 0])
+        }
+        try await FunctionScene.run { scene in
+            #expect(try await path.enter(scene).status == 200)
+            guard path.returns else { return }
+            scene.receiver.answer { _ in (200, answer) }
+            try await path.enter(scene, isNew: false).expectRefused("USER_DISABLED")
+            #expect(try await scene.written() == [1, 1])
+            scene.receiver.answer { _ in (200, "{}") }
+            guard path != .emailLink else {
+                try await scene.service.sendCode(.emailSignIn, ["email": "ada@example.com"])
+                    .expectRefused("USER_DISABLED")
+                return
+            }
+            try await path.enter(scene, isNew: false).expectRefused("USER_DISABLED")
+        }
+    }
+
+    /// What no function answers, and what the app is told of it.
+    private static let faults: [(status: Int, body: String, text: String)] = [
+        (500, "", "HTTP Cloud Function returned an error: 500"),
+        (404, "<html>not here</html>", "HTTP Cloud Function returned an error: 404"),
+        (302, "", "HTTP Cloud Function returned an error: 302"),
+        (200, "yes", invalid), (200, "[]", invalid), (200, #"{"userRecord": true}"#, invalid),
+        (200, #"{"userRecord": {"displayName": "no mask"}}"#, invalid),
+        (200, #"{"userRecord": {"updateMask": "disabled", "disabled": "true"}}"#, invalid),
+        (200, #"{"userRecord": {"updateMask": "disabled"}}"#, invalid),
+        (200, #"{"userRecord": {"updateMask": "displayName", "displayName": 1}}"#, invalid),
+        (200, #"{"userRecord": {"updateMask": "displayName", "displayName": "a\u0000b"}}"#, invalid),
+        (200, #"{"userRecord": {"updateMask": "customClaims", "customClaims": {"iss": "x"}}}"#, invalid),
+        (200, #"{"userRecord": {"updateMask": "customClaims", "customClaims": []}}"#, invalid),
+        (200, #"{"userRecord": {"updateMask": "sessionClaims", "sessionClaims": {"firebase": {}}}}"#, invalid),
+        (200, claims(of: 1_001), invalid),
+        (200, #"{"userRecord": {"updateMask": "", "updateMask": "disabled"}}"#, invalid),
+        (200, #"{"x": ""# + String(repeating: "x", count: 70_000) + "\"}", "The function could not be reached."),
+    ]
+    private static let invalid = "The function's answer is not valid."
+
+    private static func claims(of length: Int) -> String {
+        #"{"userRecord": {"updateMask": "sessionClaims", "sessionClaims": {"a": ""#
+            + String(repeating: "x", count: length) + "\"}}}"
+    }
+
+    @Test("whatever else a function answers refuses, and is asked for once")
+    func failsClosed() async throws {
+        try await FunctionScene.run { scene in
+            _ = try await scene.service.signUp("ada@example.com")
+            let before = try await scene.written()
+            for fault in Self.faults {
+                let asked = scene.asked.count
+                scene.receiver.answer { _ in (fault.status, fault.body) }
+                try await scene.service.signInWithPassword("ada@example.com")
+                    .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : \(fault.text)")
+                #expect(scene.asked.count == asked + 1, "\(fault)")
+            }
+            #expect(try await scene.written() == before)
+            #expect(scene.service.logs.entries.contains { "\($0.message)".contains("let nobody pass") })
+        }
+    }
+
+    @Test("a function that does not answer in time, or is not there, refuses")
+    func timesOut() async throws {
+        try await FunctionScene.run(timeLimit: .milliseconds(300)) { scene in
+            _ = try await scene.service.signUp("ada@example.com")
+            let (release, continuation) = AsyncStream.makeStream(of: Void.self)
+            scene.receiver.answer { _ in
+                for await _ in release {}
+                return (200, "{}")
+            }
+            try await scene.service.signInWithPassword("ada@example.com")
+                .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : The function did not answer in time.")
+            continuation.finish()
+            let reply = try await scene.service.admin(
+                "config?updateMask=blockingFunctions.triggers.beforeSignIn",
+                ["blockingFunctions": ["triggers": ["beforeSignIn": ["functionUri": "http://127.0.0.1:1/"]]]],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(reply.status == 200, "\(reply)")
+            try await scene.service.signInWithPassword("ada@example.com")
+                .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : The function could not be reached.")
+        }
+    }
+
+    @Test("a provider's tokens are told where the project says so, each by itself, and never otherwise")
+    func forwardsTokens() async throws {
+        let names = ["oauth_id_token", "oauth_access_token", "oauth_refresh_token"]
+        for wanted in [[], [0], [1], [2]] {
+            try await FunctionScene.run({ settings in
+                settings.blockingFunctions.forwardsIDToken = wanted == [0]
+                settings.blockingFunctions.forwardsAccessToken = wanted == [1]
+                settings.blockingFunctions.forwardsRefreshToken = wanted == [2]
+            }) { scene in
+                scene.tenant.everyLogin(
+                    scene.tenant.addUser(TestUser("ada", email: "ada@example.com", emailVerified: true, name: "Ada"))
+                )
+                let reply = try await scene.service.signIn(
+                    through: "oidc.acme",
+                    start: ["oauthScope": "openid email offline_access"]
+                )
+                #expect(reply.status == 200, "\(reply)")
+                let question = try await scene.question(to: "/create")
+                let told = names.indices.filter { question[names[$0]]?.string?.isEmpty == false }
+                #expect(told == wanted)
+                let profile = try #require(question["raw_user_info"]?.string)
+                #expect(try JSON(parsing: Array(profile.utf8))["email"] == "ada@example.com")
+                #expect(question["user_record"]?["email_verified"] == true)
+                #expect(question["user_record"]?["provider_data"]?[0]?["provider_id"] == "oidc.acme")
+            }
+        }
+    }
+
+    @Test("an account that changed while its function was asked is not signed in by what the function said of it")
+    func changedMeanwhile() async throws {
+        try await FunctionScene.run { scene in
+            let account = try await scene.service.signUp("ada@example.com")
+            let id = try #require(account.localID)
+            let (service, project) = (scene.service, scene.service.project.id)
+            scene.receiver.answer { _ in
+                _ = try? await service.admin(
+                    "accounts:update",
+                    ["localId": .string(id), "customAttributes": #"{"role":"admin's"}"#]
+                )
+                return (200, #"{"userRecord": {"updateMask": "customClaims", "customClaims": {"role": "old"}}}"#)
+            }
+            let before = try await scene.written()
+            let reply = try await scene.service.signInWithPassword("ada@example.com")
+            #expect(reply.status != 200, "\(reply) \(project)")
+            #expect(try await scene.written() == before)
+            #expect(try await scene.service.account(id)?["customAttributes"] == #"{"role":"admin's"}"#)
+        }
+    }
+
+    @Test("with a second factor the function is asked after it, and told which it was")
+    func secondFactor() async throws {
+        try await FunctionScene.run({ $0.offerApps() }) { scene in
+            let user = try await scene.service.verifiedUser()
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, scene.service)
+            let (asked, written) = (scene.asked.count, try await scene.written())
+            let challenge = try await scene.service.signInWithPassword("ada@example.com")
+            #expect(challenge["mfaPendingCredential"] != nil && scene.asked.count == asked, "\(challenge)")
+            scene.receiver.answer { _ in (403, "") }
+            try await app.signIn(challenge)
+                .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : HTTP Cloud Function returned an error: 403")
+            #expect(try await scene.written() == written)
+            scene.receiver.answer { _ in
+                (200, #"{"userRecord": {"updateMask": "sessionClaims", "sessionClaims": {"door": "back"}}}"#)
+            }
+            let reply = try await app.signIn(challenge)
+            #expect(reply.claims["door"] == "back", "\(reply)")
+            #expect(try await scene.question(to: "/sign-in")["sign_in_second_factor"] == "totp")
+            #expect(scene.asked.count == asked + 2)
+        }
+    }
+
+    @Test("links, admins and refreshes ask nobody")
+    func othersAskNobody() async throws {
+        try await FunctionScene.run { scene in
+            let guest = try await scene.service.call("accounts:signUp", [:])
+            let asked = scene.asked.count
+            let linked = try await scene.service.call(
+                "accounts:signUp",
+                ["idToken": JSON(guest.idToken), "email": "ada@example.com", "password": "correct horse"]
+            )
+            #expect(linked.status == 200, "\(linked)")
+            #expect(try await scene.service.admin("accounts", ["email": "bob@example.com"]).status == 200)
+            #expect(try await scene.service.refresh(linked.refreshToken).status == 200)
+            #expect(scene.asked.count == asked)
+        }
+    }
+
+    @Test("every use case that opens a session asks")
+    func everySessionIsAskedFor() throws {
+        let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let folder = root.appending(path: "Sources/Accounts")
+        var opening: Set<String> = []
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
+            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            guard text.contains("repareSession(nil") else { continue }
+            opening.insert(name)
+            #expect(text.contains("parts.admit("), "\(name) opens a session")
+        }
+        #expect(opening.count > 5, "\(opening)")
+    }
+
+    @Test(
+        "refuses addresses that nobody should be asked at",
+        arguments: [
+            "http://functions.example/", "ftp://functions.example/", "nowhere", "https://a:b@functions.example/",
+        ]
+    )
+    func refusesAddresses(_ url: String) async throws {
+        try await TestService.run { service in
+            let reply = try await service.admin(
+                "config?updateMask=blockingFunctions",
+                ["blockingFunctions": ["triggers": ["beforeCreate": ["functionUri": .string(url)]]]],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(reply.code == "INVALID_CONFIG", "\(reply)")
+        }
+    }
+}

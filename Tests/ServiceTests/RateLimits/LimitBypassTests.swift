@@ -1,0 +1,110 @@
+import IdentityService
+import Projects
+import Storage
+import TestKit
+import Testing
+
+/// What a caller can write or change does not make it another one.
+@Suite("Limits: who counts as one caller", .database)
+struct LimitBypassTests {
+    @Test("T-E8: a thousand addresses of one /64 are one caller, the next /64 is another")
+    func ipv6Networks() async throws {
+        try await LimitScene.run { service in
+            var codes: [String: Int] = [:]
+            for number in 0..<1_000 {
+                let address = "2001:db8:1:2:\(String(number * 65, radix: 16))::\(String(number + 1, radix: 16))"
+                let reply = try await service.signIn("ada@example.com", "wrong", from: address)
+                codes[reply.code ?? "", default: 0] += 1
+            }
+            #expect(codes == ["INVALID_LOGIN_CREDENTIALS": 10, "TOO_MANY_ATTEMPTS_TRY_LATER": 990])
+            try await service.signIn("ada@example.com", "wrong", from: "2001:db8:1:3::1")
+                .expectRefused("INVALID_LOGIN_CREDENTIALS")
+        }
+    }
+
+    @Test("T-E8: spellings of one email address are one")
+    func spellings() async throws {
+        try await LimitScene.run { service in
+            let spellings = [
+                "ada@example.com", "ADA@example.com", "Ada@EXAMPLE.com", "aDa@Example.Com", "adA@example.COM",
+            ]
+            for spelling in spellings + spellings {
+                try await service.signIn(spelling, "wrong", from: "198.18.12.1")
+                    .expectRefused("INVALID_LOGIN_CREDENTIALS")
+            }
+            for spelling in spellings {
+                try await service.signIn(spelling, "wrong", from: "198.18.12.1").expectRefused(LimitScene.locked)
+            }
+        }
+    }
+
+    @Test("T-E8: whatever a caller writes into X-Forwarded-For, it is who the proxy saw")
+    func forgedHeaders() async throws {
+        try await LimitScene.run { service in
+            var random = SplitMix(seed: 8)
+            for number in 0..<60 {
+                let forged = (0..<Int.random(in: 0...4, using: &random)).map { _ in Self.forged(using: &random) }
+                // The proxy appends what it saw, with or without a space.
+                let header = (forged + ["198.18.13.7"]).joined(separator: number % 2 == 0 ? ", " : ",")
+                let reply = try await service.signIn("ada@example.com", "wrong", from: header)
+                #expect(
+                    reply.code == (number < 10 ? "INVALID_LOGIN_CREDENTIALS" : "TOO_MANY_ATTEMPTS_TRY_LATER"),
+                    "\(header): \(reply)"
+                )
+            }
+        }
+    }
+
+    @Test("T-E8: without a proxy no header says who calls")
+    func untrustedHeaders() async throws {
+        var options = try LimitScene.options()
+        options.limits.proxies = .none
+        try await TestService.run(options) { service in
+            var random = SplitMix(seed: 9)
+            let names = [
+                "X-Forwarded-For", "Forwarded", "X-Real-IP", "True-Client-IP", "CF-Connecting-IP", "X-Client-IP",
+                "Client-IP", "Via",
+            ]
+            for number in 0..<40 {
+                let reply = try await service.call(
+                    "accounts:signInWithPassword",
+                    ["email": "ada@example.com", "password": "wrong"],
+                    headers: names.map { ($0, Self.forged(using: &random)) }
+                )
+                #expect(
+                    reply.code == (number < 10 ? "INVALID_LOGIN_CREDENTIALS" : "TOO_MANY_ATTEMPTS_TRY_LATER"),
+                    "\(reply)"
+                )
+            }
+        }
+    }
+
+    @Test("T-E8: another project of the deployment is no further allowance")
+    func otherProjects() async throws {
+        try await LimitScene.run { first in
+            try await LimitScene.run { second in
+                for number in 0..<100 {
+                    let reply = try await (number % 2 == 0 ? first : second)
+                        .call("accounts:signUp", [:], from: "198.18.14.2")
+                    #expect(reply.status == 200, "\(reply)")
+                }
+                for service in [first, second] {
+                    try await service.call("accounts:signUp", [:], from: "198.18.14.2")
+                        .expectRefused(LimitScene.blocked)
+                }
+            }
+        }
+    }
+
+    /// What somebody could write who wants to be another, or nobody.
+    private static func forged(using random: inout SplitMix) -> String {
+        let byte = { (random: inout SplitMix) in String(UInt8.random(in: 0...255, using: &random)) }
+        let address = (0..<4).map { _ in byte(&random) }.joined(separator: ".")
+        let forms = [
+            address, "\(address):443", "2001:db8::\(byte(&random))", "[2001:db8::1]:80", "for=\(address)", "unknown",
+            "_hidden", "127.0.0.1", "", "::ffff:\(address)", "\"\(address)\"", "\(address) \(address)", "1.2.3",
+            "-", "fe80::1%eth0",
+        ]
+        return forms[Int.random(in: forms.indices, using: &random)]
+    }
+}

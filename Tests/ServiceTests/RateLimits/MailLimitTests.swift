@@ -1,0 +1,154 @@
+import Linking
+import Projects
+import Storage
+import TestKit
+import Testing
+
+/// Mails that anybody can have sent to anybody.
+@Suite("Limits: mails", .database)
+struct MailLimitTests {
+    @Test("T-E7: an address gets five mails in an hour, whoever asks for them at whatever node")
+    func recipient() async throws {
+        try await TestService.runPair(LimitScene.options()) { first, second in
+            _ = try await first.signUp("once@example.com")
+            for number in 0..<12 {
+                let reply = try await (number % 2 == 0 ? first : second)
+                    .askForReset("once@example.com", from: "198.18.15.\(number)")
+                if number < 5 {
+                    #expect(reply.status == 200, "\(reply)")
+                } else {
+                    reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+                }
+            }
+            let waiting = try await first.stores.outbox.waiting("mail", in: Scope(project: first.project.id))
+            #expect(waiting.count == 5)
+            // The newest code that went out is good.
+            #expect(try await first.mail(.passwordReset, to: "once@example.com").items["mode"] == "resetPassword")
+            first.clock.advance(by: 720)
+            #expect(try await second.askForReset("once@example.com", from: "198.18.15.1").status == 200)
+        }
+    }
+
+    @Test("T-E7: mails asked for at the same moment at two nodes share the budget")
+    func atOnce() async throws {
+        try await TestService.runPair(LimitScene.options()) { first, second in
+            _ = try await first.signUp("atonce@example.com")
+            let sent = try await withThrowingTaskGroup(of: Int.self) { tasks in
+                for number in 0..<30 {
+                    tasks.addTask {
+                        try await (number % 2 == 0 ? first : second)
+                            .askForReset("atonce@example.com", from: "198.18.16.\(number)").status
+                    }
+                }
+                return try await tasks.reduce(into: 0) { $0 += $1 == 200 ? 1 : 0 }
+            }
+            #expect(sent == 5)
+            let waiting = try await first.stores.outbox.waiting("mail", in: Scope(project: first.project.id))
+            #expect(waiting.count == 5)
+        }
+    }
+
+    @Test(
+        "T-E1: whether somebody has the address does not show in the limit on its mails",
+        arguments: [true, false]
+    )
+    func tellsNothing(isProtected: Bool) async throws {
+        try await LimitScene.run({ $0.emailEnumerationProtection = isProtected }) { service in
+            let user = try await service.signUp("known\(isProtected)@example.com")
+            _ = try await service.admin("accounts", ["email": "closed\(isProtected)@example.com", "disabled": true])
+            // What the account itself asked for is nobody's business.
+            let own = try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)])
+            #expect(own.status == 200, "\(own)")
+            var refusedFrom: Set<Int?> = []
+            for name in ["known", "nobody", "closed"] {
+                var refused: [Int] = []
+                for number in 0..<8 {
+                    let reply = try await service.askForReset(
+                        "\(name)\(isProtected)@example.com",
+                        from: "198.18.17.\(number)"
+                    )
+                    if reply.code == "TOO_MANY_ATTEMPTS_TRY_LATER" { refused.append(number) }
+                }
+                #expect(refused == Array(5..<8))
+                refusedFrom.insert(refused.first)
+            }
+            #expect(refusedFrom == [5])
+        }
+    }
+
+    @Test("T-E7: a signed-in account has ten mails sent in an hour, to whatever addresses")
+    func account() async throws {
+        try await LimitScene.run { service in
+            let user = try await service.signUp("ada@example.com")
+            for number in 0..<11 {
+                let reply = try await service.call(
+                    "accounts:sendOobCode",
+                    [
+                        "requestType": "VERIFY_AND_CHANGE_EMAIL", "idToken": JSON(user.idToken),
+                        "newEmail": "new\(number)@example.com",
+                    ],
+                    from: "198.18.18.\(number)"
+                )
+                if number < 10 {
+                    #expect(reply.status == 200, "\(reply)")
+                } else {
+                    reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+                }
+            }
+        }
+    }
+
+    @Test("T-E7: an address gets no more mails because several accounts ask")
+    func recipientOfAccounts() async throws {
+        try await LimitScene.run { service in
+            for number in 0..<6 {
+                let user = try await service.signUp("user\(number)@example.com")
+                let reply = try await service.call(
+                    "accounts:sendOobCode",
+                    [
+                        "requestType": "VERIFY_AND_CHANGE_EMAIL", "idToken": JSON(user.idToken),
+                        "newEmail": "victim@example.com",
+                    ],
+                    from: "198.18.19.\(number)"
+                )
+                if number < 5 {
+                    #expect(reply.status == 200, "\(reply)")
+                } else {
+                    reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+                }
+            }
+        }
+    }
+
+    @Test("T-E7: one network address has fifty mails sent in an hour")
+    func networkAddress() async throws {
+        try await LimitScene.run { service in
+            for number in 0..<50 {
+                let reply = try await service.askForReset("user\(number)@example.com", from: "2001:db8::\(number)")
+                #expect(reply.status == 200, "\(reply)")
+            }
+            try await service.askForReset("user50@example.com", from: "2001:db8::50")
+                .expectRefused(LimitScene.blocked)
+            let other = try await service.askForReset("user51@example.com", from: "2001:db8:0:1::1")
+            #expect(other.status == 200, "\(other)")
+        }
+    }
+
+    @Test("T-E7: a project's quota of mails ends, and an admin's link is not of it")
+    func project() async throws {
+        try await LimitScene.run { service in
+            try await service.limit(["mailsPerProject": ["count": 3, "seconds": 86_400]])
+            for number in 0..<3 {
+                let reply = try await service.askForReset("user\(number)@example.com", from: "198.18.20.\(number)")
+                #expect(reply.status == 200, "\(reply)")
+            }
+            try await service.askForReset("user3@example.com", from: "198.18.20.3").expectRefused("QUOTA_EXCEEDED")
+            _ = try await service.admin("accounts", ["email": "ada@example.com"])
+            let link = try await service.admin(
+                "accounts:sendOobCode",
+                ["requestType": "PASSWORD_RESET", "email": "ada@example.com", "returnOobLink": true]
+            )
+            #expect(link.status == 200, "\(link)")
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Development
+import Linking
+import Postgres
+import Projects
+import Storage
+import TestKit
+import Testing
+
+/// New accounts, codes, questions: what one network address may do in an hour.
+@Suite("Limits: requests of an address", .database, .testProvider)
+struct RequestLimitTests {
+    @Test("T-E1: who asks by signing up whether addresses are taken asks a hundred times an hour")
+    func signUps() async throws {
+        try await LimitScene.run { service in
+            _ = try await service.signUp("taken@example.com", from: "198.18.22.1")
+            for _ in 0..<50 {
+                try await service.signUp("taken@example.com", from: "198.18.21.1").expectRefused("EMAIL_EXISTS")
+            }
+            // So does who gives a password that is too weak.
+            for _ in 0..<50 {
+                try await service.call(
+                    "accounts:signUp",
+                    ["email": "taken@example.com", "password": "weak"],
+                    from: "198.18.21.1"
+                )
+                .expectRefused("EMAIL_EXISTS")
+            }
+            for email in ["taken@example.com", "free@example.com"] {
+                try await service.signUp(email, from: "198.18.21.1").expectRefused(LimitScene.blocked)
+            }
+            try await service.call("accounts:signUp", [:], from: "198.18.21.1").expectRefused(LimitScene.blocked)
+            #expect(try await service.signUp("free@example.com", from: "198.18.21.2").status == 200)
+        }
+    }
+
+    @Test("guests and people of providers are new accounts too; who has an account signs in")
+    func providers() async throws {
+        try await LimitScene.run { service in
+            let tenant = try await TestProvider.tenant(.genericOIDC)
+            tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+            try await service.configure(tenant.configuration(as: "oidc.acme"))
+            let signIn = { @Sendable (subject: String) in
+                let user = tenant.addUser(
+                    TestUser(subject, email: "\(subject)@example.com", emailVerified: true, name: "Ada")
+                )
+                let token = try tenant.mintIDToken(for: user)
+                return try await service.call(
+                    "accounts:signInWithIdp",
+                    [
+                        "requestUri": "http://localhost", "returnSecureToken": true,
+                        "postBody": .string("id_token=\(token)&providerId=oidc.acme"),
+                    ],
+                    from: "198.18.23.1"
+                )
+            }
+            #expect(try await signIn("first").status == 200)
+            for _ in 0..<99 {
+                let guest = try await service.call("accounts:signUp", [:], from: "198.18.23.1")
+                #expect(guest.status == 200, "\(guest)")
+            }
+            let before = try await accounts(service)
+            try await signIn("second").expectRefused(LimitScene.blocked)
+            try await service.call("accounts:signUp", [:], from: "198.18.23.1").expectRefused(LimitScene.blocked)
+            #expect(try await accounts(service) == before)
+            let known = try await signIn("first")
+            #expect(known.status == 200 && known["isNewUser"] == nil, "\(known)")
+        }
+    }
+
+    private func accounts(_ service: TestService) async throws -> [Int64] {
+        try await TestDatabase.current.client.query(
+            "SELECT count(*) FROM accounts WHERE project = \(service.project.id.rawValue)"
+        ) { try $0.next() }
+    }
+
+    @Test("T-E2: three hundred wrong codes of mails in an hour, for whatever purpose, then not even a good one counts")
+    func codes() async throws {
+        try await LimitScene.run { service in
+            _ = try await service.signUp("ada@example.com")
+            let code = try await service.code(.passwordReset, ["email": "ada@example.com"], to: "ada@example.com")
+            let wrong = "\(code.dropLast(2))AA"
+            let tries: [(String, JSON)] = [
+                ("accounts:resetPassword", ["oobCode": .string(wrong), "newPassword": "another horse"]),
+                ("accounts:signInWithEmailLink", ["oobCode": .string(wrong), "email": "ada@example.com"]),
+                ("accounts:update", ["oobCode": .string(wrong)]),
+            ]
+            for number in 0..<300 {
+                // Whoever has a good one uses nothing up.
+                let looked = try await service.call(
+                    "accounts:resetPassword",
+                    ["oobCode": .string(code)],
+                    from: "198.18.24.1"
+                )
+                #expect(looked.status == 200, "\(looked)")
+                let (operation, body) = tries[number % 3]
+                try await service.call(operation, body, from: "198.18.24.1").expectRefused("INVALID_OOB_CODE")
+            }
+            let body: JSON = ["oobCode": .string(code), "newPassword": "another horse"]
+            try await service.call("accounts:resetPassword", body, from: "198.18.24.1")
+                .expectRefused(LimitScene.blocked)
+            let elsewhere = try await service.call("accounts:resetPassword", body, from: "198.18.24.2")
+            #expect(elsewhere.status == 200, "\(elsewhere)")
+        }
+    }
+
+    @Test("sign-in methods are asked for a hundred times an hour")
+    func methodQueries() async throws {
+        try await LimitScene.run({ $0.emailEnumerationProtection = false }) { service in
+            _ = try await service.signUp("ada@example.com")
+            let ask = { @Sendable (email: String, address: String) in
+                try await service.call(
+                    "accounts:createAuthUri",
+                    ["identifier": .string(email), "continueUri": "http://localhost"],
+                    from: address
+                )
+            }
+            for number in 0..<100 {
+                let email = number % 2 == 0 ? "ada@example.com" : "nobody@example.com"
+                let reply = try await ask(email, "198.18.25.1")
+                #expect(reply["registered"]?.bool == (number % 2 == 0), "\(reply)")
+            }
+            for email in ["ada@example.com", "nobody@example.com"] {
+                try await ask(email, "198.18.25.1").expectRefused(LimitScene.blocked)
+            }
+            #expect(try await ask("ada@example.com", "198.18.25.2")["registered"]?.bool == true)
+        }
+    }
+
+    @Test("a project chooses its numbers, or none")
+    func settings() async throws {
+        try await LimitScene.run { service in
+            try await service.limit(["passwordTries": ["count": 2, "seconds": 60]])
+            let config = try await service.admin("config", version: "v2")
+            let limits = config["identity"]?["rateLimits"]
+            #expect(limits?["passwordTries"] == ["count": 2, "seconds": 60])
+            #expect(limits?["signUpsPerAddress"] == ["count": 100, "seconds": 3_600])
+            #expect(limits?["enabled"]?.bool == true)
+            for number in 0..<3 {
+                let reply = try await service.signIn("ada@example.com", "wrong", from: "198.18.26.1")
+                #expect((reply.code == "TOO_MANY_ATTEMPTS_TRY_LATER") == (number == 2), "\(reply)")
+            }
+            try await service.limit(["enabled": false])
+            for _ in 0..<20 {
+                try await service.signIn("ada@example.com", "wrong", from: "198.18.26.1")
+                    .expectRefused("INVALID_LOGIN_CREDENTIALS")
+            }
+        }
+    }
+
+    @Test(
+        "refuses numbers that make no limit",
+        arguments: [
+            ["passwordTries": ["count": 0]], ["passwordTries": ["seconds": 0]], ["passwordTries": ["count": -1]],
+            ["mailsPerAddress": ["count": 1_000_001]], ["mailsPerAddress": ["seconds": 86_401]],
+            ["signUpsPerAddress": ["count": "many"]], ["signUpsPerAddress": 5], ["enabled": "no"],
+        ] as [JSON]
+    )
+    func refusesSettings(_ limits: JSON) async throws {
+        try await LimitScene.run { service in
+            let before = try await service.admin("config", version: "v2")
+            let reply = try await service.admin(
+                "config?updateMask=identity.rateLimits",
+                ["identity": ["rateLimits": limits]],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(reply.status == 400, "\(reply)")
+            #expect(try await service.admin("config", version: "v2").json == before.json)
+        }
+    }
+}

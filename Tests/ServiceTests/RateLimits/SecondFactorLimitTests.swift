@@ -1,0 +1,85 @@
+import Projects
+import TestKit
+import Testing
+
+@Suite("Limits: second factors and SMS", .database)
+struct SecondFactorLimitTests {
+    @Test("T-E2: ten codes of an account are tried in an hour, right ones included; a sign-in begins anew")
+    func tries() async throws {
+        try await LimitScene.run({ $0.offerApps() }) { service in
+            let user = try await service.verifiedUser()
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            let pending = try await service.signInWithPassword("ada@example.com")["mfaPendingCredential"]?.string
+            service.clock.advance(by: 30)
+            let wrong = app.code() == "000000" ? "000001" : "000000"
+            for _ in 0..<9 { try await app.signIn(pending, code: wrong).expectRefused("INVALID_CODE") }
+            #expect(try await app.signIn(pending, code: app.code()).status == 200)
+            service.clock.advance(by: 30)
+            for _ in 0..<10 { try await app.signIn(pending, code: wrong).expectRefused("INVALID_CODE") }
+            try await app.signIn(pending, code: app.code()).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+            service.clock.advance(by: 360)
+            #expect(try await app.signIn(pending, code: app.code()).status == 200)
+        }
+    }
+
+    @Test("the first factor of an account with a second one uses up no tries of its password")
+    func passwordsStayGood() async throws {
+        try await LimitScene.run({ $0.offerApps() }) { service in
+            let user = try await service.verifiedUser()
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            for _ in 0..<25 {
+                let reply = try await service.signIn("ada@example.com", "correct horse", from: "198.18.31.1")
+                reply.expectChallenge(for: app.enrollment)
+            }
+        }
+    }
+}
+
+@Suite("Limits: SMS", .database)
+struct SMSLimitTests {
+    private func options() throws -> TestService.Options {
+        var options = try LimitScene.options()
+        options.settings.phone.isEnabled = true
+        options.settings.phone.testNumbers = ["+4915550199": "123456"]
+        options.settings.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
+        return options
+    }
+
+    private func send(_ service: TestService, _ number: String, from address: String) async throws -> Reply {
+        try await service.call("accounts:sendVerificationCode", ["phoneNumber": .string(number)], from: address)
+    }
+
+    @Test("T-E7: five SMS to a number in an hour, twenty from a network address, over two nodes")
+    func budgets() async throws {
+        try await TestService.runPair(options()) { first, second in
+            for number in 0..<6 {
+                let node = number % 2 == 0 ? first : second
+                let reply = try await send(node, "+49 15550100", from: "198.18.32.\(number)")
+                if number < 5 {
+                    #expect(reply.status == 200, "\(reply)")
+                } else {
+                    reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+                }
+            }
+            for number in 0..<20 {
+                let node = number % 2 == 0 ? first : second
+                #expect(try await send(node, "+49155502\(100 + number)", from: "198.18.33.1").status == 200)
+            }
+            try await send(first, "+49155502900", from: "198.18.33.1").expectRefused(LimitScene.blocked)
+            #expect(try await first.waitingSMS().count == 25, "who is refused gets no SMS")
+            // A test number costs nothing.
+            #expect(try await send(first, "+4915550199", from: "198.18.33.1").status == 200)
+        }
+    }
+
+    @Test("T-E7: a project's SMS have an end")
+    func quota() async throws {
+        try await TestService.run(options()) { service in
+            try await service.limit(["smsPerProject": ["count": 2, "seconds": 86_400]])
+            for number in 0..<3 {
+                let reply = try await send(service, "+49155503\(100 + number)", from: "198.18.34.\(number)")
+                #expect((reply.error == "QUOTA_EXCEEDED") == (number == 2), "\(reply)")
+            }
+        }
+    }
+}

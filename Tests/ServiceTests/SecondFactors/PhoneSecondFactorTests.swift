@@ -1,0 +1,226 @@
+import Linking
+import Projects
+import Storage
+import TestKit
+import Testing
+
+/// A phone that was enrolled for an account.
+private struct EnrolledPhone: Sendable {
+    let service: TestService
+    let number: String
+    let enrollment: String
+
+    static func enroll(
+        _ idToken: String?,
+        _ service: TestService,
+        number: String = PhoneScene.number,
+        name: String? = nil
+    ) async throws -> (phone: EnrolledPhone, reply: Reply) {
+        let started = try await service.startPhone(idToken, number)
+        let session = try #require(started["phoneSessionInfo"]?["sessionInfo"]?.string, "\(started)")
+        let code = try await service.smsCode(to: number)
+        let reply = try await service.finishPhone(idToken, session, code, name: name)
+        let enrollment = try #require(reply.claims["firebase"]?["second_factor_identifier"]?.string, "\(reply)")
+        return (EnrolledPhone(service: service, number: number, enrollment: enrollment), reply)
+    }
+
+    /// Asks for the code that ends a sign-in.
+    func code(for pendingCredential: String?) async throws -> SentCode {
+        let reply = try await service.startSecondFactor(pendingCredential, enrollment)
+        let session = try #require(reply["phoneResponseInfo"]?["sessionInfo"]?.string, "\(reply)")
+        return SentCode(session: session, code: try await service.smsCode(to: number))
+    }
+}
+
+extension TestService {
+    fileprivate func startPhone(_ idToken: String?, _ number: String?) async throws -> Reply {
+        try await callV2(
+            "accounts/mfaEnrollment:start",
+            ["idToken": JSON(idToken), "phoneEnrollmentInfo": ["phoneNumber": JSON(number), "recaptchaToken": "x"]]
+        )
+    }
+
+    fileprivate func finishPhone(
+        _ idToken: String?,
+        _ session: String?,
+        _ code: String?,
+        name: String? = nil
+    ) async throws -> Reply {
+        try await callV2(
+            "accounts/mfaEnrollment:finalize",
+            [
+                "idToken": JSON(idToken), "displayName": JSON(name),
+                "phoneVerificationInfo": ["sessionInfo": JSON(session), "code": JSON(code)],
+            ]
+        )
+    }
+
+    fileprivate func startSecondFactor(_ pendingCredential: String?, _ enrollment: String?) async throws -> Reply {
+        try await callV2(
+            "accounts/mfaSignIn:start",
+            [
+                "mfaPendingCredential": JSON(pendingCredential), "mfaEnrollmentId": JSON(enrollment),
+                "phoneSignInInfo": ["recaptchaToken": "x"],
+            ]
+        )
+    }
+
+    fileprivate func finishWithSMS(_ pendingCredential: String?, _ sent: SentCode) async throws -> Reply {
+        try await callV2(
+            "accounts/mfaSignIn:finalize",
+            ["mfaPendingCredential": JSON(pendingCredential), "phoneVerificationInfo": sent.body()]
+        )
+    }
+
+    fileprivate func pending(_ email: String = "ada@example.com") async throws -> String? {
+        try await signInWithPassword(email)["mfaPendingCredential"]?.string
+    }
+}
+
+@Suite("Phones as second factors", .database, .serialized)
+struct PhoneSecondFactorTests {
+    private func run(
+        _ change: (inout ProjectSettings) -> Void = { _ in },
+        _ body: @Sendable (TestService) async throws -> Void
+    ) async throws {
+        try await PhoneScene.run(
+            {
+                $0.secondFactors.isEnabled = true
+                $0.offerApps()
+                $0.emailEnumerationProtection = false
+                change(&$0)
+            },
+            body
+        )
+    }
+
+    @Test("a phone is enrolled by its code, then asked for: the code of an SMS ends the sign-in")
+    func enrollsAndSignsIn() async throws {
+        try await run { service in
+            let user = try await service.verifiedUser()
+            service.clock.advance(by: 60)
+            let (phone, reply) = try await EnrolledPhone.enroll(user.idToken, service, name: "Mine")
+            #expect(reply["expiresIn"] == nil && reply["phoneAuthInfo"]?["phoneNumber"]?.string == phone.number)
+            #expect(reply.claims["firebase"]?["sign_in_second_factor"] == "phone")
+            #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
+            let info = try await service.account(user.localID)?["mfaInfo"]
+            #expect(info?[0]?["phoneInfo"]?.string == phone.number && info?[0]?["displayName"] == "Mine")
+            let challenge = try await service.signInWithPassword("ada@example.com")
+            challenge.expectChallenge(for: phone.enrollment)
+            #expect(challenge["mfaInfo"]?[0]?["phoneInfo"] == "+******0100")
+            let pending = challenge["mfaPendingCredential"]?.string
+            let sent = try await phone.code(for: pending)
+            let replies = try await inParallel(20) { _ in try await service.finishWithSMS(pending, sent) }
+            let signedIn = replies.filter { $0.status == 200 }
+            #expect(signedIn.count == 1, "a code serves once: \(replies.map(\.description))")
+            let firebase = signedIn.first?.claims["firebase"]
+            #expect(firebase?["sign_in_second_factor"] == "phone" && firebase?["sign_in_provider"] == "password")
+            #expect(firebase?["second_factor_identifier"]?.string == phone.enrollment)
+            #expect(try await service.refresh(signedIn.first?.refreshToken).claims["firebase"] == firebase)
+        }
+    }
+
+    @Test("T-E2: codes of enrolments, of sign-ins and of second factors do not stand for one another")
+    func purposesStayApart() async throws {
+        try await run { service in
+            let user = try await service.verifiedUser()
+            let (phone, first) = try await EnrolledPhone.enroll(user.idToken, service)
+            let pending = try await service.pending()
+            let enrollment = try await service.startPhone(first.idToken, PhoneScene.other)
+            let forEnrollment = SentCode(
+                session: try #require(enrollment["phoneSessionInfo"]?["sessionInfo"]?.string, "\(enrollment)"),
+                code: try await service.smsCode(to: PhoneScene.other)
+            )
+            try await service.finishWithSMS(pending, forEnrollment).expectRefused("INVALID_SESSION_INFO")
+            try await service.signInByPhone(forEnrollment.body()).expectRefused("INVALID_SESSION_INFO")
+            let forSignIn = try await service.code(to: phone.number)
+            try await service.finishWithSMS(pending, forSignIn).expectRefused("INVALID_SESSION_INFO")
+            try await service.finishPhone(first.idToken, forSignIn.session, forSignIn.code)
+                .expectRefused("INVALID_SESSION_INFO")
+            let bob = try await service.verifiedUser("bob@example.com")
+            let (other, _) = try await EnrolledPhone.enroll(bob.idToken, service, number: "+4915550102")
+            let bobs = try await other.code(for: try await service.pending("bob@example.com"))
+            try await service.finishWithSMS(pending, bobs).expectRefused("INVALID_SESSION_INFO")
+            let right = try await phone.code(for: pending)
+            for _ in 0..<5 {
+                try await service.finishWithSMS(pending, SentCode(session: right.session, code: right.wrong))
+                    .expectRefused("INVALID_CODE")
+            }
+            try await service.finishWithSMS(pending, right).expectRefused("SESSION_EXPIRED")
+            #expect(try await service.finishWithSMS(pending, try await phone.code(for: pending)).status == 200)
+        }
+    }
+
+    @Test("T-D12: a number signs nobody in who has a second factor, and is not linked to such an account")
+    func noFirstFactor() async throws {
+        try await run { service in
+            let refusal =
+                "UNSUPPORTED_FIRST_FACTOR : A phone number cannot be set as a first factor on an SMS based MFA user."
+            let user = try await service.verifiedUser()
+            let linked = try await service.signInByPhone("+4915550103", idToken: user.idToken)
+            #expect(linked.status == 200, "\(linked)")
+            let byPassword = try await service.signInWithPassword("ada@example.com")
+            let (_, reply) = try await EnrolledPhone.enroll(byPassword.idToken, service)
+            try await service.signInByPhone("+4915550103").expectRefused(refusal)
+            try await service.signInByPhone("+4915550104", idToken: reply.idToken).expectRefused(refusal)
+            let phoneUser = try await service.signInByPhone("+4915550105")
+            try await service.startPhone(phoneUser.idToken, PhoneScene.other).expectRefused(
+                "UNSUPPORTED_FIRST_FACTOR : MFA is not available for the given first factor."
+            )
+        }
+    }
+
+    @Test("says why a phone is not enrolled, and why no code is sent")
+    func refuses() async throws {
+        try await run { service in
+            let user = try await service.verifiedUser()
+            for bad in [nil, "", "12", "+0123456789"] {
+                try await service.startPhone(user.idToken, bad).expectRefused("INVALID_PHONE_NUMBER : Invalid format.")
+            }
+            let (phone, enrolled) = try await EnrolledPhone.enroll(user.idToken, service)
+            try await service.startPhone(enrolled.idToken, "+49 1555 0100").expectRefused(
+                "SECOND_FACTOR_EXISTS : Phone number already enrolled as second factor for this account."
+            )
+            let pending = try await service.pending()
+            for missing in [nil, ""] {
+                try await service.startSecondFactor(missing, phone.enrollment).expectRefused(
+                    "MISSING_MFA_PENDING_CREDENTIAL : Request does not have MFA pending credential."
+                )
+                try await service.startSecondFactor(pending, missing).expectRefused(
+                    "MISSING_MFA_ENROLLMENT_ID : No second factor identifier is provided."
+                )
+            }
+            try await service.startSecondFactor("x", phone.enrollment).expectRefused("INVALID_MFA_PENDING_CREDENTIAL")
+            try await service.startSecondFactor(pending, "another").expectRefused("MFA_ENROLLMENT_NOT_FOUND")
+            let off: JSON = ["mfa": ["state": "DISABLED"]]
+            _ = try await service.admin("config?updateMask=mfa.state", off, method: "PATCH", version: "v2")
+            let refusal = "OPERATION_NOT_ALLOWED : SMS based MFA not enabled."
+            try await service.startPhone(enrolled.idToken, PhoneScene.other).expectRefused(refusal)
+            try await service.startSecondFactor(pending, phone.enrollment).expectRefused(refusal)
+            try await service.finishWithSMS(pending, SentCode(session: "x", code: "1")).expectRefused(refusal)
+            // Apps are still on: whoever has enrolled anything is asked.
+            #expect(try await service.signInWithPassword("ada@example.com").idToken == nil)
+        }
+    }
+
+    @Test("five phones are the most, also when two enrolments end at once")
+    func limits() async throws {
+        try await run({ $0.rateLimits.isEnabled = false }) { service in
+            let user = try await service.verifiedUser()
+            let phones: JSON = .array((1...4).map { ["phoneInfo": .string("+4915550200\($0)")] })
+            let set = try await service.admin(
+                "accounts:update",
+                ["localId": JSON(user.localID), "mfa": ["enrollments": phones]]
+            )
+            #expect(set.status == 200, "\(set)")
+            let pending = try await service.pending()
+            let id = try await service.account(user.localID)?["mfaInfo"]?[0]?["mfaEnrollmentId"]?.string
+            let first = EnrolledPhone(service: service, number: "+49155502001", enrollment: try #require(id))
+            let session = try await service.finishWithSMS(pending, try await first.code(for: pending))
+            let (_, fifth) = try await EnrolledPhone.enroll(session.idToken, service)
+            try await service.startPhone(fifth.idToken, PhoneScene.other).expectRefused(
+                "SECOND_FACTOR_LIMIT_EXCEEDED : Too many second factors enrolled for this account."
+            )
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import TestKit
+
+extension OperationCase {
+    static let admins: [OperationCase] = [
+        admin("adminLookup", "accounts:lookup", ["localId": ["ada"]]),
+        admin("adminUpdate, the profile", "accounts:update", ["localId": "ada", "displayName": "Ada"]),
+        admin("adminUpdate, the password", "accounts:update", ["localId": "ada", "password": "another horse"]),
+        admin("adminDelete", "accounts:delete", ["localId": "ada"]),
+        admin("adminSendOobCode", "accounts:sendOobCode", ["requestType": "VERIFY_EMAIL", "email": .string(ada)]),
+        admin("adminBatchGet", "accounts:batchGet"),
+        admin("adminSignOut", "accounts:signOut", ["localId": "ada"]),
+        admin("adminListSessions", "accounts:listSessions", ["localId": "ada"]),
+        admin("adminListDetachedCredentials", "accounts:listDetachedCredentials", ["localId": "ada"]),
+        admin("adminExplainSignIn", "accounts:explainSignIn", ["providerId": "oidc.acme", "rawId": "R"]),
+        admin("adminCredentialState", "accounts:credentialState", ["localId": "ada", "providerId": "oidc.acme"]),
+        OperationCase("adminCreate") { world in
+            _ = try await world.service.admin("config", version: "v2")
+            return { try await world.service.admin("accounts", ["email": .string(ada), "password": "correct horse"]) }
+        },
+        OperationCase("adminProviderToken") { world in
+            let user = try await world.keepingTokens()
+            let body: JSON = ["localId": JSON(user.localID), "providerId": "oidc.acme"]
+            return { try await world.service.admin("accounts:providerToken", body) }
+        },
+    ]
+
+    /// About Ada, who has a password and an identity of Acme.
+    private static func admin(_ name: String, _ path: String, _ body: JSON? = nil) -> OperationCase {
+        OperationCase(name) { world in
+            _ = try await world.account(["localId": "ada", "email": .string(ada), "password": "correct horse"])
+            try await world.update("ada", ["linkProviderUserInfo": ["providerId": "oidc.acme", "rawId": "R"]])
+            return { try await world.service.admin(path, body) }
+        }
+    }
+
+    // MARK: Configuration
+
+    private static let builtIn: JSON = ["enabled": true, "clientId": "app", "clientSecret": "s"]
+    private static let custom: JSON = builtIn.merging(["issuer": "https://login.acme.example"])
+
+    static let configuration: [OperationCase] = [
+        config("getConfig", "config"),
+        config("updateConfig", "config?updateMask=identity.linking", ["identity": ["linking": "never"]], "PATCH"),
+        config("listDefaultSupportedIdpConfigs", "defaultSupportedIdpConfigs"),
+        config("createDefaultSupportedIdpConfig", "defaultSupportedIdpConfigs?idpId=yahoo.com", builtIn),
+        config("getDefaultSupportedIdpConfig", "defaultSupportedIdpConfigs/google.com"),
+        config(
+            "updateDefaultSupportedIdpConfig",
+            "defaultSupportedIdpConfigs/google.com?updateMask=enabled",
+            ["enabled": false],
+            "PATCH"
+        ),
+        config("deleteDefaultSupportedIdpConfig", "defaultSupportedIdpConfigs/google.com", nil, "DELETE"),
+        config("listOauthIdpConfigs", "oauthIdpConfigs"),
+        config("createOauthIdpConfig", "oauthIdpConfigs?oauthIdpConfigId=oidc.new", custom),
+        config("getOauthIdpConfig", "oauthIdpConfigs/oidc.acme"),
+        config(
+            "updateOauthIdpConfig",
+            "oauthIdpConfigs/oidc.acme?updateMask=displayName",
+            ["displayName": "A"],
+            "PATCH"
+        ),
+        config("deleteOauthIdpConfig", "oauthIdpConfigs/oidc.acme", nil, "DELETE"),
+    ]
+
+    private static func config(
+        _ name: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        _ method: String? = nil
+    ) -> OperationCase {
+        OperationCase(name) { world in
+            // The credential's last use is on record by then.
+            _ = try await world.service.admin("config", version: "v2")
+            return { try await world.service.admin(path, body, method: method, version: "v2") }
+        }
+    }
+}

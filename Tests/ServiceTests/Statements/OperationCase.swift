@@ -1,0 +1,28 @@
+import Projects
+import TestKit
+import Testing
+
+/// An operation in one of the cases that cost differently.
+struct OperationCase: Sendable, CustomTestStringConvertible {
+    typealias Request = @Sendable () async throws -> Reply
+
+    /// As in docs/performance.md.
+    var name: String
+    var settings: @Sendable (inout ProjectSettings) -> Void
+    /// Does what comes before the request.
+    var prepare: @Sendable (LinkingWorld) async throws -> Request
+
+    var testDescription: String { name }
+
+    init(
+        _ name: String,
+        _ settings: @escaping @Sendable (inout ProjectSettings) -> Void = { $0.allowsEmailLink = true },
+        _ prepare: @escaping @Sendable (LinkingWorld) async throws -> Request
+    ) {
+        (self.name, self.settings, self.prepare) = (name, settings, prepare)
+    }
+
+    static let all = providers + passwords + mails + accounts + admins + notifications + configuration + service
+
+    static let ada = "ada@example.com"
+}

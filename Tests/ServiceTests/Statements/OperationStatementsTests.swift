@@ -1,0 +1,83 @@
+import Foundation
+import Projects
+import Storage
+import StrictJSON
+import TestKit
+import Testing
+
+/// The table of docs/performance.md, held against what the service asks its database.
+@Suite("Statements of operations", .database, .testProvider, .serialized)
+struct OperationStatementsTests {
+    /// A row of the table: how often an operation asks the database in some case.
+    struct Row: Sendable, Hashable {
+        /// The name in openapi.yaml, and the case: `signUp`, `signUp, a guest`.
+        var name: String
+        /// BEGIN and COMMIT included.
+        var roundTrips: Int
+        var statements: Int
+
+        var operation: String { String(name.prefix { $0 != "," }) }
+    }
+
+    /// The lines of the document's chapter.
+    private static func chapter() throws -> [Substring] {
+        let file = IdentityProgram.repository.appending(path: "docs/performance.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let chapter = try #require(text.components(separatedBy: "## Statements of each operation\n").last)
+        return (chapter.components(separatedBy: "\n## ").first ?? "").split(separator: "\n")
+    }
+
+    /// What the document says.
+    static func table() throws -> [Row] {
+        try chapter().filter { $0.hasPrefix("| `") }.map { line in
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            return Row(
+                name: cells[0].replacing("`", with: ""),
+                roundTrips: try #require(Int(cells[1])),
+                statements: try #require(Int(cells[2]))
+            )
+        }
+    }
+
+    @Test("every operation is in the table, with each of its cases once")
+    func isComplete() throws {
+        let table = try Self.table()
+        let cases = OperationCase.all.map(\.name)
+        #expect(Set(table.map(\.name)) == Set(cases), "cases without a row, or rows without a case")
+        #expect(Set(cases).count == cases.count && table.count == cases.count)
+        let uncounted = try Self.chapter().filter { $0.hasPrefix("Not counted yet:") }
+            .flatMap { $0.matches(of: /`(\w+)`/).map { String($0.1) } }
+        let described = Set(try OpenAPIDocument.ofRepository().productionNames)
+        #expect(described.subtracting(uncounted).subtracting(table.map(\.operation)).isEmpty)
+        #expect(described.isSuperset(of: table.map(\.operation)))
+    }
+
+    @Test("none asks the database more often than the table says", arguments: OperationCase.all)
+    func counts(_ example: OperationCase) async throws {
+        let row = try #require(try Self.table().first { $0.name == example.name })
+        try await LinkingWorld.run(example.settings) { world in
+            let request = try await example.prepare(world)
+            // It is no part of an operation that its node reads new configuration.
+            try await world.service.stores.configuration.refresh()
+            let (reload, _) = try await StatementCount.during {
+                try await world.service.stores.configuration.load()
+            }
+            let (count, reply) = try await StatementCount.during(request)
+            #expect((200..<300).contains(reply.status), "\(reply)")
+            let asked = count.without(reload)
+            #expect(asked.total == row.roundTrips, "\(asked)")
+            #expect(asked.total - asked.bracketing == row.statements, "\(asked)")
+        }
+    }
+}
+
+extension OpenAPIDocument {
+    /// The names of the operations of `identity serve`, but for the metrics, which have an address of their own.
+    fileprivate var productionNames: [String] {
+        operations.compactMap { operation in
+            let description = description(of: operation)
+            let isDevelopment = description?["tags"]?.elements.contains { $0.text == "development" } ?? false
+            return isDevelopment || operation.path == "/metrics" ? nil : description?["operationId"]?.text
+        }
+    }
+}
