@@ -21,6 +21,8 @@ import tempfile
 import time
 import urllib.parse
 
+import other_paths
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = "bench-project"
 PROVIDER = "oidc.bench"
@@ -237,13 +239,13 @@ class ProviderKey:
             "kty": "RSA", "kid": "bench", "alg": "RS256", "use": "sig", "e": "AQAB", "n": b64(number.to_bytes(256, "big")),
         }]}
 
-    def token(self, issuer, subject, email, nonce=None, kid="bench"):
+    def token(self, issuer, subject, email, nonce=None, kid="bench", email_verified=True):
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.asymmetric import padding
         now = int(time.time())
         claims = {
             "iss": issuer, "aud": "bench-client", "sub": subject, "iat": now, "exp": now + 86_400, "email": email,
-            "email_verified": True, "name": "Ada Lovelace", **({"nonce": nonce} if nonce else {}),
+            "email_verified": email_verified, "name": "Ada Lovelace", **({"nonce": nonce} if nonce else {}),
         }
         text = b64(json.dumps({"alg": "RS256", "kid": kid}).encode()) + "." + b64(json.dumps(claims).encode())
         return text + "." + b64(self.key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256()))
@@ -306,11 +308,12 @@ class Load:
     def __init__(self, url, service_cpu, postgres=None):
         self.url, self.service_cpu, self.postgres = url, service_cpu, postgres
 
+    def command(self, requests, connections, seconds, *options):
+        return ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", "-s",
+                os.path.join(HERE, "load.lua"), self.url, "--", requests, *options]
+
     def wrk(self, requests, connections, seconds, *options, may_fail=False):
-        done = subprocess.run(
-            ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", "-s", os.path.join(HERE, "load.lua"),
-             self.url, "--", requests, *options], capture_output=True, text=True,
-        )
+        done = subprocess.run(self.command(requests, connections, seconds, *options), capture_output=True, text=True)
         lines = [line for line in done.stdout.split("\n") if line.startswith("{")]
         if done.returncode or not lines:
             fail(f"wrk: {done.stdout} {done.stderr}")
@@ -395,6 +398,7 @@ class Bench:
         self.service.start()
         self.resting_mb = self.service.memory_mb()
         self.admin = Client(self.service.url, token)
+        self.configure(rateLimits={"enabled": False})  # one address does what a city does
         self.load = Load(self.service.url, self.service.cpu_us, self.postgres)
         self.admin.must("POST", f"/v2/projects/{PROJECT}/oauthIdpConfigs?oauthIdpConfigId={PROVIDER}", {
             "clientId": "bench-client", "clientSecret": "bench-secret", "issuer": self.provider.issuer, "enabled": True,
@@ -423,8 +427,10 @@ class Bench:
             """)
 
     def configure(self, **settings):
-        mask = ",".join("identity." + name for name in settings)
-        self.admin.must("PATCH", f"/v2/projects/{PROJECT}/config?updateMask={mask}", {"identity": settings})
+        self.change_config(",".join("identity." + name for name in settings), {"identity": settings})
+
+    def change_config(self, mask, config):
+        self.admin.must("PATCH", f"/v2/projects/{PROJECT}/config?updateMask={mask}", config)
         time.sleep(0.6)  # every node knows after half a second
 
     def wants(self, path):
@@ -462,9 +468,13 @@ class Bench:
         self.settle()
         return pgbench(self.postgres, script, self.options.seconds, self.options.accounts)
 
+    def hash_us(self):
+        """CPU of one bare hash of a password, in microseconds, on as many threads as the service has for them."""
+        done = subprocess.run([self.options.floor, "scrypt", "5"], capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
     def run(self):
         self.prepare()
-        seconds = self.options.seconds
         es_sign, es_verify = openssl("ecdsap256", 2)
         rs_sign, rs_verify = openssl("rsa2048", 2)
         print(f"\nopenssl speed: P-256 {es_sign:.0f} µs to sign, {es_verify:.0f} to verify; "
@@ -487,6 +497,9 @@ class Bench:
             tokens = [self.provider.token(f"new{n}", f"new{n}@example.net") for n in range(4000)]
             self.path("sign_up_idp", self.with_idp(tokens), self.ceiling("sign_up_idp") + rs_verify + es_sign, "once",
                       connections=self.options.connections[-1:], seconds=60)
+        for name, measure in other_paths.ALL.items():
+            if self.wants(name):
+                measure(self, es_sign, rs_verify)
         # What takes memory of its own comes after it was looked at: connections to the provider, hashes of 16 MiB each.
         self.rotation(es_sign, rs_sign, [
             step for name, step in [("sign_in_code", self.code_flow), ("sign_in_password", self.password)] if self.wants(name)
@@ -628,12 +641,11 @@ class Bench:
             {"email": p.account + "@example.com", "password": PASSWORD, "returnSecureToken": True}
             for p in self.people[:256]
         ))
-        floor = self.options.floor
         self.configure(signingAlgorithm="ES256")
         self.settle()
         ratios = []
         for _ in range(5):
-            bare = float(subprocess.run([floor, "scrypt", "5"], capture_output=True, text=True, check=True).stdout)
+            bare = self.hash_us()
             # Long enough for the 64 requests that are under way at its end, half done and not counted, to weigh little.
             result = self.load.measure(requests, 64, 15)
             time.sleep(2)  # their hashes are still to be done, and not beside the bare ones

@@ -1,0 +1,25 @@
+-- The answer to a conflict: nothing waits for this token, the account that has the address, and the credential that waits
+-- from now on.
+\set n random(1, :accounts)
+SELECT handle_hash, payload, provider, subject, expires_at, redeemed_by, redeemed_at FROM pending_credentials
+WHERE project = 'bench-project' AND tenant = '' AND expires_at > now() AND id_token_hash = sha256(('nothing' || :n)::bytea)
+    AND provider = 'oidc.bench'
+ORDER BY created_at DESC LIMIT 1;
+SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
+    a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
+    a.disabled, a.valid_since, a.created_at, a.screen_name, a.language, a.time_zone, a.date_of_birth, l.provider, l.subject,
+    l.email, l.display_name, l.photo_url, l.screen_name
+FROM accounts a
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
+WHERE a.project = 'bench-project' AND a.account IN (
+    SELECT account FROM account_emails
+    WHERE project = 'bench-project' AND tenant = '' AND email_key = 'u' || :n || '@example.com'
+    UNION ALL
+    SELECT account FROM credential_subjects
+    WHERE project = 'bench-project' AND tenant = '' AND provider = 'oidc.bench' AND subject = 'stranger' || :n
+);
+INSERT INTO pending_credentials (project, handle_hash, tenant, provider, subject, id_token_hash, payload, created_at,
+    expires_at)
+SELECT 'bench-project', sha256(id::bytea), '', 'oidc.bench', 'stranger' || :n, sha256(id::bytea),
+    decode(repeat('00', 1800), 'hex'), now(), now() + interval '1 hour'
+FROM (SELECT gen_random_uuid()::text AS id) i;

@@ -1,0 +1,26 @@
+-- Sign-in by custom token of somebody who is known: the account by its id, then session and activity in one statement.
+\set n random(1, :accounts)
+SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
+    a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
+    a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at, a.screen_name, a.language, a.time_zone,
+    a.date_of_birth, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
+FROM accounts a
+LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
+WHERE a.project = 'bench-project' AND a.account = 'u' || :n;
+WITH target AS (
+    SELECT account FROM accounts WHERE project = 'bench-project' AND account = 'u' || :n AND tenant = ''
+        AND disabled IS NOT TRUE
+    FOR SHARE
+), session AS (
+    INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at,
+        last_used_at, user_agent, address_prefix)
+    SELECT 'bench-project', account, replace(gen_random_uuid()::text, '-', ''), '', sha256(account::bytea), 0, 'custom',
+        now(), now(), 'pgbench', '127.0.0.0/24'
+    FROM target
+), activity AS (
+    INSERT INTO account_activity SELECT 'bench-project', account, now(), now() FROM target
+    ON CONFLICT (project, account) DO UPDATE
+        SET last_sign_in_at = excluded.last_sign_in_at, last_refresh_at = excluded.last_refresh_at
+)
+SELECT EXISTS (SELECT FROM target);

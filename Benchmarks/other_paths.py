@@ -1,0 +1,110 @@
+"""Paths of bench.py besides those that a service does all day: accounts that passwords open, sign-ins by custom token and by
+the link of a mail, the answer to a conflict; and what hashing does to the requests beside it.
+"""
+
+import base64
+import hashlib
+import json
+import subprocess
+import time
+
+PROJECT = "bench-project"
+PROVIDER = "oidc.bench"
+PASSWORD = "correct horse battery"
+AUDIENCE = "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+COUNT = 5_000
+
+
+def sign_up_password(bench, es_sign, rs_verify):
+    """Its statements, a hash and a signature."""
+    bodies = ({"email": f"sign-up-{n}@example.net", "password": PASSWORD, "returnSecureToken": True}
+              for n in range(COUNT))
+    ceiling = bench.ceiling("sign_up_password") + bench.hash_us() + es_sign
+    # Long enough for the requests that are under way at its end, half done and not counted, to weigh little.
+    bench.path("sign_up_password", bench.requests.json("signUp", bodies), ceiling, connections=[64],
+               seconds=3 * bench.options.seconds, note="once")
+    time.sleep(2)  # until their hashes are done
+
+
+def sign_in_custom_token(bench, es_sign, rs_verify):
+    """Its statements, a verification and a signature."""
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import padding
+    file = json.loads(bench.service.run("service-accounts", "create", "--project", PROJECT))
+    key = serialization.load_pem_private_key(file["private_key"].encode(), None)
+    time.sleep(0.6)  # every node knows it after half a second
+    part = lambda value: base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+    now = int(time.time())
+
+    def token(account):
+        claims = {"iss": file["client_email"], "sub": file["client_email"], "aud": AUDIENCE, "uid": account, "iat": now,
+                  "exp": now + 3600}
+        text = part(b'{"alg":"RS256","typ":"JWT"}') + "." + part(json.dumps(claims).encode())
+        return text + "." + part(key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256()))
+
+    bodies = ({"token": token(person.account), "returnSecureToken": True} for person in bench.people[:COUNT])
+    bench.path("sign_in_custom_token", bench.requests.json("signInWithCustomToken", bodies),
+               bench.ceiling("sign_in_custom_token") + rs_verify + es_sign)
+
+
+def sign_in_link(bench, es_sign, rs_verify):
+    """Its statements and a signature. The codes are made in SQL, as a mail would bring them: each is good once."""
+    bench.change_config("signIn.email.passwordRequired", {"signIn": {"email": {"passwordRequired": False}}})
+    bench.postgres.sql(f"""
+        INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, proved, created_at, valid_until, expires_at)
+        SELECT '{PROJECT}', '', 'PGBENCH', 'u' || n, sha256(('pgbench' || n)::bytea), 'x', true, now(), 'infinity', 'infinity'
+        FROM generate_series(1, {bench.options.accounts}) n
+        """)
+    people = bench.people[:COUNT]
+    code = lambda person: "code" + person.account.zfill(38) + "A"  # ends as the base64url of 32 bytes may
+    bench.postgres.copy(
+        "oob_codes",
+        "project, tenant, type, owner, code_hash, email, proved, created_at, valid_until, expires_at",
+        ((PROJECT, "", "EMAIL_SIGNIN", p.account + "@example.com",
+          "\\\\x" + hashlib.sha256(code(p).encode()).hexdigest(), p.account + "@example.com", "t",
+          "2026-01-01 00:00:00+00", "2100-01-01 00:00:00+00", "2100-01-01 00:00:00+00") for p in people),
+    )
+    bodies = ({"email": p.account + "@example.com", "oobCode": code(p)} for p in people)
+    ceiling = bench.ceiling("sign_in_link") + es_sign
+    bench.path("sign_in_link", bench.requests.json("signInWithEmailLink", bodies), ceiling, "once", connections=[64],
+               seconds=60)
+
+
+def conflict(bench, es_sign, rs_verify):
+    """Its statements and a verification: an identity that nobody has, with somebody's address that the provider does
+    not vouch for."""
+    # `COUNT` different ones: a provider's token that waits to be confirmed is found by itself.
+    tokens = [bench.provider.token("stranger" + p.account, p.account + "@example.com", email_verified=False)
+              for p in bench.people[:COUNT]]
+    bench.path("conflict", bench.with_idp(tokens), bench.ceiling("conflict") + rs_verify, "once", connections=[64],
+               seconds=60)
+
+
+def beside_hashes(bench, es_sign, rs_verify):
+    """Refresh at 64 connections by itself and with 200 password sign-ins in flight: how much longer its p99 is."""
+    refresh = bench.requests.refresh(bench.tokens)
+    passwords = bench.requests.json("signInWithPassword", (
+        {"email": p.account + "@example.com", "password": PASSWORD, "returnSecureToken": True} for p in bench.people[:256]
+    ), "hashes")
+    seconds = bench.options.seconds
+    bench.settle()
+    alone = bench.load.wrk(refresh, 64, seconds)
+    hashing = subprocess.Popen(bench.load.command(passwords, 200, seconds + 4), stdout=subprocess.PIPE, text=True)
+    time.sleep(2)  # until 200 are in flight
+    beside = bench.load.wrk(refresh, 64, seconds)
+    output = hashing.communicate()[0]
+    hashed = json.loads([line for line in output.split("\n") if line.startswith("{")][-1])
+    ratio = beside["p99_us"] / alone["p99_us"]
+    bench.json["refresh_beside_hashes"] = {
+        "p99_us": beside["p99_us"], "alone_p99_us": alone["p99_us"], "ratio": round(ratio, 3),
+        "rps": round(beside["requests"] / beside["seconds"]), "hashes": hashed["requests"],
+    }
+    print(f"refresh at 64 connections: p99 {alone['p99_us'] / 1000:.1f} ms; with 200 password sign-ins in flight "
+          f"({hashed['requests']} done, {hashed['failures']} failed) {beside['p99_us'] / 1000:.1f} ms, {ratio:.2f} times as long")
+    time.sleep(2)
+
+
+ALL = {
+    "sign_in_custom_token": sign_in_custom_token, "sign_in_link": sign_in_link, "conflict": conflict,
+    "beside_hashes": beside_hashes, "sign_up_password": sign_up_password,
+}
