@@ -2,8 +2,8 @@ import Postgres
 
 /// Counts what the programs of the suite's database ask their server, with pg_stat_statements.
 package struct StatementCount: Sendable {
-    /// Each text and how often it came.
-    package let statements: [(text: String, calls: Int)]
+    /// Each statement and how often it came; the server writes the text of one with or without its constants.
+    package let statements: [(id: Int64, text: String, calls: Int)]
 
     /// Round trips, as every statement is one, BEGIN and COMMIT included.
     package var total: Int { statements.reduce(0) { $0 + $1.calls } }
@@ -14,10 +14,10 @@ package struct StatementCount: Sendable {
             .reduce(0) { $0 + $1.calls }
     }
 
-    /// Without statements of the same text.
+    /// Without the other's statements.
     package func without(_ other: StatementCount) -> StatementCount {
-        let texts = Set(other.statements.map(\.text))
-        return StatementCount(statements: statements.filter { !texts.contains($0.text) })
+        let ids = Set(other.statements.map(\.id))
+        return StatementCount(statements: statements.filter { !ids.contains($0.id) })
     }
 
     /// What `operation` asks; nothing else may use the database meanwhile.
@@ -39,13 +39,13 @@ package struct StatementCount: Sendable {
             throw StatementsUncounted()
         }
         let result = try await operation()
-        let statements: [(text: String, calls: Int)] = try await client.query(
+        let statements: [(id: Int64, text: String, calls: Int)] = try await client.query(
             """
-            SELECT query, calls FROM pg_stat_statements
+            SELECT queryid, query, calls FROM pg_stat_statements
             WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
             ORDER BY query
             """
-        ) { row in (text: try row.next(), calls: Int(try row.next(Int64.self))) }
+        ) { row in (id: try row.next(), text: try row.next(), calls: Int(try row.next(Int64.self))) }
         return (StatementCount(statements: statements.filter { !isOurs($0.text) }), result)
     }
 
