@@ -62,19 +62,10 @@ struct NotificationRoutes {
                 "What this service had from your account was deleted on \($0.formatted(.iso8601.year().month().day()))."
             }
             ?? "There is no request of that code."
-        let page = """
-            <!doctype html><html lang="en"><head><meta charset="utf-8"><title>Deletion of your data</title>
-            <meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"></head>
-            <body><h1>Deletion of your data</h1><p>\(text)</p></body></html>
-            """
-        return Response(
-            status: date == nil ? .notFound : .ok,
-            headers: [
-                .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
-                .contentSecurityPolicy: "default-src 'none'",
-            ],
-            body: ByteBuffer(string: page)
-        )
+        let title = "Deletion of your data"
+        var page = Page(title: title, content: "<h1>\(title)</h1><p>\(text)</p>")
+        if date == nil { page.status = .notFound }
+        return page.response()
     }
 
     private func caller(_ call: Call) async throws -> Caller {
