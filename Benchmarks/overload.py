@@ -103,6 +103,8 @@ def main():
     finally:
         if hasattr(run.service, "process"):
             run.service.stop()
+        if hasattr(run, "provider"):
+            run.provider.stop()
 
 
 if __name__ == "__main__":

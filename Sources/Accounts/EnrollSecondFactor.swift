@@ -164,7 +164,7 @@ package struct EnrollSecondFactor: Sendable {
         let user = try await parts.authenticate(idToken, caller: caller)
         try requireEligible(user)
         try parts.requireRecentSignIn(user.token, caller: caller)
-        if parts.needsSecondFactor(user.account, caller), user.token.secondFactor == nil {
+        if parts.needsSecondFactor(user.account, caller), user.session.secondFactor == nil {
             throw AccountsError.recentSignInRequired
         }
         return user

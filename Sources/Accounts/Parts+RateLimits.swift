@@ -28,6 +28,14 @@ extension Parts {
 
     func signUpLimits(_ caller: Caller) -> RateLimits { limits([.signUpsPerAddress: [caller.place]], caller) }
 
+    /// What the statement that opens an account is to take: nothing once it is taken, before a function of the project is
+    /// asked.
+    func takeBeforeAsking(_ limits: RateLimits, _ caller: Caller) async throws -> RateLimits {
+        guard !caller.project.settings.blockingFunctions.isEmpty else { return limits }
+        try await stores.rateLimits.take(limits)
+        return .none
+    }
+
     /// - Parameter account: the signed-in account that asks; nil when anybody may ask. Both are counted apart: otherwise
     ///   what anybody is refused would tell that somebody with the address was here.
     func mailLimits(to recipient: EmailAddress, askedBy account: AccountID?, _ caller: Caller) -> RateLimits {

@@ -63,13 +63,17 @@ extension Parts {
 
     /// What a first factor proved.
     ///
-    /// - Parameter late: what it is called that half an hour has passed.
+    /// - Parameters:
+    ///   - missing: what it is called that there is none.
+    ///   - late: what it is called that half an hour has passed.
     func pendingSignIn(
         _ text: String?,
+        missing: SecondFactorError = .missingPendingCredentialAtEnd,
         late: SecondFactorError,
         _ caller: Caller
     ) throws(AccountsError) -> PendingSignIn {
-        guard let text, text.hasPrefix("mfa_"),
+        guard let text, !text.isEmpty else { throw .secondFactor(missing) }
+        guard text.hasPrefix("mfa_"),
             let pending: PendingSignIn = open(text.dropFirst(4), for: Self.pendingPlace(caller))
         else { throw .secondFactor(.invalidPendingCredential) }
         guard seconds < pending.authTime + PendingSignIn.lifetime else { throw .secondFactor(late) }

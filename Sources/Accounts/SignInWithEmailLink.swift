@@ -140,7 +140,7 @@ package struct SignInWithEmailLink: Sendable {
         let session = parts.prepareSession(token, provider: .password, caller: caller)
         let now = parts.now()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
-            _ = try SignedInAccount(token: token, account: account, session: current)
+            let user = try SignedInAccount(token: token, account: account, session: current)
             var changes = AccountChanges()
             changes.spends = .mail(code.hash)
             changes.emailLinkSignIn = true
@@ -157,7 +157,7 @@ package struct SignInWithEmailLink: Sendable {
                     retires = true
                 }
             }
-            changes.session = .renew(session.values, retiresOldSecret: retires)
+            changes.session = .renew(session.proving(user.session.secondFactor).values, retiresOldSecret: retires)
             changes.verifyEmail(
                 by: .emailLinkLink,
                 EmailProof(provider: .emailLink, subject: address.canonical),
@@ -167,7 +167,7 @@ package struct SignInWithEmailLink: Sendable {
             return changes
         }
         AccountEvent.linked.log(token.account, provider: .emailLink, caller)
-        return try result(changed, session, caller)
+        return try result(changed, changed.changes.written(session) ?? session, caller)
     }
 
     private func result(_ changed: ChangedAccount, _ session: PreparedSession, _ caller: Caller) throws -> Result {

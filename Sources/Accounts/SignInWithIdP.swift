@@ -73,7 +73,7 @@ package struct SignInWithIdP: Sendable {
                 }
             case .signUp(let email, let verified):
                 let account = newAccount(for: identity, email: email, verified: verified)
-                write.limits = parts.signUpLimits(caller)
+                write.limits = try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller)
                 attempt = Attempt(event: .signedUp, account: account) { try await store.signUp($0, $1) }
             case .link(_, let replaced):
                 guard let account = found.emailOwner else { continue }
@@ -196,7 +196,7 @@ package struct SignInWithIdP: Sendable {
                 emailOwner: found.emailOwner?.id,
                 policy: parts.policy(for: proof.credential, caller)
             )
-            let session = prepareSession(token, proof.credential, caller)
+            let session = prepareSession(token, proof.credential, caller).proving(user.session.secondFactor)
             var write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)
             let written: WriteOutcome
             var account = user.account

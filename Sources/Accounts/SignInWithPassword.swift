@@ -66,21 +66,22 @@ package struct SignInWithPassword: Sendable {
             guard problems.isEmpty else { throw AccountsError.passwordMissesPolicy(problems) }
         }
         let session = parts.prepareSession(nil, provider: .password, caller: caller)
-        if let challenge = try parts.challenge(found.account, session, caller) {
-            try await parts.stores.rateLimits.giveBack(found.taken)
-            return (found.account, .needsSecondFactor(challenge))
-        }
-        let entrance = try await parts.admit(found.account, session, caller)
+        let challenge = try parts.challenge(found.account, session, caller)
+        let entrance =
+            challenge == nil
+            ? try await parts.admit(found.account, session, caller)
+            : Entrance(account: found.account, session: session)
         let applied = try await parts.accounts.signIn(
             to: found,
             checked: stored,
             rehashed: try await rehash(password, stored, caller.project),
-            session: entrance.session.values,
+            session: challenge == nil ? entrance.session.values : nil,
             amendment: entrance.amendment,
             in: caller.scope,
             now: parts.now()
         )
         guard applied else { return nil }
+        if let challenge { return (found.account, .needsSecondFactor(challenge)) }
         AccountEvent.signedIn.log(found.account.id, provider: .password, caller)
         let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
         return (entrance.account, .signedIn(tokens))

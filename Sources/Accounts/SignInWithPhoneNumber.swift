@@ -134,14 +134,14 @@ package struct SignInWithPhoneNumber: Sendable {
         let now = parts.now()
         do {
             let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
-                _ = try SignedInAccount(token: token, account: account, session: current)
+                let user = try SignedInAccount(token: token, account: account, session: current)
                 guard !parts.needsSecondFactor(account, caller) else {
                     throw AccountsError.secondFactor(.phoneAsFirstFactor)
                 }
                 var changes = AccountChanges()
                 changes.spends = proof.code
                 changes.lastSignInAt = now
-                changes.session = .renew(session.values, retiresOldSecret: false)
+                changes.session = .renew(session.proving(user.session.secondFactor).values, retiresOldSecret: false)
                 if account.phoneNumber != proof.phoneNumber.text {
                     // Another number takes a way in away.
                     if account.phoneNumber != nil { try parts.requireRecentSignIn(token, caller: caller) }
@@ -152,7 +152,8 @@ package struct SignInWithPhoneNumber: Sendable {
             let event: AccountEvent = changed.changes.phoneNumber == nil ? .signedIn : .linked
             event.log(token.account, provider: .phone, caller)
             let account = try changed.existing
-            let tokens = try parts.issueTokens(for: account, session, caller: caller)
+            let renewed = changed.changes.written(session) ?? session
+            let tokens = try parts.issueTokens(for: account, renewed, caller: caller)
             return .signedIn(account, tokens: tokens, isNewUser: false)
         } catch AccountsError.phoneNumberExists {
             return nil

@@ -18,10 +18,12 @@ package struct SignInWithSecondFactor: Sendable {
         appHash: String?,
         _ caller: Caller
     ) async throws -> Secret {
-        guard let pendingCredential, !pendingCredential.isEmpty else {
-            throw AccountsError.secondFactor(.missingPendingCredential)
-        }
-        let pending = try parts.pendingSignIn(pendingCredential, late: .invalidPendingCredential, caller)
+        let pending = try parts.pendingSignIn(
+            pendingCredential,
+            missing: .missingPendingCredential,
+            late: .invalidPendingCredential,
+            caller
+        )
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
         guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
         let found = try await parts.accounts.find(AccountID(pending.account), session: nil, in: caller.scope)
@@ -47,9 +49,6 @@ package struct SignInWithSecondFactor: Sendable {
         code: String?,
         _ caller: Caller
     ) async throws -> IssuedTokens {
-        guard let pendingCredential, !pendingCredential.isEmpty else {
-            throw AccountsError.secondFactor(.missingPendingCredentialAtEnd)
-        }
         let pending = try parts.pendingSignIn(pendingCredential, late: .invalidPendingCredential, caller)
         guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
         try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: pending.account, caller))
@@ -77,9 +76,6 @@ package struct SignInWithSecondFactor: Sendable {
         code: String?,
         _ caller: Caller
     ) async throws -> IssuedTokens {
-        guard let pendingCredential, !pendingCredential.isEmpty else {
-            throw AccountsError.secondFactor(.missingPendingCredentialAtEnd)
-        }
         let pending = try parts.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
         guard let code, !code.isEmpty else { throw AccountsError.missingVerificationCode }

@@ -74,13 +74,14 @@ package struct SignUp: Sendable {
         }
         let provider: ProviderID = email == nil ? .anonymous : .password
         let session = parts.prepareSession(nil, provider: provider, caller: caller)
+        let limits = password == nil ? try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller) : .none
         let entrance = try await parts.admit(new: account, session, caller)
         let conflict = try await parts.accounts.insert(
             entrance.account,
             password: stored,
             session: entrance.newSession,
             isTold: caller.tellsOfNewAccounts,
-            within: password == nil ? parts.signUpLimits(caller) : .none,
+            within: limits,
             in: caller.scope,
             now: parts.now()
         )
@@ -103,7 +104,7 @@ package struct SignUp: Sendable {
         let session = parts.prepareSession(token, provider: .password, caller: caller)
         let now = parts.now()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
-            _ = try SignedInAccount(token: token, account: account, session: current)
+            let user = try SignedInAccount(token: token, account: account, session: current)
             try parts.requireRecentSignIn(token, caller: caller)
             var changes = AccountChanges()
             changes.email = email
@@ -116,12 +117,13 @@ package struct SignUp: Sendable {
             changes.passwordUpdatedAt = now
             changes.validSince = session.values.authTime
             if let displayName { changes.displayName = displayName }
-            changes.session = .renew(session.values, retiresOldSecret: true)
+            changes.session = .renew(session.proving(user.session.secondFactor).values, retiresOldSecret: true)
             changes.endedSessions = .others
             return changes
         }
         let account = try changed.existing
-        return Result(account: account, tokens: try parts.issueTokens(for: account, session, caller: caller))
+        let renewed = changed.changes.written(session) ?? session
+        return Result(account: account, tokens: try parts.issueTokens(for: account, renewed, caller: caller))
     }
 
     private func isTaken(_ email: EmailAddress, by idToken: String?, _ caller: Caller) async throws -> Bool {

@@ -17,7 +17,8 @@ struct PreparedSession: Sendable {
 }
 
 extension Parts {
-    /// - Parameter token: of the session to renew, which keeps its second factor; nil for a new one.
+    /// - Parameter token: of the session to renew; nil for a new one. What second factor a renewed one keeps says its row,
+    ///   never a token.
     func prepareSession(
         _ token: VerifiedIDToken?,
         provider: ProviderID,
@@ -33,7 +34,6 @@ extension Parts {
             signInProvider: provider,
             claims: claims,
             signInAttributes: attributes,
-            secondFactor: token?.secondFactor,
             userAgent: caller.userAgent,
             addressPrefix: caller.addressPrefix
         )

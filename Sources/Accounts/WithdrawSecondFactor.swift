@@ -16,21 +16,19 @@ package struct WithdrawSecondFactor: Sendable {
         let token = try await parts.verify(idToken, caller: caller)
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
         try parts.requireRecentSignIn(token, caller: caller)
-        let proved = token.secondFactor?.enrollment == enrollment ? nil : token.secondFactor
-        let prepared = parts.prepareSession(token, provider: token.signInProvider, caller: caller).proving(proved)
+        let prepared = parts.prepareSession(token, provider: token.signInProvider, caller: caller)
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
             // A session of a first factor alone does not open the way for others.
-            if parts.needsSecondFactor(account, caller), token.secondFactor == nil {
-                throw AccountsError.recentSignInRequired
-            }
+            let proved = user.session.secondFactor
+            if parts.needsSecondFactor(account, caller), proved == nil { throw AccountsError.recentSignInRequired }
             let left = account.secondFactors.filter { $0.id != enrollment }
             guard left.count < account.secondFactors.count else {
                 throw AccountsError.secondFactor(.enrollmentNotFound)
             }
             var changes = AccountChanges()
             changes.secondFactors = left
-            changes.renew(prepared, of: user)
+            changes.renew(prepared.proving(proved?.enrollment == enrollment ? nil : proved), of: user)
             return changes
         }
         AccountEvent.secondFactorRemoved.log(token.account, caller)

@@ -13,6 +13,8 @@ package struct BlockingFunctions: Sendable, Hashable, Codable {
 
     package init() {}
 
+    package var isEmpty: Bool { urls.isEmpty }
+
     /// Where the function for an event is; nil when nobody is asked.
     package subscript(event: Event) -> String? {
         get { urls[event.rawValue] }

@@ -194,36 +194,6 @@ extension AccountStore {
         }
     }
 
-    private func applyClaims(
-        _ changes: AccountChanges,
-        from before: Account,
-        to after: Account,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        let target: SQL = "SELECT \(before.id.rawValue)::text AS account"
-        if after.email?.canonical != before.email?.canonical {
-            if let old = before.email { try await release(email: old, scope, transaction) }
-            if let new = after.email {
-                try await transaction.execute("WITH target AS (\(sql: target)) \(sql: claimEmail(new, scope))")
-            }
-        }
-        if after.phoneNumber != before.phoneNumber {
-            if let old = before.phoneNumber { try await release(phoneNumber: old, scope, transaction) }
-            if let new = after.phoneNumber {
-                try await transaction.execute("WITH target AS (\(sql: target)) \(sql: claimPhone(new, scope))")
-            }
-        }
-        let gone = before.linked.filter { changes.unlinked.contains($0.provider) }
-        if !gone.isEmpty {
-            try await releaseLinked(gone, of: before.id, scope, transaction)
-        }
-        if let linked = changes.linked {
-            try await insert(linked, account: before.id, scope, now: now, transaction)
-        }
-    }
-
     private func applySessions(
         _ changes: AccountChanges,
         _ account: AccountID,
@@ -295,72 +265,6 @@ extension AccountStore {
                     AND owner = \(account.id.rawValue)
             )
             DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
-            """
-        )
-    }
-
-    private func release(email: EmailAddress, _ scope: Scope, _ transaction: PostgresTransaction) async throws {
-        try await transaction.execute(
-            """
-            DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND email_key = \(email.canonical)
-            """
-        )
-    }
-
-    private func release(phoneNumber: String, _ scope: Scope, _ transaction: PostgresTransaction) async throws {
-        try await transaction.execute(
-            """
-            DELETE FROM account_phones WHERE project = \(scope.project.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND phone_number = \(phoneNumber)
-            """
-        )
-    }
-
-    private func releaseLinked(
-        _ linked: [LinkedCredential],
-        of account: AccountID,
-        _ scope: Scope,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        for credential in linked {
-            try await transaction.execute(
-                """
-                WITH subject AS (
-                    DELETE FROM credential_subjects WHERE project = \(scope.project.rawValue)
-                        AND tenant = \(scope.tenant.rawValue) AND provider = \(credential.provider.rawValue)
-                        AND subject = \(credential.subject)
-                ), name AS (
-                    DELETE FROM kept_names WHERE project = \(scope.project.rawValue)
-                        AND tenant = \(scope.tenant.rawValue) AND provider = \(credential.provider.rawValue)
-                        AND subject = \(credential.subject)
-                )
-                DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue)
-                    AND account = \(account.rawValue) AND provider = \(credential.provider.rawValue)
-                """
-            )
-        }
-    }
-
-    private func insert(
-        _ linked: LinkedCredential,
-        account: AccountID,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        try await transaction.execute(
-            """
-            WITH subject AS (
-                INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
-                VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(linked.provider.rawValue),
-                    \(linked.subject), \(account.rawValue), '')
-            )
-            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
-                photo_url, screen_name, linked_at, updated_at)
-            VALUES (\(scope.project.rawValue), \(account.rawValue), \(linked.provider.rawValue),
-                \(scope.tenant.rawValue), \(linked.subject), \(linked.email), \(linked.displayName),
-                \(linked.photoURL), \(linked.screenName), \(now), \(now))
             """
         )
     }

@@ -110,12 +110,14 @@ extension AccountStore {
     /// Opens a session for an account whose password was just checked, unless the password, the account or its state
     /// changed meanwhile; what the attempt took from limits is given back.
     ///
-    /// - Parameter rehashed: the same password, with other parameters, to take the hash's place.
+    /// - Parameters:
+    ///   - rehashed: the same password, with other parameters, to take the hash's place.
+    ///   - session: nil when the password alone signs nobody in.
     package func signIn(
         to candidate: PasswordCandidate,
         checked password: StoredPassword,
         rehashed: StoredPassword? = nil,
-        session: NewSession,
+        session: NewSession?,
         amendment: Amendment? = nil,
         in scope: Scope,
         now: Date
@@ -134,7 +136,8 @@ extension AccountStore {
             """
         }
         let target = rehashing ?? "SELECT account FROM accounts \(sql: condition) FOR SHARE"
-        var parts = [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
+        var parts: [SQL] = []
+        if let session { parts = [insertSession(session, scope, now: now), recordSignIn(scope, now: now)] }
         if !candidate.taken.isEmpty { parts.append(candidate.taken.givingBack) }
         return try await amending(amendment, candidate.account.id, scope) { [parts] executor in
             try await write(target: target, parts: parts, by: executor)

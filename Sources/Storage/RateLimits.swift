@@ -150,11 +150,6 @@ package struct RateLimitStore: Sendable {
         }
         try limits.check(passed: passed.first ?? 0)
     }
-
-    package func giveBack(_ limits: RateLimits) async throws {
-        guard !limits.isEmpty else { return }
-        try await database.execute("WITH target AS (SELECT) \(sql: limits.givingBack)")
-    }
 }
 
 extension SQL {

@@ -62,6 +62,25 @@ struct PasswordCostTests {
         }
     }
 
+    @Test("are replaced by a first factor that a second one follows, which signs nobody in")
+    func rehashesBeforeSecondFactor() async throws {
+        var options = TestService.Options()
+        options.settings.offerApps()
+        try await TestService.run(options) { service in
+            let user = try await service.verifiedUser()
+            let (app, session) = try await AuthenticatorApp.enroll(user.idToken, service)
+            try await configure(service, memoryCost: 12)
+            let before = try await service.account(user.localID)
+            let challenge = try await service.signInWithPassword("ada@example.com")
+            challenge.expectChallenge(for: app.enrollment)
+            #expect(try await row(user.localID)?.parameters == "scrypt:8:12:7")
+            #expect(try await service.account(user.localID) == before)
+            let sessions = try await service.call("accounts:listSessions", ["idToken": JSON(session.idToken)])
+            #expect(sessions["sessions"]?.array?.count == 1, "\(sessions)")
+            try await app.signIn(challenge).expectSecondFactor(app.enrollment, provider: "password", of: user.localID)
+        }
+    }
+
     @Test("of sign-ins at once all get in, and the hash is replaced once")
     func together() async throws {
         try await TestService.run { service in

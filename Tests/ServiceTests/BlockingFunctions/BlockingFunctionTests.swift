@@ -276,6 +276,23 @@ struct BlockingFunctionTests {
         }
     }
 
+    @Test(
+        "a sign-up over its limit is refused before anybody is asked",
+        arguments: [EntrancePath.password, .anonymous, .provider]
+    )
+    func limitsComeFirst(_ path: EntrancePath) async throws {
+        try await FunctionScene.run(limitsRates: true) { scene in
+            try await scene.service.limit(["signUpsPerAddress": ["count": 1, "seconds": 60]])
+            // The one of the minute, if no other test at this address had it.
+            _ = try await EntrancePath.anonymous.enter(scene)
+            let before = try await scene.written()
+            let asked = scene.asked
+            try await path.enter(scene).expectRefused(LimitScene.blocked)
+            #expect(scene.asked == asked)
+            #expect(try await scene.written() == before)
+        }
+    }
+
     @Test("every use case that opens a session asks")
     func everySessionIsAskedFor() throws {
         let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }

@@ -19,6 +19,7 @@ struct FunctionScene: Sendable {
 
     static func run(
         timeLimit: Duration = .seconds(7),
+        limitsRates: Bool = false,
         _ change: @Sendable (inout ProjectSettings) -> Void = { _ in },
         _ body: @Sendable (FunctionScene) async throws -> Void
     ) async throws {
@@ -26,6 +27,7 @@ struct FunctionScene: Sendable {
             receiver.answer { _ in (200, "{}") }
             var options = TestService.Options()
             options.functionTimeLimit = timeLimit
+            options.limitsRates = limitsRates
             options.settings.emailEnumerationProtection = false
             options.settings.allowsEmailLink = true
             options.settings.phone.isEnabled = true

@@ -18,18 +18,33 @@ struct AuthenticatorApp: Sendable {
         name: String = "Ada's phone",
         _ service: TestService
     ) async throws -> (app: AuthenticatorApp, reply: Reply) {
-        let started = try await service.startEnrollment(idToken)
-        let info = try #require(started["totpSessionInfo"], "\(started)")
-        let totp = TOTP(secret: try #require(base32(info["sharedSecretKey"]?.string)))
+        let started = try Started(try await service.startEnrollment(idToken), service)
         let reply = try await service.finishEnrollment(
             idToken,
-            sessionInfo: info["sessionInfo"]?.string,
-            code: totp.code(of: TOTP.step(at: service.clock.seconds)),
+            sessionInfo: started.session,
+            code: started.code(),
             name: name
         )
         #expect(reply.status == 200, "\(reply)")
         let enrollment = reply.claims["firebase"]?["second_factor_identifier"]?.string
-        return (AuthenticatorApp(service: service, enrollment: try #require(enrollment), totp: totp), reply)
+        return (AuthenticatorApp(service: service, enrollment: try #require(enrollment), totp: started.totp), reply)
+    }
+
+    /// One that shows codes already, and is not enrolled yet.
+    struct Started: Sendable {
+        let session: String?
+        fileprivate let totp: TOTP
+        private let service: TestService
+
+        /// - Parameter reply: which began the enrolment.
+        init(_ reply: Reply, _ service: TestService) throws {
+            let info = try #require(reply["totpSessionInfo"], "\(reply)")
+            session = info["sessionInfo"]?.string
+            totp = TOTP(secret: try #require(AuthenticatorApp.base32(info["sharedSecretKey"]?.string)))
+            self.service = service
+        }
+
+        func code() -> String { totp.code(of: TOTP.step(at: service.clock.seconds)) }
     }
 
     private init(service: TestService, enrollment: String, totp: TOTP) {

@@ -26,6 +26,8 @@ private struct Scene: Sendable {
     var world: LinkingWorld
     var localID: String?
     var app: AuthenticatorApp
+    /// The same session before it proved the second factor.
+    var before: Reply
     /// Signed in with both factors.
     var session: Reply
 
@@ -41,7 +43,7 @@ private struct Scene: Sendable {
             let user = try await world.service.verifiedUser()
             let linked = try await world.acme(world.person(), idToken: user.idToken)
             let (app, session) = try await AuthenticatorApp.enroll(linked.idToken, world.service)
-            try await body(Scene(world: world, localID: user.localID, app: app, session: session))
+            try await body(Scene(world: world, localID: user.localID, app: app, before: linked, session: session))
         }
     }
 
@@ -119,6 +121,37 @@ struct SecondFactorSignInTests {
             again.expectSecondFactor(scene.app.enrollment, provider: "password", of: scene.localID)
             try await service.refresh(again.refreshToken)
                 .expectSecondFactor(scene.app.enrollment, provider: "password", of: scene.localID)
+        }
+    }
+
+    @Test("T-D12: the session says what was proved, not a token of the second in which that changed", arguments: 0..<3)
+    func tokensOfTheSameSecond(_ way: Int) async throws {
+        try await Scene.run { scene in
+            let service = scene.world.service
+            func goOn(_ idToken: String?) async throws -> Reply {
+                switch way {
+                case 0: return try await scene.world.google(scene.world.googlePerson(), idToken: idToken)
+                case 1:
+                    return try await service.call(
+                        "accounts:update",
+                        ["idToken": JSON(idToken), "password": "another horse", "returnSecureToken": true]
+                    )
+                default:
+                    let code = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
+                    return try await service.signInWithLink("ada@example.com", code, idToken: idToken)
+                }
+            }
+            let provider = way == 0 ? "google.com" : "password"
+            let withFactor = try await goOn(scene.before.idToken)
+            withFactor.expectSecondFactor(scene.app.enrollment, provider: provider, of: scene.localID)
+            try await service.refresh(withFactor.refreshToken)
+                .expectSecondFactor(scene.app.enrollment, provider: provider, of: scene.localID)
+            let withdrawn = try await service.withdraw(scene.app.enrollment, withFactor.idToken)
+            #expect(withdrawn.status == 200, "\(withdrawn)")
+            if way == 0 { return }
+            let without = try await goOn(withFactor.idToken)
+            #expect(without.status == 200 && without.claims["sub"]?.string == scene.localID, "\(without)")
+            #expect(without.claims["firebase"]?["sign_in_second_factor"] == nil, "\(without.claims.text)")
         }
     }
 

@@ -69,6 +69,16 @@ extension OperationCase {
             let body: JSON = ["idToken": JSON(user.idToken), "providerId": "oidc.acme"]
             return { try await world.service.call("accounts:credentialState", body) }
         },
+        OperationCase("revokeToken") { world in
+            let person = world.googlePerson()
+            let user = try await world.google(person)
+            let token = world.google.mintAccessToken(for: person, client: "client")
+            let body: JSON = [
+                "providerId": "google.com", "tokenType": "ACCESS_TOKEN", "token": .string(token),
+                "idToken": JSON(user.idToken),
+            ]
+            return { try await world.service.callV2("accounts:revokeToken", body) }
+        },
     ]
 }
 

@@ -22,7 +22,7 @@ struct OperationCase: Sendable, CustomTestStringConvertible {
         (self.name, self.settings, self.prepare) = (name, settings, prepare)
     }
 
-    static let all = providers + passwords + mails + accounts + admins + notifications + configuration + service
+    static let all = providers + passwords + codes + mails + accounts + admins + notifications + configuration + service
 
     static let ada = "ada@example.com"
 }
