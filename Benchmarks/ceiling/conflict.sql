@@ -1,10 +1,5 @@
--- The answer to a conflict: nothing waits for this token, the account that has the address, and the credential that waits
--- from now on.
+-- The answer to a conflict: the account that has the address, and the credential that waits from now on.
 \set n random(1, :accounts)
-SELECT handle_hash, payload, provider, subject, expires_at, redeemed_by, redeemed_at FROM pending_credentials
-WHERE project = 'bench-project' AND tenant = '' AND expires_at > now() AND id_token_hash = sha256(('nothing' || :n)::bytea)
-    AND provider = 'oidc.bench'
-ORDER BY created_at DESC LIMIT 1;
 SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
     a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
     a.disabled, a.valid_since, a.created_at, a.screen_name, a.language, a.time_zone, a.date_of_birth, l.provider, l.subject,

@@ -2,7 +2,7 @@
 -- code, the way in, the session and the activity. Codes of its own, of which some are met twice.
 \set n random(1, :accounts)
 SELECT type, owner, email, new_email, proved, valid_until FROM oob_codes
-WHERE project = 'bench-project' AND tenant = '' AND code_hash = sha256(('pgbench' || :n)::bytea);
+WHERE project = 'bench-project' AND code_hash = sha256(('pgbench' || :n)::bytea) AND tenant IS NOT DISTINCT FROM '';
 SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
     a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
     a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at, a.screen_name, a.language, a.time_zone,
@@ -22,7 +22,7 @@ FROM accounts a
 LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
 LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
 WHERE a.project = 'bench-project' AND a.account = 'u' || :n;
-DELETE FROM oob_codes WHERE project = 'bench-project' AND tenant = '' AND code_hash = sha256(('pgbench' || :n)::bytea)
+DELETE FROM oob_codes WHERE project = 'bench-project' AND code_hash = sha256(('pgbench' || :n)::bytea) AND tenant IS NOT DISTINCT FROM ''
 RETURNING code_hash;
 UPDATE accounts SET version = version + 1, methods = methods, email_link = true
 WHERE project = 'bench-project' AND account = 'u' || :n;

@@ -73,6 +73,8 @@ package struct Parts: Sendable {
     let federation: FederationService
     let passwords: PasswordHasher
     let tokenVerifier: IDTokenVerifier
+    /// Those of service accounts.
+    let publicKeys = RSAPublicKeyCache(capacity: 1_024)
     let random: RandomSource
     let now: @Sendable () -> Date
     /// Waits before another look at what somebody else is doing.

@@ -83,7 +83,9 @@ package struct SignInWithCustomToken: Sendable {
                 $0.allows(.mintCustomTokens, now: parts.seconds) && (token.keyID == nil || token.keyID == $0.id)
             }
             guard !keys.isEmpty else { throw .unknownSigner }
-            guard let key = keys.first(where: { token.isSigned(by: $0.publicKey) }) else { throw .badSignature }
+            let signed = keys.first { key in parts.publicKeys.key(key.publicKey).map { token.isSigned(by: $0) } ?? false
+            }
+            guard let key = signed else { throw .badSignature }
             content = try token.checked(now: parts.seconds)
             signer = key
         } catch {

@@ -1,12 +1,14 @@
 package import Secrets
 
 /// An app's project: accounts, providers and settings of one project never meet those of another.
-package struct Project: Sendable {
-    package var id: ProjectID
-    package var number: ProjectNumber
-    package var settings: ProjectSettings
+///
+/// A class, because every call carries one from hand to hand: its many settings are counted once.
+package final class Project: Sendable {
+    package let id: ProjectID
+    package let number: ProjectNumber
+    package let settings: ProjectSettings
     /// The signer key of the project's password hashes (Firebase's modified scrypt), 64 bytes, base64.
-    package var passwordSignerKey: Secret
+    package let passwordSignerKey: Secret
 
     package init(id: ProjectID, number: ProjectNumber, settings: ProjectSettings, passwordSignerKey: Secret) {
         self.id = id

@@ -1,6 +1,6 @@
 import Secrets
 import StrictJSON
-import SystemCrypto
+package import SystemCrypto
 
 /// A custom token as a back end's Admin SDK signed it (Firebase, "Create custom tokens"): a JWT of a service account.
 ///
@@ -41,11 +41,7 @@ package struct SignedCustomToken: Sendable {
     }
 
     /// Whether the private half of this key signed it.
-    ///
-    /// - Parameter publicKey: `SubjectPublicKeyInfo` in DER.
-    package func isSigned(by publicKey: [UInt8]) -> Bool {
-        (try? RSAPublicKey(subjectPublicKeyInfo: publicKey))?.verifies(signature, of: signedBytes) ?? false
-    }
+    package func isSigned(by publicKey: RSAPublicKey) -> Bool { publicKey.verifies(signature, of: signedBytes) }
 
     /// Checks audience and times, once the signature is known to be right.
     ///

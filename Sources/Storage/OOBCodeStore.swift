@@ -84,7 +84,7 @@ package struct OOBCodeStore: Sendable {
             """
             WITH found AS MATERIALIZED (
                 SELECT type, owner, email, new_email, proved, valid_until FROM oob_codes
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND code_hash = \(hash)
+                WHERE project = \(scope.project.rawValue) AND code_hash = \(hash) AND \(sql: scope.tenantFits)
             ), \(sql: limits.taking(unless: "EXISTS (SELECT FROM found)"))
             SELECT m.passed, c.* FROM limits m LEFT JOIN found c ON true
             """

@@ -9,10 +9,13 @@ package import Secrets
 package struct PendingCredentialStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
+    let inserts: Batcher<Never, NewPendingCredential, Void>
 
-    package init(database: PostgresClient, keyRing: KeyRing) {
+    /// - Parameter batches: whether conflicts of the same moment share a statement.
+    package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
+        inserts = Batcher(isOn: batches) { try await Self.insert($0, database) }
     }
 
     /// For so long after its success the same request gets the same answer.
@@ -43,18 +46,36 @@ package struct PendingCredentialStore: Sendable {
         expiresAt: Date
     ) async throws {
         let handleHash = SecureHash.sha256(handle.reveal())
-        let payload = try keyRing.seal(json: credential, for: Self.place(scope.project, handleHash))
+        let new = NewPendingCredential(
+            scope: scope,
+            handleHash: handleHash,
+            identity: credential.identity,
+            idTokenHash: credential.tokens.idToken.map { SecureHash.sha256($0) } ?? [],
+            accessTokenHash: credential.tokens.accessToken.map { SecureHash.sha256($0) } ?? [],
+            payload: try keyRing.seal(json: credential, for: Self.place(scope.project, handleHash)),
+            now: now,
+            expiresAt: expiresAt
+        )
+        try await inserts.answer(to: new, for: nil)
+    }
+
+    private static func insert(_ all: [NewPendingCredential], _ database: PostgresClient) async throws -> [Void] {
         try await database.execute(
             """
             INSERT INTO pending_credentials (project, handle_hash, tenant, provider, subject, id_token_hash,
                 access_token_hash, payload, created_at, expires_at)
-            VALUES (\(scope.project.rawValue), \(handleHash), \(scope.tenant.rawValue),
-                \(credential.identity.provider.rawValue), \(credential.identity.subject),
-                \(credential.tokens.idToken.map { SecureHash.sha256($0) }),
-                \(credential.tokens.accessToken.map { SecureHash.sha256($0) }), \(payload), \(now),
-                \(expiresAt))
+            SELECT n.project, n.handle_hash, n.tenant, n.provider, n.subject, nullif(n.id_token_hash, ''),
+                nullif(n.access_token_hash, ''), n.payload, n.created_at, n.expires_at
+            FROM unnest(\(all.map(\.scope.project.rawValue))::text[], \(all.map(\.handleHash))::bytea[],
+                \(all.map(\.scope.tenant.rawValue))::text[], \(all.map(\.identity.provider.rawValue))::text[],
+                \(all.map(\.identity.subject))::text[], \(all.map(\.idTokenHash))::bytea[],
+                \(all.map(\.accessTokenHash))::bytea[], \(all.map(\.payload))::bytea[],
+                \(all.map(\.now))::timestamptz[], \(all.map(\.expiresAt))::timestamptz[])
+                n (project, handle_hash, tenant, provider, subject, id_token_hash, access_token_hash, payload, created_at,
+                expires_at)
             """
         )
+        return all.map { _ in () }
     }
 
     /// Finds a pending credential; it stays until its first success, so that failed attempts cost nothing.
@@ -104,6 +125,18 @@ package struct PendingCredentialStore: Sendable {
     private static func place(_ project: ProjectID, _ handleHash: [UInt8]) -> String {
         "pending_credentials/\(project)/\(handleHash.lowercaseHex)"
     }
+}
+
+struct NewPendingCredential: Sendable {
+    var scope: Scope
+    var handleHash: [UInt8]
+    var identity: FederatedIdentity
+    /// Empty for none, as is ``accessTokenHash``.
+    var idTokenHash: [UInt8]
+    var accessTokenHash: [UInt8]
+    var payload: [UInt8]
+    var now: Date
+    var expiresAt: Date
 }
 
 /// What is sealed in a pending credential's row was made for another row or another identity, or under a key that is gone.

@@ -39,7 +39,7 @@ package struct Stores: Sendable {
         accounts = AccountStore(database: database, keyRing: keyRing, batches: batches)
         sessions = SessionStore(database: database, batches: batches)
         flows = FlowStore(database: database, keyRing: keyRing, batches: batches)
-        pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing)
+        pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing, batches: batches)
         providerTokens = ProviderTokenStore(database: database, keyRing: keyRing)
         outbox = OutboxStore(database: database, keyRing: keyRing)
         keptNames = KeptNameStore(database: database, keyRing: keyRing)
@@ -51,6 +51,7 @@ package struct Stores: Sendable {
     /// Of each kind of batch, by its name.
     package var batchCounts: [(name: String, counts: BatchCounts)] {
         [("refresh", sessions.refreshes.counts)] + accounts.batchCounts + flows.batchCounts
+            + [("conflict", pendingCredentials.inserts.counts)]
     }
 
     /// Whether the database answers.

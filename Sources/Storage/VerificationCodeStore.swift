@@ -89,8 +89,8 @@ package struct VerificationCodeStore: Sendable {
         let rows = try await database.query(
             """
             UPDATE verification_codes SET attempts = least(attempts + 1, \(Int32(Self.attempts + 1)))
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND session_hash = \(hash) AND purpose = \(purpose.rawValue)
+            WHERE project = \(scope.project.rawValue) AND session_hash = \(hash) AND \(sql: scope.tenantFits)
+                AND purpose = \(purpose.rawValue)
                 AND owner = coalesce(\(account?.rawValue), phone_number)
             RETURNING phone_number, code_hash, valid_until, attempts
             """
@@ -117,8 +117,8 @@ package struct VerificationCodeStore: Sendable {
         let rows = try await database.query(
             """
             SELECT true FROM verification_codes
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND session_hash = \(hash) AND valid_until > \(now) AND attempts < \(Int32(Self.attempts))
+            WHERE project = \(scope.project.rawValue) AND session_hash = \(hash) AND \(sql: scope.tenantFits)
+                AND valid_until > \(now) AND attempts < \(Int32(Self.attempts))
             """
         ) { row in try row.next(Bool.self) }
         return !rows.isEmpty
