@@ -48,8 +48,10 @@ def sign_in_custom_token(bench, es_sign, rs_verify):
 
 
 def sign_in_link(bench, es_sign, rs_verify):
-    """Its statements and a signature. The codes are made in SQL, as a mail would bring them: each is good once."""
+    """Its statements and a signature, of people who came by links before. The codes are made in SQL, as a mail would
+    bring them: each is good once."""
     bench.change_config("signIn.email.passwordRequired", {"signIn": {"email": {"passwordRequired": False}}})
+    bench.postgres.sql(f"UPDATE accounts SET email_link = true WHERE project = '{PROJECT}' AND email_verified")
     bench.postgres.sql(f"""
         INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, proved, created_at, valid_until, expires_at)
         SELECT '{PROJECT}', '', 'PGBENCH', 'u' || n, sha256(('pgbench' || n)::bytea), 'x', true, now(), 'infinity', 'infinity'

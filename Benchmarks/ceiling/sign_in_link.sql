@@ -1,5 +1,5 @@
--- Sign-in by the link of a mail: the code, the account that has its address, and under the account's lock the end of the
--- code, the way in, the session and the activity. Codes of its own, of which some are met twice.
+-- Sign-in by the link of a mail of somebody who came so before: the code, the account that has its address, and in one
+-- statement the end of the code, the session and the activity. Codes of its own, of which some are met twice.
 \set n random(1, :accounts)
 SELECT type, owner, email, new_email, proved, valid_until FROM oob_codes
 WHERE project = 'bench-project' AND code_hash = sha256(('pgbench' || :n)::bytea) AND tenant IS NOT DISTINCT FROM '';
@@ -12,33 +12,23 @@ JOIN accounts a ON a.project = e.project AND a.account = e.account
 LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
 LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
 WHERE e.project = 'bench-project' AND e.tenant = '' AND e.email_key = 'u' || :n || '@example.com';
-BEGIN;
-SELECT true FROM accounts WHERE project = 'bench-project' AND account = 'u' || :n AND tenant = '' FOR UPDATE;
-SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
-    a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
-    a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at, a.screen_name, a.language, a.time_zone,
-    a.date_of_birth, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
-FROM accounts a
-LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
-LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
-WHERE a.project = 'bench-project' AND a.account = 'u' || :n;
-DELETE FROM oob_codes WHERE project = 'bench-project' AND code_hash = sha256(('pgbench' || :n)::bytea) AND tenant IS NOT DISTINCT FROM ''
-RETURNING code_hash;
-UPDATE accounts SET version = version + 1, methods = methods, email_link = true
-WHERE project = 'bench-project' AND account = 'u' || :n;
-INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at,
-    last_used_at, user_agent, address_prefix)
-VALUES ('bench-project', 'u' || :n, replace(gen_random_uuid()::text, '-', ''), '', sha256('x'), 0, 'password', now(), now(),
-    'pgbench', '127.0.0.0/24');
-INSERT INTO account_activity VALUES ('bench-project', 'u' || :n, now(), now())
-ON CONFLICT (project, account) DO UPDATE
-    SET last_sign_in_at = excluded.last_sign_in_at, last_refresh_at = excluded.last_refresh_at;
-SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
-    a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
-    a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at, a.screen_name, a.language, a.time_zone,
-    a.date_of_birth, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
-FROM accounts a
-LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
-LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
-WHERE a.project = 'bench-project' AND a.account = 'u' || :n;
-COMMIT;
+WITH owner AS (
+    SELECT account FROM accounts WHERE project = 'bench-project' AND account = 'u' || :n AND tenant = ''
+        AND disabled IS NOT TRUE AND email = 'u' || :n || '@example.com' AND email_verified AND email_link
+    FOR SHARE
+), code AS (
+    DELETE FROM oob_codes WHERE project = 'bench-project' AND code_hash = sha256(('pgbench' || :n)::bytea)
+        AND tenant IS NOT DISTINCT FROM '' AND EXISTS (SELECT FROM owner)
+    RETURNING code_hash
+), session AS (
+    INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at,
+        last_used_at, user_agent, address_prefix)
+    SELECT 'bench-project', account, replace(gen_random_uuid()::text, '-', ''), '', sha256(account::bytea), 0, 'password',
+        now(), now(), 'pgbench', '127.0.0.0/24'
+    FROM owner
+), activity AS (
+    INSERT INTO account_activity SELECT 'bench-project', account, now(), now() FROM owner
+    ON CONFLICT (project, account) DO UPDATE
+        SET last_sign_in_at = excluded.last_sign_in_at, last_refresh_at = excluded.last_refresh_at
+)
+SELECT EXISTS (SELECT FROM owner), EXISTS (SELECT FROM code);

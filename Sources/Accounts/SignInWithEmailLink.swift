@@ -53,6 +53,9 @@ package struct SignInWithEmailLink: Sendable {
         _ caller: Caller
     ) async throws -> Result? {
         guard !found.isDisabled else { throw AccountsError.userDisabled }
+        if found.emailVerified, found.emailLinkSignIn, !parts.needsSecondFactor(found, caller) {
+            return try await signInAgain(to: found, address, code, caller)
+        }
         let session = parts.prepareSession(nil, provider: .password, caller: caller)
         let now = parts.now()
         do {
@@ -98,6 +101,34 @@ package struct SignInWithEmailLink: Sendable {
     }
 
     private struct AddressMoved: Error {}
+
+    /// Nothing of the account changes, but that somebody signed in.
+    private func signInAgain(
+        to found: Account,
+        _ address: EmailAddress,
+        _ code: OOBCode,
+        _ caller: Caller
+    ) async throws -> Result? {
+        let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        let entrance = try await parts.admit(found, session, method: .emailLink, caller)
+        do {
+            let isSignedIn = try await parts.accounts.signIn(
+                to: found,
+                by: .email(address),
+                spending: .mail(code.hash),
+                session: entrance.session.values,
+                amendment: entrance.amendment,
+                in: caller.scope,
+                now: parts.now()
+            )
+            guard isSignedIn else { return nil }
+        } catch let error as SpentCode {
+            throw AccountsError(error)
+        }
+        AccountEvent.signedIn.log(found.id, provider: .emailLink, caller)
+        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        return Result(account: entrance.account, end: .signedIn(tokens))
+    }
 
     /// - Returns: nil when somebody else opened an account with the address meanwhile.
     private func signUp(_ address: EmailAddress, _ code: OOBCode, _ caller: Caller) async throws -> Result? {

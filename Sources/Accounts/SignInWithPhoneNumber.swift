@@ -83,7 +83,7 @@ package struct SignInWithPhoneNumber: Sendable {
         let isSignedIn = try await spending {
             try await parts.accounts.signIn(
                 to: account,
-                by: proof.phoneNumber,
+                by: .phone(proof.phoneNumber),
                 spending: proof.code,
                 session: entrance.session.values,
                 amendment: entrance.amendment,

@@ -1,3 +1,4 @@
+import Postgres
 import Projects
 import Storage
 import TestKit
@@ -35,6 +36,30 @@ struct EmailLinkTests {
             #expect(try await service.refresh(first.refreshToken).status == 200)
             #expect(try await service.refresh(again.refreshToken).status == 200)
             #expect(try await service.lookUp(again.idToken)["users"]?[0]?["email"]?.string == ada)
+        }
+    }
+
+    @Test("whoever comes again is not signed in to an account that was disabled a moment ago, and the code stays good")
+    func disabledMeanwhile() async throws {
+        try await MailScene.run { service in
+            let first = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
+            let user = try await service.signInWithLink("ada@example.com", first)
+            let code = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
+            let reply = try await Race.run(
+                service,
+                hold: {
+                    try await $0.execute("UPDATE accounts SET disabled = true WHERE account = \(user.localID ?? "")")
+                },
+                { try await service.signInWithLink("ada@example.com", code) }
+            )
+            reply.expectRefused("USER_DISABLED")
+            let enabled = try await service.admin(
+                "accounts:update",
+                ["localId": JSON(user.localID), "disableUser": false]
+            )
+            #expect(enabled.status == 200, "\(enabled)")
+            let again = try await service.signInWithLink("ada@example.com", code)
+            #expect(again.localID == user.localID, "\(again)")
         }
     }
 

@@ -8,6 +8,12 @@ extension OperationCase {
             let code = try await world.service.code(.emailSignIn, ["email": .string(ada)], to: ada)
             return { try await world.service.signInWithLink(ada, code) }
         },
+        OperationCase("signInWithEmailLink, an account that came so before") { world in
+            let first = try await world.service.code(.emailSignIn, ["email": .string(ada)], to: ada)
+            _ = try await world.service.signInWithLink(ada, first)
+            let code = try await world.service.code(.emailSignIn, ["email": .string(ada)], to: ada)
+            return { try await world.service.signInWithLink(ada, code) }
+        },
         OperationCase("signInWithEmailLink, a known account") { world in
             _ = try await world.account(["email": .string(ada), "emailVerified": true])
             let code = try await world.service.code(.emailSignIn, ["email": .string(ada)], to: ada)

@@ -5,16 +5,31 @@ import Sessions
 package import struct Foundation.Date
 
 extension AccountStore {
-    /// Opens a session for the account that has a number, unless it is gone, disabled or without the number by now.
+    /// Where a code came to that an account's owner gave back.
+    package enum ProvedContact: Sendable {
+        case phone(PhoneNumber)
+        /// Of an account that was signed in by links before.
+        case email(EmailAddress)
+
+        /// Whether it is still the account's.
+        fileprivate var isStillTheirs: SQL {
+            switch self {
+            case .phone(let number): "phone_number = \(number.text)"
+            case .email(let address): "email = \(address.canonical) AND email_verified AND email_link"
+            }
+        }
+    }
+
+    /// Opens a session for the account that has a number or an address, unless it is gone, disabled or without it by now.
     ///
     /// - Parameters:
-    ///   - number: of the SMS that proved it.
-    ///   - code: the code of the SMS, which this uses up; nil for another proof.
+    ///   - contact: which the code proved.
+    ///   - code: which this uses up; nil for another proof.
     /// - Returns: false for an account that changed.
     /// - Throws: ``SpentCode``.
     package func signIn(
         to account: Account,
-        by number: PhoneNumber,
+        by contact: ProvedContact,
         spending code: OneTimeCode?,
         session: NewSession,
         amendment: Amendment? = nil,
@@ -30,7 +45,7 @@ extension AccountStore {
             WITH owner AS (
                 SELECT account FROM accounts
                 WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE AND phone_number = \(number.text)
+                    AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE AND \(sql: contact.isStillTheirs)
                     AND (second_factors IS NULL) = \(account.secondFactors.isEmpty) AND \(sql: amendment.stillFits)
                 FOR SHARE
             ), \(sql: target), session AS (\(sql: insertSession(session, scope, now: now))),
