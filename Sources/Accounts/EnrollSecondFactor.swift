@@ -29,7 +29,6 @@ package struct EnrollSecondFactor: Sendable {
         try requireRoom(for: user.account)
         let secret = parts.random.bytes(TOTP.secretLength)
         let pending = PendingEnrollment(
-            account: user.account.id.rawValue,
             session: user.session.id.rawValue,
             secret: Data(secret),
             startedAt: parts.seconds

@@ -23,7 +23,6 @@ struct PendingEnrollment: Codable, Sendable {
     /// Seconds for which it is good.
     static let lifetime: Int64 = 900
 
-    var account: String
     /// Who began goes on.
     var session: String
     var secret: Data
@@ -94,7 +93,7 @@ extension Parts {
         guard let text, !text.isEmpty else { throw .missingSessionInfo }
         guard text.hasPrefix("totp_"),
             let pending: PendingEnrollment = open(text.dropFirst(5), for: Self.enrollmentPlace(caller)),
-            pending.account == token.account.rawValue, pending.session == token.session.rawValue
+            pending.session == token.session.rawValue
         else { throw .invalidSessionInfo }
         guard seconds < pending.startedAt + PendingEnrollment.lifetime else { throw .sessionExpired }
         return pending

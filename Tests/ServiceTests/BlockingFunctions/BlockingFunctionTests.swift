@@ -238,6 +238,28 @@ struct BlockingFunctionTests {
         }
     }
 
+    @Test("nor by a second factor")
+    func changedBeforeSecondFactor() async throws {
+        try await FunctionScene.run({ $0.offerApps() }) { scene in
+            let service = scene.service
+            let user = try await service.verifiedUser()
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            let challenge = try await service.signInWithPassword("ada@example.com")
+            scene.receiver.answer { _ in
+                _ = try? await service.admin(
+                    "accounts:update",
+                    ["localId": JSON(user.localID), "customAttributes": #"{"role":"admin's"}"#]
+                )
+                return (200, #"{"userRecord": {"updateMask": "customClaims", "customClaims": {"role": "old"}}}"#)
+            }
+            let before = try await scene.written()
+            let reply = try await app.signIn(challenge)
+            #expect(reply.status != 200, "\(reply)")
+            #expect(try await scene.written() == before)
+            #expect(try await service.account(user.localID)?["customAttributes"] == #"{"role":"admin's"}"#)
+        }
+    }
+
     @Test("with a second factor the function is asked after it, and told which it was")
     func secondFactor() async throws {
         try await FunctionScene.run({ $0.offerApps() }) { scene in

@@ -22,6 +22,28 @@ struct SecondFactorLimitTests {
         }
     }
 
+    @Test("T-E2: codes of SMS count as those of apps do")
+    func triesOfSMS() async throws {
+        try await LimitScene.run({
+            $0.secondFactors.isEnabled = true
+            $0.secondFactors.offersSMS = true
+            $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
+        }) { service in
+            let user = try await service.verifiedUser()
+            let (phone, _) = try await EnrolledPhone.enroll(user.idToken, service)
+            let pending = try await service.pending()
+            for _ in 0..<2 {
+                var sent = try await phone.code(for: pending)
+                sent.code = sent.wrong
+                for _ in 0..<5 { try await service.finishWithSMS(pending, sent).expectRefused("INVALID_CODE") }
+            }
+            let sent = try await phone.code(for: pending)
+            try await service.finishWithSMS(pending, sent).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+            service.clock.advance(by: 360)
+            #expect(try await service.finishWithSMS(pending, sent).status == 200)
+        }
+    }
+
     @Test("the first factor of an account with a second one uses up no tries of its password")
     func passwordsStayGood() async throws {
         try await LimitScene.run({ $0.offerApps() }) { service in

@@ -47,6 +47,21 @@ struct PhoneSecondFactorTests {
         }
     }
 
+    @Test("T-E2: the code that enrolled a phone enrols it no second time")
+    func enrollmentSpendsTheCode() async throws {
+        try await run { service in
+            let user = try await service.verifiedUser()
+            let started = try await service.startPhone(user.idToken, PhoneScene.number)
+            let session = started["phoneSessionInfo"]?["sessionInfo"]?.string
+            let code = try await service.smsCode(to: PhoneScene.number)
+            let enrolled = try await service.finishPhone(user.idToken, session, code)
+            let id = enrolled.claims["firebase"]?["second_factor_identifier"]?.string
+            let withdrawn = try await service.withdraw(id, enrolled.idToken)
+            #expect(withdrawn.status == 200, "\(withdrawn)")
+            try await service.finishPhone(withdrawn.idToken, session, code).expectRefused("INVALID_SESSION_INFO")
+        }
+    }
+
     @Test("T-E2: codes of enrolments, of sign-ins and of second factors do not stand for one another")
     func purposesStayApart() async throws {
         try await run { service in
