@@ -156,6 +156,7 @@ let package = Package(
                 nioPosix,
                 serviceLifecycle,
             ],
+            resources: [.embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js")],
             swiftSettings: strict
         ),
 

@@ -24,6 +24,9 @@ package struct AccountsService: Sendable {
     package let sendOOBCode: SendOOBCode
     package let applyOOBCode: ApplyOOBCode
     package let resetPassword: ResetPassword
+    package let showAction: ShowAction
+    package let followSignInLink: FollowSignInLink
+    package let checkContinueURL: CheckContinueURL
     package let lookUp: LookUp
     package let updateAccount: UpdateAccount
     package let deleteAccount: DeleteAccount
@@ -52,6 +55,9 @@ package struct AccountsService: Sendable {
         sendOOBCode = SendOOBCode(parts: parts)
         applyOOBCode = ApplyOOBCode(parts: parts)
         resetPassword = ResetPassword(parts: parts)
+        showAction = ShowAction(parts: parts)
+        followSignInLink = FollowSignInLink(parts: parts)
+        checkContinueURL = CheckContinueURL(parts: parts)
         lookUp = LookUp(parts: parts)
         updateAccount = UpdateAccount(parts: parts)
         deleteAccount = DeleteAccount(parts: parts)

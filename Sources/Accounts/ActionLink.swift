@@ -25,6 +25,23 @@ struct ActionLink {
         return base + "?" + items.map { "\($0)=\(Self.escaped($1))" }.joined(separator: "&")
     }
 
+    /// An app's own URL with what its SDK looks for there; what it had of the same names goes.
+    ///
+    /// - Parameter url: a continue URL that was checked.
+    static func inApp(_ url: String, type: OOBCodeType, code: Secret, apiKey: String, language: String?) -> String {
+        let items = [
+            ("mode", type.mode), ("lang", language ?? "en"), ("oobCode", code.reveal()), ("apiKey", apiKey),
+        ]
+        let fragment = url.firstIndex(of: "#") ?? url.endIndex
+        let parts = url[..<fragment].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let others = (parts.count == 2 ? parts[1] : "").split(separator: "&").filter { pair in
+            let name = pair.prefix { $0 != "=" }
+            return !items.contains { $0.0 == name.removingPercentEncoding }
+        }
+        let query = others.map { String($0) } + items.map { "\($0)=\(escaped($1))" }
+        return parts[0] + "?" + query.joined(separator: "&") + url[fragment...]
+    }
+
     private static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
@@ -36,6 +53,12 @@ struct ActionLink {
 }
 
 extension OOBCodeType {
+    /// - Parameter mode: as a link has it; nil for any other text.
+    package init?(mode: String) {
+        guard let type = Self.allCases.first(where: { $0.mode == mode }) else { return nil }
+        self = type
+    }
+
     /// `mode` of a link.
     package var mode: String {
         switch self {

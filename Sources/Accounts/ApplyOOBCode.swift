@@ -1,7 +1,7 @@
 package import Linking
 import Projects
 import Secrets
-import Storage
+package import Storage
 
 /// `update` with a code instead of an ID token: verifies an address, changes it, brings the first one back, or takes a
 /// second factor away again.
@@ -14,11 +14,11 @@ package struct ApplyOOBCode: Sendable {
         package var newEmail: String?
     }
 
-    package func callAsFunction(_ text: String, _ caller: Caller) async throws -> Result {
+    /// - Parameter type: of the only codes that are taken; nil for each of the four.
+    package func callAsFunction(_ text: String?, as type: OOBCodeType? = nil, _ caller: Caller) async throws -> Result {
         let code = try await parts.findCode(text, caller)
-        guard [.verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor].contains(code.type) else {
-            throw AccountsError.invalidOOBCode
-        }
+        let types: [OOBCodeType] = [.verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor]
+        guard types.contains(code.type), type == nil || type == code.type else { throw AccountsError.invalidOOBCode }
         let seconds = parts.seconds
         let changed: ChangedAccount
         do {

@@ -37,7 +37,7 @@ extension Parts {
             code: code,
             apiKey: caller.apiKey ?? configuration.snapshot.apiKey(of: caller.project.id)?.rawValue ?? "",
             continueURL: continueURL,
-            language: caller.language,
+            language: caller.language ?? caller.project.settings.mail.defaultLocale,
             tenant: caller.tenant
         )
         var values = NewOOBCode(

@@ -194,19 +194,9 @@ package struct SendOOBCode: Sendable {
         return address
     }
 
-    /// An app's own URL on one of the project's domains; what follows a `#` is the app's business.
     private func continueURL(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
-        guard let text = request.continueURL, !text.isEmpty else {
-            guard !request.handlesCodeInApp else { throw .missingContinueURI }
-            return nil
-        }
-        let isPlain = text.utf8.count <= 2048 && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
-        guard isPlain, let uri = ContinueURI(String(text.prefix { $0 != "#" })) else {
-            throw .invalidContinueURI("The continue URL must be an absolute http or https URL.")
-        }
-        guard uri.isAllowed(on: caller.project.settings.authorizedDomains, anyLoopback: parts.development) else {
-            throw .unauthorizedDomain
-        }
-        return text
+        let url = try parts.continueURL(request.continueURL, caller)
+        guard url != nil || !request.handlesCodeInApp else { throw .missingContinueURI }
+        return url
     }
 }

@@ -23,7 +23,7 @@ extension MailMessage {
         let values = [
             "%LINK%": mail.link, "%EMAIL%": mail.to, "%NEW_EMAIL%": mail.newEmail ?? "",
             "%DISPLAY_NAME%": mail.displayName.flatMap(harmlessName) ?? mail.to,
-            "%APP_NAME%": settings.appName ?? project.id.rawValue,
+            "%APP_NAME%": project.appName,
         ]
         var bodies: (text: String?, html: String?)
         if let body = override.body {

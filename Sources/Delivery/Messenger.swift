@@ -38,7 +38,7 @@ package struct Messenger: Sendable {
             template: mail.template.rawValue,
             email: mail.to,
             link: mail.link,
-            appName: project.settings.mail.appName ?? project.id.rawValue,
+            appName: project.appName,
             displayName: mail.displayName,
             newEmail: mail.newEmail,
             locale: mail.language ?? project.settings.mail.defaultLocale

@@ -10,9 +10,7 @@ extension SMS {
             case "ja": "%APP_NAME%の確認コードは%CODE%です。"
             default: "%CODE% is your verification code for %APP_NAME%."
             }
-        let text = line.replacing("%CODE%", with: code).replacing("%APP_NAME%", with: appName(of: project))
+        let text = line.replacing("%CODE%", with: code).replacing("%APP_NAME%", with: project.appName)
         return appHash.map { "\(text)\n\n\($0)" } ?? text
     }
-
-    func appName(of project: Project) -> String { project.settings.mail.appName ?? project.id.rawValue }
 }

@@ -24,7 +24,7 @@ extension OutboundRequest {
         }
         let values = [
             "%TO%": sms.to, "%TEXT%": sms.text(of: project), "%CODE%": sms.code, "%ID%": id, "%SECRET%": secret,
-            "%APP_NAME%": sms.appName(of: project),
+            "%APP_NAME%": project.appName,
         ]
         let body = Self.fill(provider.body, values) { provider.format.escape($0) }
         let method: HTTPRequest.Method =

@@ -96,11 +96,13 @@ package struct ServiceAssembly: Sendable {
             if let projectNamed = options.projectNamed { return try await projectNamed(id) }
             return configuration.snapshot.project(id)
         }
+        let projectForKey = options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) }
         let api = RouteTable.api(
             accounts: accounts,
             configuration: configuration,
             allowsLoopbackProviders: federation.allowsLoopback,
             publicURL: options.publicURL,
+            projectForKey: projectForKey,
             projectNamed: projectNamed,
             additional: options.additionalRoutes + health.routes
         )
@@ -114,7 +116,7 @@ package struct ServiceAssembly: Sendable {
             passwords: passwords
         )
         let gate = Gate(
-            projectForKey: options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) },
+            projectForKey: projectForKey,
             projectNamed: projectNamed,
             admins: options.admins(DatabaseAdmins(configuration: configuration)),
             now: now

@@ -22,21 +22,56 @@ package struct PasswordPolicy: Sendable, Hashable, Codable {
     /// `allowedNonAlphanumericCharacters`: what counts as a symbol.
     package static let symbols = Array(##"^$*.[]{}()?"!@#%&/\,><':;|_~"##)
 
+    /// One thing that a password must have.
+    package enum Requirement: Sendable, Hashable {
+        /// UTF-16 units.
+        case atLeast(Int)
+        /// UTF-16 units.
+        case atMost(Int)
+        case lowercase, uppercase, digit, symbol
+    }
+
+    /// All that a new password must have, of the project's policy or of every one.
+    package var requirements: [Requirement] {
+        guard isEnforced else { return [.atLeast(Self.lengths.lowerBound), .atMost(Self.lengths.upperBound)] }
+        var requirements = [Requirement.atLeast(minimumLength), .atMost(maximumLength)]
+        if needsLowercase { requirements.append(.lowercase) }
+        if needsUppercase { requirements.append(.uppercase) }
+        if needsDigit { requirements.append(.digit) }
+        if needsSymbol { requirements.append(.symbol) }
+        return requirements
+    }
+
+    /// The requirements that a password does not meet.
+    package func unmet(by password: String) -> [Requirement] {
+        let length = password.utf16.count
+        let letters = password.unicodeScalars
+        return requirements.filter { requirement in
+            switch requirement {
+            case .atLeast(let shortest): length < shortest
+            case .atMost(let longest): length > longest
+            case .lowercase: !letters.contains { ("a"..."z").contains($0) }
+            case .uppercase: !letters.contains { ("A"..."Z").contains($0) }
+            case .digit: !letters.contains { ("0"..."9").contains($0) }
+            case .symbol: !password.contains(where: Self.symbols.contains)
+            }
+        }
+    }
+
     /// What a password lacks, in the words of production; empty when it meets the policy, or nothing is enforced.
     package func problems(of password: String) -> [String] {
         guard isEnforced else { return [] }
-        let length = password.utf16.count
-        let letters = password.unicodeScalars
-        var problems: [String] = []
-        func require(_ isMet: Bool, _ problem: String) {
-            if !isMet { problems.append("Password must contain \(problem)") }
+        return unmet(by: password).map { requirement in
+            let wanted =
+                switch requirement {
+                case .atLeast(let shortest): "at least \(shortest) characters"
+                case .atMost(let longest): "at most \(longest) characters"
+                case .lowercase: "a lower case character"
+                case .uppercase: "an upper case character"
+                case .digit: "a numeric character"
+                case .symbol: "a non-alphanumeric character"
+                }
+            return "Password must contain \(wanted)"
         }
-        require(length >= minimumLength, "at least \(minimumLength) characters")
-        require(length <= maximumLength, "at most \(maximumLength) characters")
-        require(!needsLowercase || letters.contains { ("a"..."z").contains($0) }, "a lower case character")
-        require(!needsUppercase || letters.contains { ("A"..."Z").contains($0) }, "an upper case character")
-        require(!needsDigit || letters.contains { ("0"..."9").contains($0) }, "a numeric character")
-        require(!needsSymbol || password.contains(where: Self.symbols.contains), "a non-alphanumeric character")
-        return problems
     }
 }

@@ -16,4 +16,7 @@ package final class Project: Sendable {
         self.settings = settings
         self.passwordSignerKey = passwordSignerKey
     }
+
+    /// What people know the app as.
+    package var appName: String { settings.mail.appName ?? id.rawValue }
 }

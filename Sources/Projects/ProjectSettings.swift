@@ -37,6 +37,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var passwordCost = PasswordCost()
     /// How mails look.
     package var mail = MailSettings()
+    package var pages = PageSettings()
     package var phone = PhoneSettings()
     /// Stored apart from the other members, sealed.
     package var delivery = DeliverySettings()
@@ -73,6 +74,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         secondFactors = try value(.secondFactors, \.secondFactors)
         passwordCost = try value(.passwordCost, \.passwordCost)
         mail = try value(.mail, \.mail)
+        pages = try value(.pages, \.pages)
         phone = try value(.phone, \.phone)
         delivery = try value(.delivery, \.delivery)
         rateLimits = try value(.rateLimits, \.rateLimits)

@@ -8,12 +8,14 @@ struct AccessEntry {
     private let path: String
     private let envelope: ErrorEnvelope
     private let meter: RouteMeter?
+    private let acceptedLanguages: String?
     var duration: Duration = .zero
     private var code: String?
     private var cause: String?
 
     init(request: Request, match: RouteTable.Match) {
         method = request.method
+        acceptedLanguages = request.headers[.acceptLanguage]
         if case .route(let route, _) = match {
             path = route.path
             envelope = route.envelope
@@ -30,6 +32,8 @@ struct AccessEntry {
     /// What cannot be explained is an error, each time. That the service is unavailable is a warning, once a second: there
     /// is one cause for thousands of requests.
     mutating func refuse(_ error: any Error, load: ServerLoad, logger: Logger) -> Response {
+        let page = error as? RefusedPage
+        let error = page?.cause ?? error
         let wire = WireError(mapping: error)
         code = wire.code ?? wire.statusName
         cause = wire.cause
@@ -40,7 +44,7 @@ struct AccessEntry {
         case let status where status.kind == .serverError: logger.error("Request failed", metadata: metadata)
         default: break
         }
-        return wire.response(in: envelope)
+        return page?.response ?? wire.response(in: envelope, accepting: acceptedLanguages)
     }
 
     func count(_ status: HTTPResponse.Status, by unmatched: RouteMeter) {

@@ -60,18 +60,16 @@ package struct Call: Sendable {
     package func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
     /// `X-Firebase-Locale`, when it looks like a language tag (BCP 47): the language of mails.
-    package var language: String? {
-        headers[.firebaseLocale].flatMap { text in
-            let isTag =
-                (2...35).contains(text.utf8.count)
-                && text.utf8.allSatisfy { byte in
-                    switch byte {
-                    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"): true
-                    default: false
-                    }
+    package var language: String? { headers[.firebaseLocale].flatMap { Self.isLanguage($0) ? $0 : nil } }
+
+    static func isLanguage(_ text: String) -> Bool {
+        (2...35).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"): true
+                default: false
                 }
-            return isTag ? text : nil
-        }
+            }
     }
 
     /// The body as JSON, whatever content type it claims; an empty body is an empty object.

@@ -36,7 +36,7 @@ extension JSONWriter {
     }
 
     /// `+*******0101`.
-    private static func masked(_ number: String) -> String {
+    static func masked(_ number: String) -> String {
         let digits = number.dropFirst()
         return "+" + String(repeating: "*", count: max(0, digits.count - 4)) + digits.suffix(4)
     }

@@ -52,18 +52,20 @@ struct NotificationRoutes {
 
     /// For the person: what became of the request.
     private func deletionPage(_ call: Call) async throws -> Response {
+        let caller = try await caller(call)
         let date = try await accounts.receiveNotification.deletionDate(
             code: call.parameter("code"),
             from: ProviderID(call.parameter("provider")),
-            try await caller(call)
+            caller
+        )
+        let context = PageContext(
+            language: .best(nil, accepting: call.headers[.acceptLanguage]),
+            project: caller.project
         )
         let text =
-            date.map {
-                "What this service had from your account was deleted on \($0.formatted(.iso8601.year().month().day()))."
-            }
-            ?? "There is no request of that code."
-        let title = "Deletion of your data"
-        var page = Page(title: title, content: "<h1>\(title)</h1><p>\(text)</p>")
+            date.map { context.html(.deletionDone, ["DATE": $0.formatted(.iso8601.year().month().day())]) }
+            ?? context.html(.deletionUnknown)
+        var page = context.page(.deletionTitle, "<p>\(html: text)</p>")
         if date == nil { page.status = .notFound }
         return page.response()
     }

@@ -85,6 +85,7 @@ extension JSONWriter {
         object("identity") { json in
             json.delivery(settings.delivery)
             json.member("appName", settings.mail.appName)
+            if settings.pages != PageSettings() { json.object("pages") { $0.pages(settings.pages) } }
             json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
             json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")

@@ -13,6 +13,7 @@ extension RouteTable {
         configuration: ConfigurationStore,
         allowsLoopbackProviders: Bool,
         publicURL: String?,
+        projectForKey: @escaping @Sendable (APIKey) -> Project?,
         projectNamed: @escaping @Sendable (String) async throws -> Project?,
         additional: [Route]
     ) -> [Route] {
@@ -24,6 +25,7 @@ extension RouteTable {
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
             + OOBCodeRoutes(accounts: accounts).routes
+            + ActionPageRoutes(accounts: accounts, projectForKey: projectForKey).routes
             + SecondFactorRoutes(accounts: accounts).routes
             + PhoneRoutes(accounts: accounts).routes
             + TokenRoutes(accounts: accounts).routes

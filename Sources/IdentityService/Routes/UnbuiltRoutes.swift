@@ -46,6 +46,6 @@ enum UnbuiltRoutes {
 
     private static let pages: [Route] =
         [HTTPRequest.Method.get, .post].map { Route($0, "/__/auth/handler", on: .service, errors: .status, .unbuilt) }
-        + ["/__/auth/iframe", "/__/auth/action", "/__/firebase/init.json"]
+        + ["/__/auth/iframe", "/__/firebase/init.json"]
         .map { Route(.get, $0, on: .service, errors: .status, .unbuilt) }
 }

@@ -7,6 +7,8 @@ package enum ErrorEnvelope: Sendable, Hashable {
     case accounts
     /// Secure Token and v2: with `status`.
     case status
+    /// An HTML page: for what people open in a browser.
+    case page
     /// As ``accounts`` or ``status``, but 429 and 5xx are plain text: a JSON error of `lookup` or `token` makes web
     /// SDKs delete the signed-in user.
     indirect case plainFailures(ErrorEnvelope)
@@ -14,14 +16,18 @@ package enum ErrorEnvelope: Sendable, Hashable {
     var listsErrors: Bool {
         switch self {
         case .accounts: true
-        case .status: false
+        case .status, .page: false
         case .plainFailures(let envelope): envelope.listsErrors
         }
     }
 }
 
 extension WireError {
-    package func response(in envelope: ErrorEnvelope) -> Response {
+    /// - Parameter header: `Accept-Language`, by which a page chooses its language.
+    package func response(in envelope: ErrorEnvelope, accepting header: String? = nil) -> Response {
+        if case .page = envelope {
+            return PageContext(language: .best(nil, accepting: header)).problem(self).response()
+        }
         var headers = HTTPFields()
         headers[.cacheControl] = "no-store"
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }

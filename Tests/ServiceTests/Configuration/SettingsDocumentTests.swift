@@ -124,6 +124,7 @@ struct SettingsDocumentTests {
             let longest = String(repeating: "é", count: limit)
             return ([.string(longest)], [.string(longest + "é"), "a\nb", 1])
         }
+        if type == "`#rrggbb`" { return (["#1a2b3c", "#ABCDEF", ""], ["#abc", "1a2b3c", "red", 1]) }
         let names = type.matches(of: #/`([A-Za-z0-9_]+)`/#).map { String($0.1) }
         guard names.count > 1 else { return nil }
         if names == ["true", "false"] { return ([true, false], ["true", 1]) }

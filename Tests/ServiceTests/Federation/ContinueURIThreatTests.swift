@@ -117,7 +117,7 @@ struct ContinueURIThreatTests {
         "http://localhost:3000/", "https://xn--bcher-kva.example/", "https://app.example.com/a;b/c,d?e=f@g:h",
     ]
 
-    private static let malicious = [
+    static let malicious = [
         // Another host that starts, ends or looks like ours
         "https://app.example.com.evil.example/", "https://evil.example/app.example.com", "https://evil.example",
         "https://app.example.comevil.example/", "https://xapp.example.com/", "https://sub.app.example.com/",

@@ -251,7 +251,7 @@ struct NotificationTests {
             #expect(try await scene.service.refresh(again.refreshToken).status == 400)
             let page = try await scene.service.send("GET", path + code)
             #expect(page.status == 200)
-            #expect(page.response.text.contains("was deleted on 20"))
+            #expect(page.response.text.contains("was deleted on <bdi>20"))
             #expect(page.response.header("content-type") == "text/html; charset=utf-8")
             #expect(try await scene.service.send("GET", path + "0000").status == 404)
             // Somebody who was never here gets a code as well.
@@ -274,7 +274,7 @@ struct NotificationTests {
             let path = "/v1/projects/\(scene.service.project.id)/notifications/facebook.com/deletion/"
             let page = try await scene.service.send("GET", path + code)
             #expect(page.status == 200)
-            #expect(page.response.text.contains("was deleted on 20"))
+            #expect(page.response.text.contains("was deleted on <bdi>20"))
         }
     }
 

@@ -57,6 +57,24 @@ extension OperationCase {
             let code = try await world.service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
             return { try await world.service.apply(code) }
         },
+        OperationCase("showAction, of an account") { world in
+            let user = try await world.service.signUp(ada)
+            _ = try await world.service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)])
+            let link = ActionLinkItems(try await world.service.mail(.verifyEmail, to: ada))
+            return { try await world.service.open(link) }
+        },
+        OperationCase("carryOutAction, verified by a code") { world in
+            let user = try await world.service.signUp(ada)
+            _ = try await world.service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)])
+            let link = ActionLinkItems(try await world.service.mail(.verifyEmail, to: ada))
+            return { try await world.service.post(link) }
+        },
+        OperationCase("carryOutAction, of a verified address") { world in
+            _ = try await world.account(["email": .string(ada), "emailVerified": true])
+            _ = try await world.service.sendCode(.passwordReset, ["email": .string(ada)])
+            let link = ActionLinkItems(try await world.service.mail(.passwordReset, to: ada))
+            return { try await world.service.post(link, [("newPassword", "correct horse")]) }
+        },
         OperationCase("update, another address by a code") { world in
             let code = try await world.changeOfAddress(ada, to: "ada@example.net")
             return { try await world.service.apply(code) }

@@ -1,0 +1,53 @@
+package import Linking
+import Projects
+package import Storage
+
+/// What the link of a mail is about to do, for the page that asks before it is done: nothing is used up
+/// (docs/threats.md, T-E5).
+///
+/// Whoever holds the code has read the account's mail, and could carry it out. So they may know which account it is and
+/// how one signs in to it, which tells the owner of an address that somebody else opened an account with it.
+package struct ShowAction: Sendable {
+    let parts: Parts
+
+    package struct Result: Sendable {
+        package var code: OOBCode
+        /// The ways into the account, its own ones first.
+        package var methods: [Method]
+        /// What a code that takes a second factor away is about.
+        package var factor: SecondFactor?
+    }
+
+    package struct Method: Sendable {
+        package var provider: ProviderID
+        /// What the project calls the provider.
+        package var displayName: String?
+    }
+
+    /// - Parameter type: what the code must be for; sign-in codes have no page (``FollowSignInLink``).
+    package func callAsFunction(_ text: String?, as type: OOBCodeType, _ caller: Caller) async throws -> Result {
+        guard type != .passwordReset || caller.project.settings.passwordSignIn else {
+            throw AccountsError.passwordSignInDisabled
+        }
+        let code = try await parts.findCode(text, caller)
+        guard code.type == type, type != .emailSignIn else { throw AccountsError.invalidOOBCode }
+        let id = code.revertedFactor?.account ?? AccountID(code.owner)
+        guard let account = try await parts.accounts.find(id, session: nil, in: caller.scope)?.account else {
+            throw AccountsError.invalidOOBCode
+        }
+        guard !account.isDisabled else { throw AccountsError.userDisabled }
+        let factor = account.secondFactors.first { $0.id == code.revertedFactor?.enrollment }
+        let stands =
+            switch type {
+            case .verifyEmail, .verifyAndChangeEmail, .passwordReset: account.email?.canonical == code.email.canonical
+            case .revertSecondFactor: factor != nil
+            case .recoverEmail, .emailSignIn: true
+            }
+        guard stands else { throw AccountsError.invalidOOBCode }
+        let ways = account.waysIn.sorted {
+            ($0.isFederated ? 1 : 0, $0.rawValue) < ($1.isFederated ? 1 : 0, $1.rawValue)
+        }
+        let methods = ways.map { Method(provider: $0, displayName: parts.provider($0, caller)?.displayName) }
+        return Result(code: code, methods: methods, factor: factor)
+    }
+}

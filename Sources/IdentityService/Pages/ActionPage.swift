@@ -1,0 +1,172 @@
+import Accounts
+import Linking
+import Projects
+import Storage
+
+/// The pages to which the links of mails lead: one that asks, one that says what was done.
+struct ActionPage {
+    let context: PageContext
+    let link: ActionQuery
+
+    private static let script = String(decoding: PackageResources.action_js, as: UTF8.self)
+
+    // MARK: Asking
+
+    /// Codes to sign in have no page.
+    ///
+    /// - Parameter password: what is wrong with the new password that was sent.
+    func question(_ action: ShowAction.Result, password problem: [PasswordPolicy.Requirement]? = nil) -> Page {
+        var facts: [(PageText, String)] = []
+        let email = action.code.email.original
+        let newEmail = action.code.newEmail?.original
+        let words: (title: PageText, lead: PageText, note: PageText, button: PageText)
+        switch link.type {
+        case .verifyEmail, .emailSignIn:
+            words = (.verifyTitle, .verifyLead, .verifyNote, .verifyButton)
+            facts = [(.address, email)]
+        case .verifyAndChangeEmail:
+            words = (.changeTitle, .changeLead, .changeNote, .changeButton)
+            facts = [(.currentAddress, email), (.newAddress, newEmail ?? "")]
+        case .recoverEmail:
+            words = (.recoverTitle, .recoverLead, .recoverNote, .recoverButton)
+            facts = [(.currentAddress, newEmail ?? ""), (.formerAddress, email)]
+        case .revertSecondFactor:
+            words = (.revertTitle, .revertLead, .revertNote, .revertButton)
+            facts = [(.address, email)]
+            if let factor = action.factor { facts.append((.secondFactor, name(of: factor))) }
+        case .passwordReset:
+            words = (.resetTitle, .resetLead, .resetNote, .resetButton)
+        }
+        if link.type != .passwordReset { facts.append((.signInMethods, names(of: action.methods))) }
+        let fields = link.type == .passwordReset ? passwordFields(email: email, problem) : nil
+        var page = context.page(
+            words.title,
+            """
+            <p>\(html: context.html(words.lead))</p>
+            \(html: list(facts))
+            <form method="post" action="action">
+            \(html: hiddenFields)
+            \(html: fields)
+            <p>\(html: context.html(words.note))</p>
+            <button>\(html: context.html(words.button))</button>
+            </form>
+            """
+        )
+        page.script = Self.script
+        return page
+    }
+
+    /// The link once more, for the press of the button; what the link does not have stays out.
+    private var hiddenFields: HTML {
+        let fields: [(String, String?)] = [
+            ("mode", link.type.mode), ("oobCode", link.code), ("apiKey", link.apiKey),
+            ("continueUrl", link.continueURL), ("lang", context.language.rawValue),
+        ]
+        let inputs = fields.compactMap { name, value in
+            value.map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">" as HTML }
+        }
+        return "\(html: inputs)"
+    }
+
+    private func list(_ facts: [(PageText, String)]) -> HTML? {
+        guard !facts.isEmpty else { return nil }
+        let rows = facts.map { key, value -> HTML in
+            "<div><dt>\(html: context.html(key))</dt><dd><bdi>\(value)</bdi></dd></div>"
+        }
+        return "<dl>\(html: rows)</dl>"
+    }
+
+    // MARK: The new password
+
+    /// The address stands in a field as well: managers of passwords take it for the name that the password goes with.
+    private func passwordFields(email: String, _ problem: [PasswordPolicy.Requirement]?) -> HTML {
+        let policy = context.project?.settings.passwordPolicy ?? PasswordPolicy()
+        let usual = PasswordPolicy.Requirement.atMost(PasswordPolicy.lengths.upperBound)
+        let needs = policy.requirements.filter { $0 != usual }
+        let alert: HTML? = problem.map { lacks in
+            """
+            <div id="problem" role="alert"><p>\(html: context.html(.passwordLacks))</p>
+            <ul>\(html: items(lacks))</ul></div>
+            """
+        }
+        let described: HTML = problem == nil ? "needs" : "problem needs"
+        let invalid: HTML? = problem == nil ? nil : " aria-invalid=\"true\""
+        return """
+            \(html: alert)
+            <label for="email">\(html: context.html(.address))</label>
+            <input id="email" type="email" value="\(email)" autocomplete="username" readonly>
+            <label for="password">\(html: context.html(.newPassword))</label>
+            <input id="password" name="newPassword" type="password" autocomplete="new-password" required \
+            spellcheck="false" autocapitalize="off" aria-describedby="\(html: described)"\(html: invalid) \
+            data-show="\(context.text(.showPassword))" data-hide="\(context.text(.hidePassword))">
+            <div id="needs" class="hint"><p>\(html: context.html(.passwordNeeds))</p>
+            <ul>\(html: items(needs))</ul></div>
+            """
+    }
+
+    private func items(_ requirements: [PasswordPolicy.Requirement]) -> [HTML] {
+        requirements.map { requirement in
+            let text =
+                switch requirement {
+                case .atLeast(let count): context.html(.needsLength, ["COUNT": String(count)])
+                case .atMost(let count): context.html(.needsAtMost, ["COUNT": String(count)])
+                case .lowercase: context.html(.needsLowercase)
+                case .uppercase: context.html(.needsUppercase)
+                case .digit: context.html(.needsDigit)
+                case .symbol: context.html(.needsSymbol)
+                }
+            return "<li>\(html: text)</li>"
+        }
+    }
+
+    // MARK: Names
+
+    private func names(of methods: [ShowAction.Method]) -> String {
+        guard !methods.isEmpty else { return context.text(.methodNone) }
+        return methods.map { method in
+            switch method.provider {
+            case .password: context.text(.methodPassword)
+            case .emailLink: context.text(.methodEmailLink)
+            case .phone: context.text(.methodPhone)
+            default: method.displayName ?? Self.brands[method.provider.rawValue] ?? method.provider.rawValue
+            }
+        }.joined(separator: ", ")
+    }
+
+    private func name(of factor: SecondFactor) -> String {
+        factor.phoneNumber.map { context.text(.factorSMS, ["NUMBER": JSONWriter.masked($0)]) }
+            ?? context.text(.factorApp)
+    }
+
+    /// Providers with names of their own in every language.
+    private static let brands = [
+        "apple.com": "Apple", "facebook.com": "Facebook", "github.com": "GitHub", "google.com": "Google",
+        "linkedin.com": "LinkedIn", "microsoft.com": "Microsoft", "twitter.com": "Twitter", "yahoo.com": "Yahoo",
+        "oauth.discord": "Discord", "oauth.feedly": "Feedly", "oauth.x": "X", "oidc.gitlab": "GitLab",
+        "oidc.line": "LINE", "oidc.slack": "Slack", "oidc.yahoojp": "Yahoo! JAPAN",
+    ]
+
+    // MARK: Done
+
+    /// - Parameter continueURL: one that was checked; nothing leads on without.
+    func done(email: String, continueURL: String?) -> Page {
+        let words: (title: PageText, text: PageText) =
+            switch link.type {
+            case .verifyEmail, .emailSignIn: (.verifyDoneTitle, .verifyDone)
+            case .verifyAndChangeEmail: (.changeDoneTitle, .changeDone)
+            case .recoverEmail: (.recoverDoneTitle, .recoverDone)
+            case .revertSecondFactor: (.revertDoneTitle, .revertDone)
+            case .passwordReset: (.resetDoneTitle, .resetDone)
+            }
+        let onward: HTML? = continueURL.map { url in
+            "<p><a class=\"button\" href=\"\(url)\">\(html: context.html(.goOn))</a></p>"
+        }
+        return context.page(
+            words.title,
+            """
+            <p role="status">\(html: context.html(words.text, ["EMAIL": email, "NEW_EMAIL": email]))</p>
+            \(html: onward)
+            """
+        )
+    }
+}

@@ -1,0 +1,70 @@
+import HTTPTypes
+import Projects
+
+/// For whom a page is: the language, and the project as soon as it is known.
+struct PageContext: Sendable {
+    var language: PageLanguage = .english
+    var project: Project?
+
+    /// - Parameter values: of the text's placeholders, besides `APP_NAME`.
+    func text(_ key: PageText, _ values: [String: String] = [:]) -> String {
+        pieces(key).map { piece in
+            switch piece {
+            case .text(let text): String(text)
+            case .placeholder(let name): value(name, values)
+            }
+        }.joined()
+    }
+
+    /// The text with its values apart from it: each is read in its own direction.
+    func html(_ key: PageText, _ values: [String: String] = [:]) -> HTML {
+        let parts = pieces(key).map { piece -> HTML in
+            switch piece {
+            case .text(let text): "\(String(text))"
+            case .placeholder(let name): "<bdi>\(value(name, values))</bdi>"
+            }
+        }
+        return "\(html: parts)"
+    }
+
+    /// A page of one heading, and of what follows it.
+    func page(_ title: PageText, _ content: HTML) -> Page {
+        let heading = text(title)
+        let name = project?.appName
+        var page = Page(title: name.map { "\(heading) – \($0)" } ?? heading, content: "")
+        page.language = language.rawValue
+        page.direction = language.direction
+        if let project { page.colors = project.settings.pages }
+        let header: HTML? = name.map { "<header><p><bdi>\($0)</bdi></p></header>" }
+        page.content = """
+            \(html: header)
+            <main>
+            <h1>\(heading)</h1>
+            \(html: content)
+            </main>
+            """
+        return page
+    }
+
+    private enum Piece {
+        case text(Substring)
+        case placeholder(Substring)
+    }
+
+    /// In one pass: what a value says is no placeholder.
+    private func pieces(_ key: PageText) -> [Piece] {
+        let text = language.text(key)
+        var pieces: [Piece] = []
+        var start = text.startIndex
+        for match in text.matches(of: /%([A-Z_]+)%/) {
+            pieces.append(.text(text[start..<match.range.lowerBound]))
+            pieces.append(.placeholder(match.1))
+            start = match.range.upperBound
+        }
+        return pieces + [.text(text[start...])]
+    }
+
+    private func value(_ name: Substring, _ values: [String: String]) -> String {
+        values[String(name)] ?? (name == "APP_NAME" ? project?.appName ?? "" : "")
+    }
+}

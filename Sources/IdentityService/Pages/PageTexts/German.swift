@@ -1,0 +1,105 @@
+extension PageText {
+    var german: String {
+        switch self {
+        case .address: "Adresse"
+        case .currentAddress: "Adresse jetzt"
+        case .newAddress: "Neue Adresse"
+        case .formerAddress: "Adresse, die zurückkommt"
+        case .signInMethods: "Anmeldung mit"
+        case .secondFactor: "Zweiter Faktor"
+        case .methodPassword: "Passwort"
+        case .methodEmailLink: "Link per E-Mail"
+        case .methodPhone: "Telefonnummer"
+        case .methodNone: "Noch nichts"
+        case .factorApp: "Authenticator-App"
+        case .factorSMS: "SMS an %NUMBER%"
+
+        case .verifyTitle: "E-Mail-Adresse bestätigen"
+        case .verifyLead: "Mit Ihrer Adresse wurde bei %APP_NAME% dieses Konto eröffnet:"
+        case .verifyNote:
+            "Bestätigen Sie nur, wenn Sie das waren: Wer das Konto eröffnet hat, nutzt es weiter wie bisher."
+        case .verifyButton: "Adresse bestätigen"
+        case .verifyDoneTitle: "Adresse bestätigt"
+        case .verifyDone: "%EMAIL% ist jetzt die bestätigte Adresse Ihres Kontos bei %APP_NAME%."
+
+        case .changeTitle: "E-Mail-Adresse ändern"
+        case .changeLead: "Dieses Konto bei %APP_NAME% bekommt eine andere Adresse:"
+        case .changeNote: "Fahren Sie nur fort, wenn es Ihr Konto ist. Alle Geräte werden abgemeldet."
+        case .changeButton: "Adresse ändern"
+        case .changeDoneTitle: "Adresse geändert"
+        case .changeDone: "Ihr Konto bei %APP_NAME% hat jetzt die Adresse %NEW_EMAIL%. Bitte melden Sie sich neu an."
+
+        case .recoverTitle: "Adresse zurückholen"
+        case .recoverLead: "Die Adresse dieses Kontos bei %APP_NAME% wurde geändert:"
+        case .recoverNote: "Wenn Sie das nicht waren, machen Sie es rückgängig. Alle Geräte werden abgemeldet."
+        case .recoverButton: "Rückgängig machen"
+        case .recoverDoneTitle: "Ihre Adresse ist zurück"
+        case .recoverDone:
+            "Ihr Konto bei %APP_NAME% hat wieder die Adresse %EMAIL%, und alle Geräte sind abgemeldet. Legen "
+                + "Sie jetzt ein neues Passwort fest: Das jetzige kennt vielleicht jemand anderes."
+
+        case .revertTitle: "Zweiten Faktor entfernen"
+        case .revertLead: "Dieses Konto bei %APP_NAME% bekam einen zweiten Faktor:"
+        case .revertNote: "Wenn Sie das nicht waren, entfernen Sie ihn. Alle Geräte werden abgemeldet."
+        case .revertButton: "Entfernen"
+        case .revertDoneTitle: "Zweiter Faktor entfernt"
+        case .revertDone:
+            "Ihr Konto bei %APP_NAME% fragt nicht mehr danach, und alle Geräte sind abgemeldet. Legen Sie jetzt "
+                + "ein neues Passwort fest: Das jetzige kennt vielleicht jemand anderes."
+
+        case .resetTitle: "Neues Passwort festlegen"
+        case .resetLead: "Für Ihr Konto bei %APP_NAME%."
+        case .newPassword: "Neues Passwort"
+        case .resetButton: "Passwort speichern"
+        case .resetNote: "Alle Geräte werden abgemeldet."
+        case .resetDoneTitle: "Passwort gespeichert"
+        case .resetDone: "Sie können sich jetzt mit dem neuen Passwort bei %APP_NAME% anmelden."
+        case .passwordNeeds: "Anforderungen an das Passwort:"
+        case .passwordLacks: "Dieses Passwort wurde nicht gespeichert. Es fehlt noch:"
+        case .showPassword: "Anzeigen"
+        case .hidePassword: "Verbergen"
+        case .needsLength: "mindestens %COUNT% Zeichen"
+        case .needsAtMost: "höchstens %COUNT% Zeichen"
+        case .needsLowercase: "ein Kleinbuchstabe (a–z)"
+        case .needsUppercase: "ein Großbuchstabe (A–Z)"
+        case .needsDigit: "eine Ziffer (0–9)"
+        case .needsSymbol: "ein Sonderzeichen, etwa ! oder #"
+
+        case .goOn: "Weiter zu %APP_NAME%"
+        case .errorCode: "Fehlercode: %CODE%"
+
+        case .expiredTitle: "Dieser Link ist zu alt"
+        case .expiredAdvice: "Links aus E-Mails gelten eine begrenzte Zeit. Fordern Sie in der App eine neue E-Mail an."
+        case .usedTitle: "Dieser Link gilt nicht mehr"
+        case .usedAdvice:
+            "Er wurde schon benutzt, eine neuere E-Mail hat ihn ersetzt, oder das Konto hat sich seither "
+                + "geändert. Wenn Sie ihn gerade benutzt haben, ist alles erledigt. Sonst fordern Sie in der App eine neue "
+                + "E-Mail an."
+        case .disabledTitle: "Dieses Konto ist gesperrt"
+        case .disabledAdvice: "Es wurde nichts geändert. Fragen Sie die Betreiber der App."
+        case .takenTitle: "Diese Adresse ist vergeben"
+        case .takenAdvice:
+            "Inzwischen hat ein anderes Konto die Adresse, deshalb wurde nichts geändert. Melden Sie sich in "
+                + "jenem Konto an, oder wählen Sie in der App eine andere Adresse."
+        case .notOfferedTitle: "Das wird nicht angeboten"
+        case .notOfferedAdvice:
+            "Die App bietet diese Art der Anmeldung zurzeit nicht an. Melden Sie sich auf anderem Weg an."
+        case .tooManyTitle: "Zu viele Versuche"
+        case .tooManyAdvice: "Warten Sie einige Minuten und öffnen Sie dann den Link der E-Mail noch einmal."
+        case .elsewhereTitle: "Dieser Link führt nicht weiter"
+        case .elsewhereAdvice:
+            "Die Seite, zu der er führen soll, fehlt oder gehört nicht zur App. Fordern Sie in der App eine "
+                + "neue E-Mail an."
+        case .brokenTitle: "Dieser Link ist nicht vollständig"
+        case .brokenAdvice:
+            "Öffnen Sie ihn noch einmal in der E-Mail, oder kopieren Sie ihn ganz. Wenn das nicht hilft, "
+                + "fordern Sie in der App eine neue E-Mail an."
+        case .failedTitle: "Das geht gerade nicht"
+        case .failedAdvice: "Bitte versuchen Sie es in einigen Minuten noch einmal."
+
+        case .deletionTitle: "Löschung Ihrer Daten"
+        case .deletionDone: "Was dieser Dienst von Ihrem Konto hatte, wurde am %DATE% gelöscht."
+        case .deletionUnknown: "Es gibt keine Anfrage mit diesem Code."
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// Nothing depends on this: it keeps a second press of the button away, and shows a password to the one who types it.
+for (const form of document.forms) {
+  form.addEventListener('submit', () => {
+    for (const button of form.querySelectorAll('button:not([type=button])')) button.disabled = true;
+  });
+}
+// Back from the next page, the form may be sent again.
+addEventListener('pageshow', () => {
+  for (const button of document.querySelectorAll('button')) button.disabled = false;
+});
+const password = document.getElementById('password');
+if (password) {
+  const row = document.createElement('div');
+  row.className = 'password';
+  const toggle = document.createElement('button');
+  toggle.type = 'button';
+  toggle.className = 'plain';
+  toggle.setAttribute('aria-controls', 'password');
+  const show = visible => {
+    password.type = visible ? 'text' : 'password';
+    toggle.textContent = visible ? password.dataset.hide : password.dataset.show;
+  };
+  toggle.addEventListener('click', () => show(password.type === 'password'));
+  password.form.addEventListener('submit', () => show(false));
+  password.replaceWith(row);
+  row.append(password, toggle);
+  show(false);
+}

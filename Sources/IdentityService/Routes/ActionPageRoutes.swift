@@ -1,0 +1,126 @@
+import Accounts
+import HTTPTypes
+import Linking
+import NIOCore
+import Projects
+import Secrets
+import Storage
+
+/// `/__/auth/action`, to which the links of mails lead: GET asks, POST does it (docs/threats.md, T-E5).
+///
+/// No cookie and no script is needed. The code stands in the form and is all that the POST is allowed by: who knows it
+/// has read the mail. A page of somebody else's can make a browser post only codes that its maker knows, and so do with
+/// them what he could do by himself: the browser adds nothing to such a request, and gets no session from its answer.
+struct ActionPageRoutes {
+    let accounts: AccountsService
+    let projectForKey: @Sendable (APIKey) -> Project?
+
+    var routes: [Route] {
+        let path = "/__/auth/action"
+        return [
+            Route(.get, path, on: .service, errors: .page, .open(show)),
+            Route(.post, path, on: .service, errors: .page, .open(carryOut)),
+        ]
+    }
+
+    // MARK: GET
+
+    private func show(_ call: Call) async throws -> Response {
+        try await answer(call, call.query) { pages, caller in
+            if pages.link.type == .emailSignIn { return try await signIn(pages.link, caller) }
+            return pages.question(try await accounts.showAction(pages.link.code, as: pages.link.type, caller))
+                .response()
+        }
+    }
+
+    /// Sends the browser on to the app at once: nothing happens here that a click would have to allow.
+    private func signIn(_ link: ActionQuery, _ caller: Caller) async throws -> Response {
+        let url = try await accounts.followSignInLink(Secret(link.code), continueURL: link.continueURL, caller)
+        return Response(status: .seeOther, headers: [.location: url, .cacheControl: "no-store"])
+    }
+
+    // MARK: POST
+
+    /// What stands in the URL counts for nothing here.
+    private func carryOut(_ call: Call) async throws -> Response {
+        guard let form = QueryItems(String(buffer: call.body)) else {
+            throw WireError.invalidRequest("Invalid form payload received.", field: nil)
+        }
+        return try await answer(call, form) { pages, caller in
+            switch pages.link.type {
+            case .emailSignIn: try await signIn(pages.link, caller)
+            case .passwordReset: try await resetPassword(Secret(try form.value("newPassword") ?? ""), pages, caller)
+            case .verifyEmail, .recoverEmail, .verifyAndChangeEmail, .revertSecondFactor:
+                try await apply(pages, caller)
+            }
+        }
+    }
+
+    private func apply(_ pages: ActionPage, _ caller: Caller) async throws -> Response {
+        let result = try await accounts.applyOOBCode(pages.link.code, as: pages.link.type, caller)
+        return done(pages, email: result.account.email, caller)
+    }
+
+    private func resetPassword(_ password: Secret, _ pages: ActionPage, _ caller: Caller) async throws -> Response {
+        let lacks = caller.project.settings.passwordPolicy.unmet(by: password.reveal())
+        guard lacks.isEmpty else { throw try await refused(password, lacks, pages, caller) }
+        let code = try await accounts.resetPassword(code: pages.link.code, newPassword: password, caller).code
+        // Codes of other types were looked at alone.
+        guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
+        return done(pages, email: code.email, caller)
+    }
+
+    /// The form once more, with what the password lacks.
+    private func refused(
+        _ password: Secret,
+        _ lacks: [PasswordPolicy.Requirement],
+        _ pages: ActionPage,
+        _ caller: Caller
+    ) async throws -> RefusedPage {
+        let action = try await accounts.showAction(pages.link.code, as: .passwordReset, caller)
+        let isShort = password.reveal().utf16.count < PasswordPolicy.lengths.lowerBound
+        let error = isShort ? AccountsError.weakPassword : .passwordMissesPolicy([])
+        var page = pages.question(action, password: lacks)
+        page.status = WireError(error).status
+        return RefusedPage(cause: error, response: page.response())
+    }
+
+    private func done(_ pages: ActionPage, email: EmailAddress?, _ caller: Caller) -> Response {
+        // Checked again: what the form says may not be what the page had.
+        let continueURL = accounts.checkContinueURL(pages.link.continueURL, caller)
+        return pages.done(email: email?.original ?? "", continueURL: continueURL).response()
+    }
+
+    // MARK: Both
+
+    /// Every refusal is a page, in the reader's language.
+    private func answer(
+        _ call: Call,
+        _ items: QueryItems,
+        _ body: (ActionPage, Caller) async throws -> Response
+    ) async throws -> Response {
+        var context = PageContext()
+        context.language = .best(try? items.value("lang"), accepting: call.headers[.acceptLanguage])
+        do {
+            let link = try ActionQuery(items)
+            guard let project = projectForKey(APIKey(rawValue: link.apiKey)) else {
+                throw WireError.invalidAPIKey(.identityToolkit)
+            }
+            context.project = project
+            let caller = Caller(
+                project: project,
+                userAgent: call.device.userAgent,
+                addressPrefix: call.device.addressPrefix,
+                address: call.device.address,
+                subscriber: call.device.subscriber,
+                apiKey: link.apiKey,
+                language: link.language
+            )
+            return try await body(ActionPage(context: context, link: link), caller)
+        } catch let refused as RefusedPage {
+            throw refused
+        } catch {
+            throw RefusedPage(cause: error, response: context.problem(WireError(mapping: error)).response())
+        }
+    }
+}
