@@ -1,3 +1,4 @@
+package import Accounts
 import Federation
 package import IdentityService
 import Linking
@@ -23,6 +24,7 @@ package enum DevelopmentMode {
         options.admins = { OwnerAuthenticator(next: $0) }
         options.unsignedCustomToken = UnsignedCustomTokens.read
         options.additionalRoutes = routes(stores, project: project)
+        options.routesOverAccounts = { routes(stores, project: project, over: $0) }
         return options
     }
 
@@ -30,6 +32,11 @@ package enum DevelopmentMode {
     package static func routes(_ stores: Stores, project: ProjectID) -> [Route] {
         let page = DemoPage { stores.configuration.snapshot.providers(project: project) }
         return page.routes + EmulatorRoutes(stores: stores).routes
+    }
+
+    /// Those of the emulator's routes that carry something out.
+    package static func routes(_ stores: Stores, project: ProjectID, over accounts: AccountsService) -> [Route] {
+        EmulatorActionRoutes(accounts: accounts) { stores.configuration.snapshot.project(project) }.routes
     }
 
     /// Makes keys, the project, and the demo providers; the database is marked as one for development.

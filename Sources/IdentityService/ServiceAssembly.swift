@@ -42,6 +42,8 @@ package struct ServiceAssembly: Sendable {
         /// The page to which links of mails lead; nil for the one below ``publicURL``.
         package var actionURL: (@Sendable () -> String?)?
         package var additionalRoutes: [Route] = []
+        /// More of them, over the use cases.
+        package var routesOverAccounts: @Sendable (AccountsService) -> [Route] = { _ in [] }
         /// Reads a custom token that nobody signed.
         package var unsignedCustomToken: @Sendable (_ text: String) -> CustomToken? = { _ in nil }
         package var limits = ServiceResponder.Limits()
@@ -104,7 +106,7 @@ package struct ServiceAssembly: Sendable {
             publicURL: options.publicURL,
             projectForKey: projectForKey,
             projectNamed: projectNamed,
-            additional: options.additionalRoutes + health.routes
+            additional: options.additionalRoutes + options.routesOverAccounts(accounts) + health.routes
         )
         let load = ServerLoad(options.limits)
         let unmatched = RouteMeter()

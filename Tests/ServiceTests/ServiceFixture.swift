@@ -60,6 +60,9 @@ struct ServiceFixture: Sendable {
         options.admins = { [admins] _ in admins }
         options.additionalRoutes =
             additionalRoutes + (development ? DevelopmentMode.routes(stores, project: Self.project.id) : [])
+        if development {
+            options.routesOverAccounts = { DevelopmentMode.routes(stores, project: Self.project.id, over: $0) }
+        }
         options.limits = limits
         assembly = ServiceAssembly(
             stores: stores,

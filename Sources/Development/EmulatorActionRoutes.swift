@@ -1,0 +1,144 @@
+import Accounts
+import HTTPTypes
+import IdentityService
+import Linking
+import Projects
+import Secrets
+import Storage
+
+/// The emulator's `/emulator/action`, to which links of mails lead in `identity dev`.
+///
+/// Test suites open them with one GET and read JSON, so it carries the code out at once; the page that asks before is
+/// `/__/auth/action`.
+struct EmulatorActionRoutes {
+    let accounts: AccountsService
+    let project: @Sendable () -> Project?
+
+    var routes: [Route] {
+        [Route(.get, "/emulator/action", on: .service, errors: .status, .open(open))]
+    }
+
+    private static let placeholder = "NEW_PASSWORD_HERE"
+
+    private func open(_ call: Call) async throws -> Response {
+        do {
+            return try await carryOut(call, call.query)
+        } catch {
+            let wire = WireError(mapping: error)
+            guard wire.status == .badRequest else { throw error }
+            let type = (try? call.query.value("mode")).flatMap { OOBCodeType(mode: $0) }
+            return refusal(wire.message, type.map(Self.advice))
+        }
+    }
+
+    private func carryOut(_ call: Call, _ query: QueryItems) async throws -> Response {
+        guard let key = try query.value("apiKey"), !key.isEmpty else {
+            return refusal("The parameter apiKey is missing.", "Add &apiKey=YOUR_API_KEY to the URL; any key will do.")
+        }
+        guard let code = try query.value("oobCode"), !code.isEmpty else {
+            return refusal("The parameter oobCode is missing.", "Add &oobCode=YOUR_OOB_CODE to the URL.")
+        }
+        guard let project = project() else { throw WireError.notFound }
+        guard let type = OOBCodeType(mode: try query.value("mode") ?? "") else { return refusal("Invalid mode", nil) }
+        let caller = Caller(
+            project: project,
+            address: call.device.address,
+            subscriber: call.device.subscriber,
+            apiKey: key,
+            language: try query.value("lang")
+        )
+        return try await carryOut(type, Secret(code), query, caller)
+    }
+
+    private func carryOut(
+        _ type: OOBCodeType,
+        _ code: Secret,
+        _ query: QueryItems,
+        _ caller: Caller
+    ) async throws -> Response {
+        let continueURL = try query.value("continueUrl")
+        switch type {
+        case .emailSignIn:
+            let url = try await accounts.followSignInLink(code, continueURL: continueURL, caller)
+            return redirect(to: url)
+        case .passwordReset:
+            let shown = try await accounts.showAction(code.reveal(), as: type, caller)
+            let password = try query.value("newPassword") ?? ""
+            guard !password.isEmpty, password != Self.placeholder else {
+                return refusal(
+                    password.isEmpty
+                        ? "The parameter newPassword is missing."
+                        : "newPassword must be something other than '\(Self.placeholder)'",
+                    "To reset the password of \(shown.code.email.canonical), open the URL with a new password.",
+                    template: "/emulator/action?mode=resetPassword&oobCode=\(code.reveal())"
+                        + "&apiKey=\(FormFields.encode(caller.apiKey ?? ""))&newPassword=\(Self.placeholder)"
+                )
+            }
+            let result = try await accounts.resetPassword(code: code.reveal(), newPassword: Secret(password), caller)
+            return try done("The password has been updated.", email: result.code.email, continueURL, caller)
+        case .verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor:
+            let result = try await accounts.applyOOBCode(code.reveal(), as: type, caller)
+            let isChange = type == .verifyAndChangeEmail
+            return try done(
+                Self.success(of: type),
+                email: isChange ? nil : result.account.email,
+                newEmail: isChange ? result.newEmail : nil,
+                // The emulator leads nowhere after these.
+                type == .recoverEmail || type == .revertSecondFactor ? nil : continueURL,
+                caller
+            )
+        }
+    }
+
+    private func done(
+        _ text: String,
+        email: EmailAddress?,
+        newEmail: String? = nil,
+        _ continueURL: String?,
+        _ caller: Caller
+    ) throws -> Response {
+        if let url = accounts.checkContinueURL(continueURL, caller) { return redirect(to: url) }
+        return .json { json in
+            json.object("authEmulator") { json in
+                json.member("success", text)
+                json.member("email", email?.canonical)
+                json.member("newEmail", newEmail)
+            }
+        }
+    }
+
+    private func redirect(to url: String) -> Response {
+        Response(status: .seeOther, headers: [.location: url, .cacheControl: "no-store"])
+    }
+
+    private func refusal(_ error: String, _ instructions: String?, template: String? = nil) -> Response {
+        .json(.badRequest) { json in
+            json.object("authEmulator") { json in
+                json.member("error", error)
+                json.member("instructions", instructions)
+                json.member("urlTemplate", template)
+            }
+        }
+    }
+
+    private static func success(of type: OOBCodeType) -> String {
+        switch type {
+        case .verifyEmail: "The email has been verified."
+        case .verifyAndChangeEmail: "The email has been changed."
+        case .recoverEmail: "The email has been reset."
+        case .revertSecondFactor: "The second factor has been removed."
+        case .passwordReset, .emailSignIn: ""
+        }
+    }
+
+    private static func advice(for type: OOBCodeType) -> String {
+        switch type {
+        case .emailSignIn: "To sign in, append &continueUrl=YOUR_APP_URL to the link; or ask for a new one."
+        case .passwordReset: "Ask for a new link to reset the password."
+        case .verifyEmail: "Ask for a new link to verify the address."
+        case .verifyAndChangeEmail: "Ask for a new link to change the address."
+        case .recoverEmail: "Change the address again for a new link."
+        case .revertSecondFactor: "Enrol a second factor again for a new link."
+        }
+    }
+}
