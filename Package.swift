@@ -240,7 +240,7 @@ let package = Package(
                 logging, nioCore,
                 serviceLifecycle, x509, yams,
             ],
-            exclude: ["Fuzz/Corpus"],
+            exclude: ["Fuzz/Corpus", "Pages/pages_in_chromium.py"],
             swiftSettings: strict
         ),
     ]

@@ -1,0 +1,176 @@
+import Accounts
+import Foundation
+import Projects
+import Storage
+import TestKit
+import Testing
+
+/// Our pages in a real browser: Debian's Chromium, which `scripts/install-dependencies` installs.
+///
+/// Each page is seen on desktop and phone, light and dark, with and without scripts; axe finds nothing to complain of,
+/// the keyboard reaches everything, nothing is asked of another host.
+@Suite("Pages in Chromium", .database, .serialized)
+struct BrowserPageTests {
+    private struct Visit: Encodable {
+        var name: String
+        var url: String
+        /// All four when empty.
+        var variants: [String] = []
+        var steps: [Step] = []
+    }
+
+    /// See pages_in_chromium.py.
+    private struct Step: Encodable {
+        var heading: String?
+        var fill: [String: String]?
+        var press: String?
+        var twice: String?
+        var back: Bool?
+        var leads: String?
+    }
+
+    private struct Job: Encodable {
+        var visits: [Visit]
+        var screenshots: String?
+    }
+
+    private func look(at visits: [Visit]) async throws {
+        let screenshots = ProcessInfo.processInfo.environment["PAGE_SCREENSHOTS"]
+        if let screenshots {
+            try FileManager.default.createDirectory(atPath: screenshots, withIntermediateDirectories: true)
+        }
+        let file = FileManager.default.temporaryDirectory.appending(path: "pages-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try JSONEncoder().encode(Job(visits: visits, screenshots: screenshots)).write(to: file)
+        let script = IdentityProgram.repository.appending(path: "Tests/ServiceTests/Pages/pages_in_chromium.py").path
+        let python = IdentityProgram.repository.appending(path: ".venv/bin/python").path
+        let result = try await Program.run(python, [script, file.path], within: 300)
+        #expect(result.output.trimmingCharacters(in: .newlines) == "[]", "\(result)")
+        #expect(result.status == 0)
+    }
+
+    private func run(
+        _ change: @Sendable (inout ProjectSettings) -> Void = { _ in },
+        _ body: @Sendable (TestService) async throws -> Void
+    ) async throws {
+        try await MailScene.run(
+            {
+                $0.authorizedDomains = ["app.example.com"]
+                $0.mail.appName = "Tea House"
+                $0.passwordPolicy.isEnforced = true
+                $0.passwordPolicy.needsDigit = true
+                $0.offerApps()
+                change(&$0)
+            },
+            body
+        )
+    }
+
+    /// The link that an admin gets for a person of its own, led to this service.
+    private func link(
+        _ type: OOBCodeType,
+        _ name: String,
+        language: String = "en",
+        _ service: TestService
+    ) async throws -> String {
+        let email = "\(name)@example.com"
+        _ = try await service.admin("accounts", ["email": .string(email), "password": "correct horse"])
+        let body: JSON = [
+            "requestType": .string(type.rawValue), "email": .string(email), "newEmail": .string("\(name)@example.net"),
+            "returnOobLink": true, "continueUrl": "https://app.example.com/after",
+        ]
+        let reply = try await service.admin("accounts:sendOobCode", body)
+        let text = try #require(reply["oobLink"]?.string, "\(reply)")
+        return text.replacing("https://id.example.com", with: service.baseURL)
+            .replacing("lang=en", with: "lang=\(language)")
+    }
+
+    @Test("every question and every problem, in every language")
+    func questions() async throws {
+        try await run { service in
+            var visits: [Visit] = []
+            for type in [OOBCodeType.verifyEmail, .verifyAndChangeEmail, .passwordReset] {
+                for language in ["en", "de", "ja"] {
+                    let name = "\(type.mode)-\(language)"
+                    visits.append(Visit(name: name, url: try await link(type, name, language: language, service)))
+                }
+            }
+            for type in [OOBCodeType.recoverEmail, .revertSecondFactor] {
+                let mail = try await service.actionMail(type).link
+                try await look(at: [Visit(name: type.mode, url: service.baseURL + mail.path)])
+                _ = try await service.post(mail)
+                _ = try await service.admin("accounts:delete", ["localId": JSON(try await ada(service))])
+                visits.append(Visit(name: "\(type.mode)-used", url: service.baseURL + mail.with("lang", "ja").path))
+            }
+            let signIn = try await link(.emailSignIn, "signIn", service)
+            let elsewhere = signIn.replacing("app.example.com", with: "other.example.com")
+            visits.append(Visit(name: "elsewhere", url: elsewhere))
+            visits.append(Visit(name: "broken", url: service.baseURL + "/__/auth/action?lang=de"))
+            try await look(at: visits)
+            service.clock.advance(by: 4 * 86_400)
+            try await look(at: [Visit(name: "expired", url: signIn), Visit(name: "expired-de", url: visits[1].url)])
+        }
+    }
+
+    private func ada(_ service: TestService) async throws -> String? {
+        for address in ["ada@example.com", "ada@example.net"] {
+            let found = try await service.admin("accounts:lookup", ["email": [.string(address)]])
+            if let id = found["users"]?[0]?["localId"]?.string { return id }
+        }
+        return nil
+    }
+
+    @Test("the keyboard gets through each of them, with and without scripts")
+    func flows() async throws {
+        try await run { service in
+            var visits: [Visit] = []
+            for variant in ["desktop", "desktop-dark", "phone", "phone-dark"] {
+                func add(_ type: OOBCodeType, _ name: String, _ steps: [Step]) async throws {
+                    let url = try await link(type, "\(name)-\(variant)", service)
+                    visits.append(Visit(name: name, url: url, variants: [variant], steps: steps))
+                }
+                try await add(
+                    .verifyEmail,
+                    "verify",
+                    [
+                        Step(heading: "Confirm your email address"), Step(press: "form button"),
+                        Step(heading: "Address confirmed"), Step(leads: "https://app.example.com/after"),
+                    ]
+                )
+                try await add(
+                    .verifyAndChangeEmail,
+                    "change",
+                    [
+                        Step(twice: "form button"), Step(back: true),
+                        Step(heading: "This link does not work any more"),
+                    ]
+                )
+                try await add(
+                    .passwordReset,
+                    "reset",
+                    [
+                        Step(fill: ["#password": "short"]), Step(press: "form button:not([type=button])"),
+                        Step(heading: "Set a new password"), Step(fill: ["#password": "the new one 1"]),
+                        Step(press: "form button:not([type=button])"), Step(heading: "Password saved"),
+                        Step(leads: "https://app.example.com/after"),
+                    ]
+                )
+            }
+            try await look(at: visits)
+        }
+    }
+
+    @Test("a project's colors, with text that can be read on them")
+    func colors() async throws {
+        for (name, accent, background) in [("light", "#ffcc00", "#ffe9f0"), ("dark", "#5b1a8b", "#0b3d2e")] {
+            try await run {
+                $0.pages.accentColor = PageColor(accent)
+                $0.pages.backgroundColor = PageColor(background)
+                $0.pages.darkBackgroundColor = PageColor(background)
+            } _: { service in
+                let url = try await link(.passwordReset, name, service)
+                try await look(at: [Visit(name: "colors-\(name)", url: url)])
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+"""Opens pages in Chromium as people do, and prints what is wrong with them as a JSON list.
+
+The argument is a JSON file: {"visits": [{"name", "url", "variants", "steps"}], "screenshots": folder or null}. A step is
+{"heading"} (what must be there), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"twice": selector} (two
+clicks at once), {"back": true}, or {"leads": start of the URL of the page's link}.
+"""
+
+import json
+import pathlib
+import sys
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 640}}
+# size, colours, scripts
+VARIANTS = {
+    "desktop": ("desktop", "light", True),
+    "desktop-dark": ("desktop", "dark", False),
+    "phone": ("phone", "light", False),
+    "phone-dark": ("phone", "dark", True),
+}
+# Best practices of axe are taken as rules.
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+job = json.loads(pathlib.Path(sys.argv[1]).read_text())
+findings = []
+
+
+def focus(page, selector):
+    """By the Tab key alone: what it does not reach cannot be used without a mouse."""
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("s => document.activeElement.matches(s)", selector):
+            return True
+    return False
+
+
+def run_scripts(session, scripts):
+    session.send("Emulation.setScriptExecutionDisabled", {"value": not scripts})
+
+
+def look(page, session, scripts, name, report):
+    """What must hold on every page."""
+    # Axe is a script itself; those of the page had their chance.
+    run_scripts(session, True)
+    for violation in Axe().run(page, options=RULES).response["violations"]:
+        nodes = "; ".join(node["html"] for node in violation["nodes"])
+        report(f"axe {violation['id']}: {violation['help']}: {nodes}")
+    if page.evaluate("document.scrollingElement.scrollWidth > innerWidth"):
+        report("is wider than the window")
+    for box in page.evaluate(
+        "[...document.querySelectorAll('button, input:not([type=hidden]), a')].map(e => ({html: e.outerHTML,"
+        " height: e.getBoundingClientRect().height}))"
+    ):
+        if box["height"] < 44:
+            report(f"is hard to hit: {box}")
+    if job["screenshots"]:
+        path = pathlib.Path(job["screenshots"]) / f"{name}.png"
+        page.screenshot(path=str(path), full_page=True)
+    run_scripts(session, scripts)
+
+
+def visit(browser, item, variant):
+    size, scheme, scripts = VARIANTS[variant]
+    name = f"{item['name']}-{variant}"
+    context = browser.new_context(viewport=SIZES[size], color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    session = context.new_cdp_session(page)
+    run_scripts(session, scripts)
+
+    def report(text):
+        findings.append(f"{name}: {text}")
+
+    origin = "/".join(item["url"].split("/")[:3]) + "/"
+    posts = []
+
+    def requested(request):
+        if not request.url.startswith(origin):
+            report(f"asks another host: {request.url}")
+        if request.method == "POST":
+            posts.append(request.url)
+
+    page.on("request", requested)
+    # Chromium notes the status of an error page here as well.
+    page.on("console", lambda message: "status of" in message.text or report(f"console: {message.text}"))
+    page.on("pageerror", lambda error: report(f"script: {error}"))
+    page.goto(item["url"], wait_until="load")
+    look(page, session, scripts, name, report)
+    for number, step in enumerate(item.get("steps", [])):
+        if "heading" in step:
+            heading = page.locator("h1").inner_text()
+            if heading != step["heading"]:
+                report(f"says {heading!r} instead of {step['heading']!r}")
+            continue
+        if "leads" in step:
+            link = page.locator("main a").get_attribute("href") or ""
+            if not link.startswith(step["leads"]):
+                report(f"leads to {link}")
+            continue
+        if "fill" in step:
+            for selector, text in step["fill"].items():
+                if not focus(page, selector):
+                    report(f"the keyboard does not reach {selector}")
+                page.keyboard.type(text)
+            continue
+        if "twice" in step:
+            before = len(posts)
+            with page.expect_navigation(wait_until="load"):
+                page.locator(step["twice"]).dblclick(no_wait_after=True)
+            if len(posts) != before + 1 and scripts:
+                report(f"{len(posts) - before} requests for one double click")
+        elif "back" in step:
+            page.go_back(wait_until="load")
+        else:
+            if not focus(page, step["press"]):
+                report(f"the keyboard does not reach {step['press']}")
+            with page.expect_navigation(wait_until="load"):
+                page.keyboard.press("Enter")
+        look(page, session, scripts, f"{name}-{number}", report)
+    context.close()
+
+
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(
+        executable_path="/usr/bin/chromium", args=["--no-sandbox", "--headless=new", "--disable-dev-shm-usage"]
+    )
+    for item in job["visits"]:
+        for variant in item["variants"] or VARIANTS:
+            try:
+                visit(browser, item, variant)
+            except Exception as error:  # noqa: BLE001
+                findings.append(f"{item['name']}-{variant}: {error}")
+    browser.close()
+print(json.dumps(findings, ensure_ascii=False))
