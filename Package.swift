@@ -156,7 +156,11 @@ let package = Package(
                 nioPosix,
                 serviceLifecycle,
             ],
-            resources: [.embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js")],
+            resources: [
+                .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
+                .embedInCode("Pages/Handler/gapi.js"), .embedInCode("Pages/Handler/handler.css"),
+                .embedInCode("Pages/Handler/handler.js"), .embedInCode("Pages/Handler/iframe.js"),
+            ],
             swiftSettings: strict
         ),
 
@@ -240,7 +244,7 @@ let package = Package(
                 logging, nioCore,
                 serviceLifecycle, x509, yams,
             ],
-            exclude: ["Fuzz/Corpus", "Pages/pages_in_chromium.py"],
+            exclude: ["Browser/app.html", "Fuzz/Corpus", "Pages/pages_in_chromium.py"],
             swiftSettings: strict
         ),
     ]

@@ -11,6 +11,8 @@ package import struct Foundation.Date
 /// The use cases, each a type of its own file, over one set of parts.
 package struct AccountsService: Sendable {
     package let createAuthURI: CreateAuthURI
+    package let visitProvider: VisitProvider
+    package let returnFromProvider: ReturnFromProvider
     package let signInWithIdP: SignInWithIdP
     package let signUp: SignUp
     package let signInWithPassword: SignInWithPassword
@@ -42,6 +44,8 @@ package struct AccountsService: Sendable {
 
     package init(_ parts: Parts) {
         createAuthURI = CreateAuthURI(parts: parts)
+        visitProvider = VisitProvider(parts: parts)
+        returnFromProvider = ReturnFromProvider(parts: parts)
         signInWithIdP = SignInWithIdP(parts: parts)
         signUp = SignUp(parts: parts)
         signInWithPassword = SignInWithPassword(parts: parts)

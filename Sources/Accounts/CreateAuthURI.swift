@@ -1,4 +1,4 @@
-import Federation
+package import Federation
 import Linking
 import Projects
 package import Secrets
@@ -69,6 +69,10 @@ package struct CreateAuthURI: Sendable {
         package var context: String?
         package var purpose = Purpose.signIn
         package var hostedDomain: String?
+        /// Of the handler page, which is where ``continueURI`` leads then.
+        package var visit: HandlerVisit?
+        /// Of the handler page: what the browser shows when it is back.
+        package var browser: Secret?
 
         package init(providerID: String) { self.providerID = providerID }
     }
@@ -93,12 +97,12 @@ package struct CreateAuthURI: Sendable {
             throw AccountsError.providerNotFound
         }
         guard configuration.enabled else { throw AccountsError.providerDisabled }
-        try allow(continueURI, configuration, caller)
+        if request.visit == nil { try allow(continueURI, configuration, caller) }
         // It is kept for anybody with an API key.
         guard (request.context?.utf8.count ?? 0) <= 4096 else { throw AccountsError.reservedParameter("context") }
         var parameters = request.customParameters
         if let hostedDomain = request.hostedDomain, parameters["hd"] == nil { parameters["hd"] = hostedDomain }
-        let authorization: AuthorizationRequest
+        var authorization: AuthorizationRequest
         do {
             authorization = try await parts.federation.authorizationRequest(
                 for: configuration,
@@ -112,11 +116,13 @@ package struct CreateAuthURI: Sendable {
         } catch {
             throw AccountsError.federation(error, at: id, caller)
         }
+        authorization.flow.visit = request.visit
         let sessionID = request.sessionID.flatMap { $0.isEmpty ? nil : $0 } ?? newSessionID()
         try await parts.flows.insert(
             authorization.flow,
             state: authorization.state,
             sessionID: Secret(sessionID),
+            browser: request.browser,
             purpose: FlowStore.Purpose(request.purpose),
             context: request.context,
             in: caller.scope,

@@ -33,8 +33,8 @@ package struct DemoPage: Sendable {
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.cacheControl] = "no-store"
         headers[.contentSecurityPolicy] =
-            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
-            + "img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+            + "frame-src 'self'; img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         return Response(status: .ok, headers: headers, body: page)
     }
 

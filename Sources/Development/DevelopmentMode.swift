@@ -1,5 +1,6 @@
 package import Accounts
 import Federation
+import HTTPTypes
 package import IdentityService
 import Linking
 package import Projects
@@ -19,6 +20,7 @@ package enum DevelopmentMode {
         var options = ServiceAssembly.Options()
         options.development = true
         options.actionURL = { baseURL().map { "\($0)/emulator/action" } }
+        options.pagesURL = { Self.address(of: $0) ?? baseURL() }
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
@@ -26,6 +28,14 @@ package enum DevelopmentMode {
         options.additionalRoutes = routes(stores, project: project)
         options.routesOverAccounts = { routes(stores, project: project, over: $0) }
         return options
+    }
+
+    /// As the browser names this machine: `localhost` and `127.0.0.1` are two origins, and a page must not change it.
+    private static func address(of call: Call) -> String? {
+        guard let host = call.host, let url = ContinueURI("http://\(host)"), url.isLoopback else {
+            return nil
+        }
+        return "http://\(host)"
     }
 
     /// The demo page and the emulator's utility endpoints.

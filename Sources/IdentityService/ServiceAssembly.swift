@@ -39,6 +39,8 @@ package struct ServiceAssembly: Sendable {
         package var messenger: Messenger?
         /// Where links to this service begin; nil for links without a host.
         package var publicURL: String?
+        /// Where browsers reach the pages of this service, without a `/` at its end; nil for ``publicURL``.
+        package var pagesURL: (@Sendable (Call) -> String?)?
         /// The page to which links of mails lead; nil for the one below ``publicURL``.
         package var actionURL: (@Sendable () -> String?)?
         package var additionalRoutes: [Route] = []
@@ -99,9 +101,15 @@ package struct ServiceAssembly: Sendable {
             return configuration.snapshot.project(id)
         }
         let projectForKey = options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) }
+        let publicPages = options.publicURL.map(Self.withoutSlash)
         let api = RouteTable.api(
             accounts: accounts,
             configuration: configuration,
+            pages: RouteTable.Pages(
+                address: OwnPages(options.pagesURL ?? { _ in publicPages }),
+                projectForKey: projectForKey,
+                development: options.development
+            ),
             allowsLoopbackProviders: federation.allowsLoopback,
             publicURL: options.publicURL,
             projectForKey: projectForKey,

@@ -4,6 +4,6 @@ package enum Schema {
     package static let all: [Migration] = [
         .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials, .trackProviderGrants,
         .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox, .addServiceAccounts,
-        .storeOOBCodes, .storeVerificationCodes, .addSecondFactors, .limitRates,
+        .storeOOBCodes, .storeVerificationCodes, .addSecondFactors, .limitRates, .bindFlowsToBrowsers,
     ]
 }

@@ -43,6 +43,10 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var delivery = DeliverySettings()
     package var rateLimits = RateLimitSettings()
     package var blockingFunctions = BlockingFunctions()
+    /// Where results of sign-ins may be sent, besides ``authorizedDomains``.
+    package var apps: [AppRegistration] = []
+    /// Whether the iframe of web SDKs gets Google's loader (`apis.google.com`), which they insist on by themselves.
+    package var googleLoader = true
 
     package init() {}
 
@@ -79,6 +83,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         delivery = try value(.delivery, \.delivery)
         rateLimits = try value(.rateLimits, \.rateLimits)
         blockingFunctions = try value(.blockingFunctions, \.blockingFunctions)
+        apps = try value(.apps, \.apps)
+        googleLoader = try value(.googleLoader, \.googleLoader)
     }
 
     /// Whether the link of a mail signs in.

@@ -7,10 +7,10 @@ package import Secrets
 
 /// Authorization requests between the redirect to the provider and the callback.
 package struct FlowStore: Sendable {
-    private let keyRing: KeyRing
+    let keyRing: KeyRing
     private let begins: Batcher<Never, NewFlow, Void>
     private let ends: Batcher<[UInt8], FlowProof, FlowAnswer>
-    private let database: PostgresClient
+    let database: PostgresClient
 
     /// - Parameter batches: whether requests of the same moment share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
@@ -43,11 +43,14 @@ package struct FlowStore: Sendable {
 
     /// Stores a flow under the hash of its state.
     ///
-    /// - Parameter sessionID: the secret that proves at the end that the same client finishes; only its hash is kept.
+    /// - Parameters:
+    ///   - sessionID: the secret that proves at the end that the same client finishes; only its hash is kept.
+    ///   - browser: the secret by which the handler page knows the browser that comes back; only its hash is kept.
     package func insert(
         _ flow: AuthorizationFlow,
         state: Secret,
         sessionID: Secret,
+        browser: Secret? = nil,
         purpose: Purpose,
         context: String?,
         in scope: Scope,
@@ -60,6 +63,7 @@ package struct FlowStore: Sendable {
             stateHash: stateHash,
             provider: flow.provider,
             sessionHash: SecureHash.sha256(sessionID.reveal()),
+            browserHash: browser.map { SecureHash.sha256($0.reveal()) } ?? [],
             purpose: purpose,
             context: context ?? "",
             payload: try keyRing.seal(flow.json, for: Self.place(scope.project, stateHash)),
@@ -72,16 +76,17 @@ package struct FlowStore: Sendable {
     private static func insert(_ flows: [NewFlow], _ database: PostgresClient) async throws -> [Void] {
         try await database.execute(
             """
-            INSERT INTO flows (project, tenant, state_hash, provider, session_hash, purpose, context, payload,
-                created_at, expires_at)
-            SELECT n.project, n.tenant, n.state_hash, n.provider, n.session_hash, n.purpose, nullif(n.context, ''),
-                n.payload, n.created_at, n.expires_at
+            INSERT INTO flows (project, tenant, state_hash, provider, session_hash, browser_hash, purpose, context,
+                payload, created_at, expires_at)
+            SELECT n.project, n.tenant, n.state_hash, n.provider, n.session_hash, nullif(n.browser_hash, ''), n.purpose,
+                nullif(n.context, ''), n.payload, n.created_at, n.expires_at
             FROM unnest(\(flows.map(\.scope.project.rawValue))::text[], \(flows.map(\.scope.tenant.rawValue))::text[],
                 \(flows.map(\.stateHash))::bytea[], \(flows.map(\.provider.rawValue))::text[],
-                \(flows.map(\.sessionHash))::bytea[], \(flows.map(\.purpose.rawValue))::text[],
-                \(flows.map(\.context))::text[], \(flows.map(\.payload))::bytea[], \(flows.map(\.now))::timestamptz[],
-                \(flows.map(\.expiresAt))::timestamptz[]) n (project, tenant, state_hash, provider, session_hash, purpose,
-                context, payload, created_at, expires_at)
+                \(flows.map(\.sessionHash))::bytea[], \(flows.map(\.browserHash))::bytea[],
+                \(flows.map(\.purpose.rawValue))::text[], \(flows.map(\.context))::text[],
+                \(flows.map(\.payload))::bytea[], \(flows.map(\.now))::timestamptz[],
+                \(flows.map(\.expiresAt))::timestamptz[]) n (project, tenant, state_hash, provider, session_hash,
+                browser_hash, purpose, context, payload, created_at, expires_at)
             """
         )
         return flows.map { _ in () }
@@ -103,10 +108,15 @@ package struct FlowStore: Sendable {
         var answer = try await ends.answer(to: proof, for: proof.stateHash)
         // Whoever finds the row locked waits for it alone: it is there only if the other one did not get to its end.
         if case .busy = answer { answer = try await Self.end([proof], skipsLocked: false, database).first ?? .notFound }
-        guard case .found(let row) = answer, let purpose = Purpose(rawValue: row.purpose) else { return nil }
-        let payload = try keyRing.open(row.payload, for: Self.place(scope.project, proof.stateHash))
-        // A flow that another release began and this one cannot read is over, as it is for whoever comes too late.
-        guard let flow = AuthorizationFlow(json: payload, stateHash: proof.stateHash) else { return nil }
+        guard case .found(let row) = answer else { return nil }
+        return try open(row, proof.stateHash, in: scope)
+    }
+
+    /// A flow that another release began and this one cannot read is over, as it is for whoever comes too late.
+    func open(_ row: FlowRow, _ stateHash: [UInt8], in scope: Scope) throws -> Consumed? {
+        guard let purpose = Purpose(rawValue: row.purpose) else { return nil }
+        let payload = try keyRing.open(row.payload, for: Self.place(scope.project, stateHash))
+        guard let flow = AuthorizationFlow(json: payload, stateHash: stateHash) else { return nil }
         return Consumed(provider: ProviderID(row.provider), purpose: purpose, context: row.context, flow: flow)
     }
 
@@ -149,7 +159,7 @@ package struct FlowStore: Sendable {
         return answers
     }
 
-    private static func place(_ project: ProjectID, _ stateHash: [UInt8]) -> String {
+    static func place(_ project: ProjectID, _ stateHash: [UInt8]) -> String {
         "flows/\(project)/\(stateHash.lowercaseHex)"
     }
 }
@@ -159,6 +169,8 @@ private struct NewFlow: Sendable {
     var stateHash: [UInt8]
     var provider: ProviderID
     var sessionHash: [UInt8]
+    /// Empty for none.
+    var browserHash: [UInt8]
     var purpose: FlowStore.Purpose
     /// Empty for none.
     var context: String
@@ -183,7 +195,7 @@ private enum FlowAnswer: Sendable {
     case found(FlowRow)
 }
 
-private struct FlowRow: Sendable {
+struct FlowRow: Sendable {
     var provider: String
     var purpose: String
     var context: String?

@@ -27,6 +27,11 @@ extension AuthorizationFlow {
             json.member("requestTokenSecret", requestToken.secret)
         }
         json.member("requiresIssuerParameter", requiresIssuerParameter)
+        if let visit {
+            json.openObject("visit")
+            visit.write(to: &json)
+            json.closeObject()
+        }
         json.closeObject()
         return json.bytes
     }
@@ -67,5 +72,6 @@ extension AuthorizationFlow {
             object["requestTokenSecret"]?.string.map { OAuth1Token(token: token, secret: $0) }
         }
         self.requiresIssuerParameter = requiresIssuerParameter
+        self.visit = object["visit"]?.object.flatMap { HandlerVisit($0) }
     }
 }

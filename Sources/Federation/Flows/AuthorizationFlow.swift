@@ -35,6 +35,8 @@ package struct AuthorizationFlow: Sendable, Hashable, CustomStringConvertible, C
     package var requestToken: OAuth1Token?
     /// The provider announced RFC 9207: a callback without `iss` is refused.
     package var requiresIssuerParameter: Bool
+    /// Nil for flows that apps run by themselves.
+    package var visit: HandlerVisit?
 
     package var description: String { "<flow of \(provider)>" }
     package var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -28,4 +28,7 @@ package struct AuthorizationOptions: Sendable {
         self.responseType = responseType
         self.loginHint = loginHint
     }
+
+    /// Whether a parameter is the service's own to set.
+    package static func isReserved(_ name: String) -> Bool { ReservedParameters.contains(name) }
 }

@@ -10,5 +10,5 @@ package struct AuthorizationRequest: Sendable {
     ///
     /// Only its SHA-256 is stored.
     package let state: Secret
-    package let flow: AuthorizationFlow
+    package var flow: AuthorizationFlow
 }

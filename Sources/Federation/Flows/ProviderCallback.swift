@@ -52,6 +52,14 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
         ["state", "code", "error", "denied", "oauth_verifier"].contains { self[$0] != nil }
     }
 
+    /// Why the provider signed nobody in; nil when it does not say so.
+    package var fault: FederationError? {
+        if let error = self["error"] {
+            return ProviderFault(code: error, description: self["error_description"]).callbackError
+        }
+        return self["denied"] == nil ? nil : .cancelled
+    }
+
     /// The tokens that the client hands in by itself; nil when there is none.
     package var credential: DirectCredential? {
         guard self["id_token"] != nil || self["access_token"] != nil else { return nil }

@@ -101,10 +101,8 @@ extension FederationService {
     ) throws(FederationError) -> String {
         let issuer = callback["iss"]
         if let issuer, !SafeText.isOne(issuer, of: provider.definition.issuers) { throw .issuerParameterMismatch }
-        if let error = callback["error"] {
-            throw ProviderFault(code: error, description: callback["error_description"]).callbackError
-        }
-        guard callback["denied"] == nil, let code = callback["code"] else { throw .cancelled }
+        if let fault = callback.fault { throw fault }
+        guard let code = callback["code"] else { throw .cancelled }
         guard issuer != nil || !flow.requiresIssuerParameter else { throw .issuerParameterMismatch }
         guard code.utf8.count <= 8_192, !code.utf8.contains(where: { $0 < 32 || $0 == 127 }) else {
             throw .codeRejected(error: "malformed")

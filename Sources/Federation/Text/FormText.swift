@@ -36,7 +36,7 @@ package enum FormText {
     }
 
     /// Everything but RFC 3986's unreserved characters as `%XX`: a space is `%20`, never `+`, which Apple refuses.
-    static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 32)

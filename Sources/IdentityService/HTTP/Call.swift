@@ -9,6 +9,8 @@ package struct Call: Sendable {
     /// The captures of the route's path, decoded.
     package var parameters: [String: String]
     package var query: QueryItems
+    /// ``query`` as it came.
+    package var rawQuery: String
     package var headers: HTTPFields
     /// At most ``Request/maximumBody`` bytes.
     package var body: ByteBuffer
@@ -42,6 +44,7 @@ package struct Call: Sendable {
         method: HTTPRequest.Method,
         parameters: [String: String] = [:],
         query: QueryItems = .none,
+        rawQuery: String = "",
         headers: HTTPFields = [:],
         body: ByteBuffer = ByteBuffer(),
         device: Device = Device(),
@@ -50,6 +53,7 @@ package struct Call: Sendable {
         self.method = method
         self.parameters = parameters
         self.query = query
+        self.rawQuery = rawQuery
         self.headers = headers
         self.body = body
         self.device = device
@@ -58,6 +62,9 @@ package struct Call: Sendable {
 
     /// A capture that the route's path names.
     package func parameter(_ name: String) -> String { parameters[name] ?? "" }
+
+    /// The `Host` header: what the caller believes to talk to.
+    package var host: String? { headers[.hostField] }
 
     /// `X-Firebase-Locale`, when it looks like a language tag (BCP 47): the language of mails.
     package var language: String? { headers[.firebaseLocale].flatMap { Self.isLanguage($0) ? $0 : nil } }

@@ -3,7 +3,10 @@ import HTTPTypes
 extension HTTPField.Name {
     static let apiKey = named("x-goog-api-key")
     static let bundleID = named("x-ios-bundle-identifier")
+    static let crossOriginOpenerPolicy = named("cross-origin-opener-policy")
     static let firebaseLocale = named("x-firebase-locale")
+    /// Ours are headers as they came; HTTPTypes would have it as `:authority`.
+    static let hostField = named("host")
     static let requestID = named("x-request-id")
     static let forwardedFor = named("x-forwarded-for")
     static let referrerPolicy = named("referrer-policy")

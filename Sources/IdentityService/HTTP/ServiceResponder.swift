@@ -106,6 +106,7 @@ package struct ServiceResponder: Sendable {
             method: request.method,
             parameters: parameters,
             query: query,
+            rawQuery: request.query,
             headers: request.headers,
             body: request.body,
             device: device(request),

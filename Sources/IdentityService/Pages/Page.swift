@@ -19,8 +19,13 @@ struct Page: Sendable {
     var script: String?
     /// A project's colors, over those of the sheet.
     var colors = PageSettings()
+    /// What the script works with: JSON, in a block of its own.
+    var data: String?
+    /// Whose scripts ours may load, besides itself.
+    var scriptSources: [String] = []
     /// Where it may be shown in a frame: origins; nowhere when empty (T-B13).
     var frameAncestors: [String] = []
+    var cookies: [Cookie] = []
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?
 
@@ -29,6 +34,7 @@ struct Page: Sendable {
     /// - Parameter random: makes the nonce by which the browser knows what of the page is ours (T-B14).
     func response(_ random: RandomSource = .system) -> Response {
         let nonce = random.handle()
+        let block: HTML? = data.map { "<script type=\"application/json\" id=\"data\">\(json: $0)</script>" }
         let head: HTML = """
             <!doctype html>
             <html lang="\(language)" dir="\(direction)">
@@ -43,25 +49,23 @@ struct Page: Sendable {
             \(head.text)<style nonce="\(nonce)">\(style)\(colors.style)</style>
             </head>
             <body>
-            \(content.text)
+            \(content.text)\(block?.text ?? "")
             \(script.map { "<script nonce=\"\(nonce)\">\($0)</script>" } ?? "")
             </body>
             </html>
             """
         let ancestors = frameAncestors.isEmpty ? "'none'" : frameAncestors.joined(separator: " ")
-        var response = Response(
-            status: status,
-            headers: [
-                .contentType: "text/html; charset=utf-8",
-                .cacheControl: "no-store",
-                .referrerPolicy: "no-referrer",
-                .contentSecurityPolicy:
-                    "default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; img-src 'self' data:; "
-                    + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors \(ancestors)",
-            ],
-            body: ByteBuffer(string: html)
-        )
-        if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
-        return response
+        let scripts = (["'nonce-\(nonce)'"] + scriptSources).joined(separator: " ")
+        var headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8",
+            .cacheControl: "no-store",
+            .referrerPolicy: "no-referrer",
+            .contentSecurityPolicy:
+                "default-src 'none'; script-src \(scripts); style-src 'nonce-\(nonce)'; img-src 'self' data:; "
+                + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors \(ancestors)",
+        ]
+        if let retryAfter { headers[.retryAfter] = String(retryAfter) }
+        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie.header)) }
+        return Response(status: status, headers: headers, body: ByteBuffer(string: html))
     }
 }

@@ -50,6 +50,7 @@ package struct SettingsMember: Sendable {
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
         flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
         flag("identity.deleteAccountsDeletedAtProvider", \.deleteAccountsDeletedAtProvider),
+        flag("identity.googleLoader", \.googleLoader),
     ]
 
     typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable

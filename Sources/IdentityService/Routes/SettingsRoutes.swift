@@ -93,6 +93,7 @@ extension JSONWriter {
             json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
             json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
             json.member("deleteAccountsDeletedAtProvider", settings.deleteAccountsDeletedAtProvider)
+            json.member("googleLoader", settings.googleLoader)
             json.object("rateLimits") { $0.rateLimits(settings.rateLimits) }
         }
     }

@@ -3,6 +3,13 @@ import Projects
 import Storage
 
 extension RouteTable {
+    /// What the pages need besides the use cases.
+    struct Pages {
+        var address: OwnPages
+        var projectForKey: @Sendable (APIKey) -> Project?
+        var development: Bool
+    }
+
     /// The routes of the whole API.
     ///
     /// - Parameters:
@@ -11,6 +18,7 @@ extension RouteTable {
     static func api(
         accounts: AccountsService,
         configuration: ConfigurationStore,
+        pages: Pages,
         allowsLoopbackProviders: Bool,
         publicURL: String?,
         projectForKey: @escaping @Sendable (APIKey) -> Project?,
@@ -38,6 +46,14 @@ extension RouteTable {
                 configuration: configuration,
                 providerTokens: accounts.providerToken,
                 allowsLoopback: allowsLoopbackProviders
+            ).routes
+            + AppRoutes(configuration: configuration).routes
+            + HandlerRoutes(accounts: accounts, projectForKey: pages.projectForKey, ownAddress: pages.address).routes
+            + IframeRoutes(
+                projectForKey: pages.projectForKey,
+                snapshot: { configuration.snapshot },
+                ownAddress: pages.address,
+                development: pages.development
             ).routes
             + KeyRoutes(signingKeys: { configuration.signingKeys }).routes
             + UnbuiltRoutes.routes

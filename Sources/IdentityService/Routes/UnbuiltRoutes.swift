@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Operations of the protocol that are not built: 501 instead of 404, so that a caller learns what the matter is.
 enum UnbuiltRoutes {
-    static let routes: [Route] = accounts + project + configuration + pages
+    static let routes: [Route] = accounts + project + configuration
 
     private static let accounts: [Route] =
         ["signInWithGameCenter", "issueSamlResponse", "verifyIosClient"]
@@ -43,9 +43,4 @@ enum UnbuiltRoutes {
             [HTTPRequest.Method.get, .patch, .delete]
                 .map { Route($0, "/v2/projects/{project}/\(resource)", errors: .status, .unbuilt) }
         }
-
-    private static let pages: [Route] =
-        [HTTPRequest.Method.get, .post].map { Route($0, "/__/auth/handler", on: .service, errors: .status, .unbuilt) }
-        + ["/__/auth/iframe", "/__/firebase/init.json"]
-        .map { Route(.get, $0, on: .service, errors: .status, .unbuilt) }
 }

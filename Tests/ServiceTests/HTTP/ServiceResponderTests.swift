@@ -23,7 +23,6 @@ struct ServiceResponderTests {
             (.post, "/v1/accounts:verifyIosClient\(key)", 501, "UNIMPLEMENTED"),
             (.post, "/v1/projects/p:createSessionCookie", 501, "UNIMPLEMENTED"),
             (.post, "/v2/accounts/passkeyEnrollment:start\(key)", 501, "UNIMPLEMENTED"),
-            (.get, "/__/auth/handler", 501, "UNIMPLEMENTED"),
         ] as [(HTTPRequest.Method, String, Int, String)] {
             let answer = try await fixture.client.call(method, path)
             #expect(answer.status == status, "\(path)")

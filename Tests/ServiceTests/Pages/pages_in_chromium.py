@@ -1,6 +1,6 @@
 """Opens pages in Chromium as people do, and prints what is wrong with them as a JSON list.
 
-The argument is a JSON file: {"visits": [{"name", "url", "variants", "steps"}], "screenshots": folder or null}. A step is
+The argument is a JSON file: {"visits": [{"name", "url", "variants", "steps"}], "screenshots": folder (optional)}. A step is
 {"heading"} (what must be there), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"twice": selector} (two
 clicks at once), {"back": true}, or {"leads": start of the URL of the page's link}.
 """
@@ -55,7 +55,7 @@ def look(page, session, scripts, name, report):
     ):
         if box["height"] < 44:
             report(f"is hard to hit: {box}")
-    if job["screenshots"]:
+    if job.get("screenshots"):
         path = pathlib.Path(job["screenshots"]) / f"{name}.png"
         page.screenshot(path=str(path), full_page=True)
     run_scripts(session, scripts)

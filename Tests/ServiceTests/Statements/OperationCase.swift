@@ -22,7 +22,8 @@ struct OperationCase: Sendable, CustomTestStringConvertible {
         (self.name, self.settings, self.prepare) = (name, settings, prepare)
     }
 
-    static let all = providers + passwords + codes + mails + accounts + admins + notifications + configuration + service
+    static let all =
+        providers + passwords + codes + mails + accounts + admins + notifications + configuration + pages + service
 
     static let ada = "ada@example.com"
 }

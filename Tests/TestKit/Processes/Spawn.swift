@@ -39,7 +39,9 @@ enum Spawn {
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
         unsafe sigfillset(&signals)
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        // A group of its own: a browser that is told to end tells its whole group.
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
 
         let line = ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--", path] + arguments
         var words = unsafe line.map { unsafe strdup($0) } + [nil]

@@ -58,6 +58,8 @@ package struct TestService: Sendable {
         package var mailer: Mailer?
         /// Whether SMS and webhooks leave the outbox.
         package var sendsMessages = false
+        /// Whether browsers reach its pages where it listens; otherwise they are said to be at `https://id.example.com`.
+        package var ownPages = false
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
 
@@ -205,6 +207,7 @@ package struct TestService: Sendable {
         var made = ServiceAssembly.Options()
         made.publicURL = "https://id.example.com"
         if options.development { made = DevelopmentMode.options(stores: stores, project: project) { address.baseURL } }
+        if options.ownPages { made.pagesURL = { _ in address.baseURL } }
         made.mailer = options.mailer
         made.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)
         if options.sendsMessages { made.messenger = Messenger(through: outbound) }

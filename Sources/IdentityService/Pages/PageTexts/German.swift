@@ -1,3 +1,5 @@
+// The hyphen of `E‑Mail` is one at which no line ends (U+2011).
+
 extension PageText {
     var german: String {
         switch self {
@@ -8,13 +10,13 @@ extension PageText {
         case .signInMethods: "Anmeldung mit"
         case .secondFactor: "Zweiter Faktor"
         case .methodPassword: "Passwort"
-        case .methodEmailLink: "Link per E-Mail"
+        case .methodEmailLink: "Link per E‑Mail"
         case .methodPhone: "Telefonnummer"
         case .methodNone: "Noch nichts"
         case .factorApp: "Authenticator-App"
         case .factorSMS: "SMS an %NUMBER%"
 
-        case .verifyTitle: "E-Mail-Adresse bestätigen"
+        case .verifyTitle: "E‑Mail-Adresse bestätigen"
         case .verifyLead: "Mit Ihrer Adresse wurde bei %APP_NAME% dieses Konto eröffnet:"
         case .verifyNote:
             "Bestätigen Sie nur, wenn Sie das waren: Wer das Konto eröffnet hat, nutzt es weiter wie bisher."
@@ -22,7 +24,7 @@ extension PageText {
         case .verifyDoneTitle: "Adresse bestätigt"
         case .verifyDone: "%EMAIL% ist jetzt die bestätigte Adresse Ihres Kontos bei %APP_NAME%."
 
-        case .changeTitle: "E-Mail-Adresse ändern"
+        case .changeTitle: "E‑Mail-Adresse ändern"
         case .changeLead: "Dieses Konto bei %APP_NAME% bekommt eine andere Adresse:"
         case .changeNote: "Fahren Sie nur fort, wenn es Ihr Konto ist. Alle Geräte werden abgemeldet."
         case .changeButton: "Adresse ändern"
@@ -69,12 +71,12 @@ extension PageText {
         case .errorCode: "Fehlercode: %CODE%"
 
         case .expiredTitle: "Dieser Link ist zu alt"
-        case .expiredAdvice: "Links aus E-Mails gelten eine begrenzte Zeit. Fordern Sie in der App eine neue E-Mail an."
+        case .expiredAdvice: "Links aus E‑Mails gelten eine begrenzte Zeit. Fordern Sie in der App eine neue E‑Mail an."
         case .usedTitle: "Dieser Link gilt nicht mehr"
         case .usedAdvice:
-            "Er wurde schon benutzt, eine neuere E-Mail hat ihn ersetzt, oder das Konto hat sich seither "
+            "Er wurde schon benutzt, eine neuere E‑Mail hat ihn ersetzt, oder das Konto hat sich seither "
                 + "geändert. Wenn Sie ihn gerade benutzt haben, ist alles erledigt. Sonst fordern Sie in der App eine neue "
-                + "E-Mail an."
+                + "E‑Mail an."
         case .disabledTitle: "Dieses Konto ist gesperrt"
         case .disabledAdvice: "Es wurde nichts geändert. Fragen Sie die Betreiber der App."
         case .takenTitle: "Diese Adresse ist vergeben"
@@ -85,15 +87,15 @@ extension PageText {
         case .notOfferedAdvice:
             "Die App bietet diese Art der Anmeldung zurzeit nicht an. Melden Sie sich auf anderem Weg an."
         case .tooManyTitle: "Zu viele Versuche"
-        case .tooManyAdvice: "Warten Sie einige Minuten und öffnen Sie dann den Link der E-Mail noch einmal."
+        case .tooManyAdvice: "Warten Sie einige Minuten und öffnen Sie dann den Link der E‑Mail noch einmal."
         case .elsewhereTitle: "Dieser Link führt nicht weiter"
         case .elsewhereAdvice:
             "Die Seite, zu der er führen soll, fehlt oder gehört nicht zur App. Fordern Sie in der App eine "
-                + "neue E-Mail an."
+                + "neue E‑Mail an."
         case .brokenTitle: "Dieser Link ist nicht vollständig"
         case .brokenAdvice:
-            "Öffnen Sie ihn noch einmal in der E-Mail, oder kopieren Sie ihn ganz. Wenn das nicht hilft, "
-                + "fordern Sie in der App eine neue E-Mail an."
+            "Öffnen Sie ihn noch einmal in der E‑Mail, oder kopieren Sie ihn ganz. Wenn das nicht hilft, "
+                + "fordern Sie in der App eine neue E‑Mail an."
         case .failedTitle: "Das geht gerade nicht"
         case .failedAdvice: "Bitte versuchen Sie es in einigen Minuten noch einmal."
 

@@ -1,0 +1,60 @@
+package import Federation
+import Projects
+package import Secrets
+import Storage
+
+/// What the handler page does when the provider has sent the browser back: finds where the result goes.
+///
+/// The code is not exchanged here: the SDK hands the result to `signInWithIdp`, with the session id that it gets with it.
+package struct ReturnFromProvider: Sendable {
+    let parts: Parts
+
+    package struct Returned: Sendable {
+        package var visit: HandlerVisit
+        /// For the SDK; nil for apps, which have their own.
+        package var sessionID: String?
+        /// Why the provider signed nobody in.
+        package var fault: AccountsError?
+    }
+
+    /// - Parameters:
+    ///   - requestURI: the address that the browser came to.
+    ///   - postBody: what it posted there.
+    ///   - browser: what it kept.
+    /// - Throws: ``HandlerError``; nobody but the person is told.
+    package func callAsFunction(
+        requestURI: String,
+        postBody: String?,
+        browser: Secret
+    ) async throws -> Returned {
+        guard let number = BrowserSecret.projectNumber(in: browser),
+            let project = parts.configuration.snapshot.project(number: number)
+        else { throw HandlerError.unknownFlow }
+        let caller = Caller(project: project)
+        let callback: ProviderCallback
+        do {
+            callback = try ProviderCallback(requestURI: requestURI, postBody: postBody)
+        } catch {
+            throw AccountsError.federation(error)
+        }
+        let returned = try await parts.flows.noteReturn(
+            state: callback.state?.reveal() ?? "",
+            browser: browser,
+            isOver: callback.fault != nil,
+            in: caller.scope,
+            now: parts.now()
+        )
+        guard let returned, let visit = returned.flow.visit else { throw HandlerError.unknownFlow }
+        try VisitProvider(parts: parts).requireAllowed(visit.destination, caller)
+        let sessionID: String? =
+            switch visit.destination {
+            case .popup, .redirect: BrowserSecret.sessionID(of: browser)
+            case .ios, .android: nil
+            }
+        return Returned(
+            visit: visit,
+            sessionID: sessionID,
+            fault: callback.fault.map { .federation($0, at: returned.provider, caller) }
+        )
+    }
+}

@@ -1,0 +1,185 @@
+package import Federation
+import Linking
+import Projects
+package import Secrets
+import Storage
+
+/// What the handler page does first: learns from the SDK where the result goes, and sends the browser to the provider.
+package struct VisitProvider: Sendable {
+    let parts: Parts
+
+    /// The parameters of the page as an SDK sent them; none has been looked at.
+    package struct Request: Sendable {
+        package var apiKey: String
+        package var appName: String?
+        package var authType: String?
+        package var providerID: String?
+        package var redirectURL: String?
+        package var eventID: String?
+        package var tenantID: String?
+        package var scopes: [String] = []
+        package var customParameters: [String: String] = [:]
+        /// The SHA-256 of an app's secret in hexadecimal.
+        package var sessionID: String?
+        package var bundleID: String?
+        package var clientID: String?
+        package var appID: String?
+        package var packageName: String?
+
+        package init(apiKey: String) { self.apiKey = apiKey }
+    }
+
+    package struct Started: Sendable {
+        package var authURI: String
+        package var state: Secret
+        /// What the browser shows when it comes back.
+        package var browser: Secret
+    }
+
+    // MARK: Where the result goes
+
+    /// - Throws: what keeps the page from telling anybody but the person before it.
+    package func destination(of request: Request, _ caller: Caller) throws(HandlerError) -> HandlerVisit {
+        guard let type = request.authType, !type.isEmpty else { throw .missingParameter("authType") }
+        let visit = HandlerVisit(
+            authType: type,
+            eventID: try eventID(of: request),
+            destination: try request.bundleID == nil && request.packageName == nil
+                ? webDestination(type, request) : nativeDestination(type, request)
+        )
+        try requireAllowed(visit.destination, caller)
+        guard request.redirectURL.map({ allows($0, caller) }) ?? true else { throw .unauthorizedDomain }
+        return visit
+    }
+
+    /// Again when the browser is back: a project may have taken a domain or an app from its list meanwhile.
+    func requireAllowed(_ destination: HandlerVisit.Destination, _ caller: Caller) throws(HandlerError) {
+        let settings = caller.project.settings
+        switch destination {
+        case .popup: return
+        case .redirect(_, _, let url): guard allows(url, caller) else { throw .unauthorizedDomain }
+        // The emulator knows no apps.
+        case .ios(let bundleID, let scheme):
+            guard parts.development || settings.allowsReturn(toBundle: bundleID, scheme: scheme) else {
+                throw .unregisteredApp
+            }
+        case .android(let package):
+            guard parts.development || settings.allowsReturn(toPackage: package) else { throw .unregisteredApp }
+        }
+    }
+
+    private func webDestination(_ type: String, _ request: Request) throws(HandlerError) -> HandlerVisit.Destination {
+        guard let appName = request.appName, !appName.isEmpty else { throw .missingParameter("appName") }
+        guard appName.utf8.count <= 256 else { throw .invalidParameter("appName") }
+        switch type {
+        case "signInViaPopup", "linkViaPopup", "reauthViaPopup":
+            return .popup(apiKey: request.apiKey, appName: appName)
+        case "signInViaRedirect", "linkViaRedirect", "reauthViaRedirect":
+            guard let url = request.redirectURL, !url.isEmpty else { throw .missingParameter("redirectUrl") }
+            return .redirect(apiKey: request.apiKey, appName: appName, url: url)
+        default: throw .unsupportedAuthType
+        }
+    }
+
+    private func nativeDestination(
+        _ type: String,
+        _ request: Request
+    ) throws(HandlerError) -> HandlerVisit.Destination {
+        guard ["signInWithRedirect", "signInViaRedirect", "linkViaRedirect", "reauthViaRedirect"].contains(type) else {
+            throw .unsupportedAuthType
+        }
+        guard let sessionID = request.sessionID, !sessionID.isEmpty else { throw .missingParameter("sessionId") }
+        guard Self.isPlain(sessionID) else { throw .invalidParameter("sessionId") }
+        guard let bundleID = request.bundleID else {
+            guard let package = request.packageName, AppRegistration.isIdentifier(package) else {
+                throw .invalidParameter("apn")
+            }
+            return .android(package: package)
+        }
+        guard request.packageName == nil else { throw .invalidParameter("apn") }
+        guard AppRegistration.isIdentifier(bundleID) else { throw .invalidParameter("ibi") }
+        return .ios(bundleID: bundleID, scheme: try scheme(of: bundleID, request))
+    }
+
+    /// As SDKs for Apple's systems make it.
+    private func scheme(of bundleID: String, _ request: Request) throws(HandlerError) -> String {
+        if let clientID = request.clientID {
+            let scheme = clientID.split(separator: ".", omittingEmptySubsequences: false).reversed()
+                .joined(separator: ".")
+            guard AppRegistration.isScheme(scheme) else { throw .invalidParameter("clientId") }
+            return scheme
+        }
+        guard let appID = request.appID else {
+            guard AppRegistration.isScheme(bundleID) else { throw .invalidParameter("ibi") }
+            return bundleID
+        }
+        let scheme = "app-" + appID.replacing(":", with: "-")
+        guard AppRegistration.isScheme(scheme) else { throw .invalidParameter("appId") }
+        return scheme
+    }
+
+    private func eventID(of request: Request) throws(HandlerError) -> String? {
+        guard let eventID = request.eventID, !eventID.isEmpty else { return nil }
+        guard Self.isPlain(eventID) else { throw .invalidParameter("eventId") }
+        return eventID
+    }
+
+    /// The address of a page of the project, which may have a fragment (routes of single-page apps).
+    private func allows(_ url: String, _ caller: Caller) -> Bool {
+        let parts = url.utf8.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let page = parts.first, let uri = ContinueURI(String(Substring(page))) else { return false }
+        guard parts.count == 1 || parts[1].allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "\\") }) else {
+            return false
+        }
+        return uri.isAllowed(on: caller.project.settings.authorizedDomains, anyLoopback: self.parts.development)
+    }
+
+    /// What stands in links as it is: 256 letters, digits, `-`, `_` and `.` at most.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.count <= 256
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 48...57, 65...90, 97...122, 45, 46, 95: true
+                default: false
+                }
+            }
+    }
+
+    // MARK: The way there
+
+    /// Begins the flow.
+    ///
+    /// - Parameter page: the URL of the handler page, to which the provider sends the browser back.
+    /// - Throws: ``HandlerError``, ``AccountsError``; the SDK is to be told.
+    package func start(
+        _ visit: HandlerVisit,
+        _ request: Request,
+        page: String,
+        _ caller: Caller
+    ) async throws -> Started {
+        guard let provider = request.providerID, !provider.isEmpty else {
+            throw HandlerError.missingParameter("providerId")
+        }
+        guard request.tenantID?.isEmpty ?? true else { throw HandlerError.tenantNotFound }
+        let browser = BrowserSecret.make(for: caller.project, parts.random)
+        var start = CreateAuthURI.Request(providerID: provider)
+        start.continueURI = page
+        start.scopes = request.scopes
+        start.customParameters = request.customParameters.filter { !AuthorizationOptions.isReserved($0.key) }
+        start.purpose = Self.purpose(of: visit.authType)
+        start.visit = visit
+        start.browser = browser
+        start.sessionID =
+            switch visit.destination {
+            case .popup, .redirect: BrowserSecret.sessionID(of: browser)
+            case .ios, .android: request.sessionID
+            }
+        let started = try await CreateAuthURI(parts: parts).startFlow(start, caller)
+        return Started(authURI: started.authURI, state: started.state, browser: browser)
+    }
+
+    private static func purpose(of authType: String) -> CreateAuthURI.Request.Purpose {
+        if authType.hasPrefix("link") { return .link }
+        return authType.hasPrefix("reauth") ? .reauthenticate : .signIn
+    }
+}

@@ -1,0 +1,66 @@
+import StrictJSON
+
+/// What an SDK opened the handler page for, and where the page takes the result: kept with the flow while the person is
+/// at the provider.
+package struct HandlerVisit: Sendable, Hashable {
+    /// What the result is called (`type`), in the SDK's own word, such as `signInViaPopup`.
+    package var authType: String
+    /// Given back as it came.
+    package var eventID: String?
+    package var destination: Destination
+
+    package enum Destination: Sendable, Hashable {
+        /// The iframe that the SDK opened with this key and app name in the page that opened the window.
+        case popup(apiKey: String, appName: String)
+        /// The same iframe, in the page to which the browser goes.
+        case redirect(apiKey: String, appName: String, url: String)
+        /// A link that begins with `scheme://firebaseauth/link`.
+        case ios(bundleID: String, scheme: String)
+        case android(package: String)
+    }
+
+    package init(authType: String, eventID: String?, destination: Destination) {
+        self.authType = authType
+        self.eventID = eventID
+        self.destination = destination
+    }
+}
+
+extension HandlerVisit {
+    /// Members of an object that is open.
+    func write(to json: inout JSONText) {
+        json.member("authType", authType)
+        if let eventID { json.member("eventID", eventID) }
+        switch destination {
+        case .popup(let apiKey, let appName):
+            json.member("apiKey", apiKey)
+            json.member("appName", appName)
+        case .redirect(let apiKey, let appName, let url):
+            json.member("apiKey", apiKey)
+            json.member("appName", appName)
+            json.member("url", url)
+        case .ios(let bundleID, let scheme):
+            json.member("bundleID", bundleID)
+            json.member("scheme", scheme)
+        case .android(let package): json.member("package", package)
+        }
+    }
+
+    /// Reads what ``write(to:)`` wrote; nil for anything else.
+    init?(_ object: JSONObject) {
+        guard let authType = object["authType"]?.string else { return nil }
+        let destination: Destination
+        if let apiKey = object["apiKey"]?.string, let appName = object["appName"]?.string {
+            destination =
+                object["url"]?.string.map { .redirect(apiKey: apiKey, appName: appName, url: $0) }
+                ?? .popup(apiKey: apiKey, appName: appName)
+        } else if let bundleID = object["bundleID"]?.string, let scheme = object["scheme"]?.string {
+            destination = .ios(bundleID: bundleID, scheme: scheme)
+        } else if let package = object["package"]?.string {
+            destination = .android(package: package)
+        } else {
+            return nil
+        }
+        self.init(authType: authType, eventID: object["eventID"]?.string, destination: destination)
+    }
+}

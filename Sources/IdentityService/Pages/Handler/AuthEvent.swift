@@ -1,0 +1,77 @@
+import Federation
+
+/// The result of a visit at a provider, as SDKs read it.
+struct AuthEvent: Sendable {
+    var visit: HandlerVisit
+    /// Where the provider sent the browser; nil with a fault.
+    var urlResponse: String?
+    var postBody: String?
+    var sessionID: String?
+    var fault: HandlerFault?
+
+    /// What `handler.js` needs to bring it there, as members of an object that is open.
+    ///
+    /// - Parameter ownURL: where browsers reach this service.
+    func writeDelivery(to json: inout JSONWriter, ownURL: String) {
+        switch visit.destination {
+        case .popup(let apiKey, let appName):
+            json.member("apiKey", apiKey)
+            json.member("appName", appName)
+            json.object("event", write)
+        case .redirect(let apiKey, let appName, let url):
+            json.member("apiKey", apiKey)
+            json.member("appName", appName)
+            json.member("url", url)
+            json.object("event", write)
+        case .ios, .android: json.member("link", link(ownURL: ownURL))
+        }
+    }
+
+    /// SDKs test for values, and read all members: what is absent is null here.
+    private func write(to json: inout JSONWriter) {
+        func member(_ name: String, _ value: String?) {
+            if let value { json.member(name, value) } else { json.member(name, json: "null") }
+        }
+        member("type", visit.authType)
+        member("eventId", visit.eventID)
+        member("urlResponse", urlResponse)
+        member("sessionId", sessionID)
+        member("postBody", postBody)
+        member("tenantId", nil)
+        guard let fault else { return member("error", nil) }
+        json.object("error") { fault.write(to: &$0) }
+    }
+
+    /// The link that opens an app; nil for the web.
+    func link(ownURL: String) -> String? {
+        // A link is all that travels: what was posted goes into it.
+        let response = urlResponse.map { url in postBody.map { "\(url)?\($0)" } ?? url }
+        var result = response.map { [("link", $0)] } ?? []
+        if let fault {
+            var json = JSONWriter()
+            json.object { fault.write(to: &$0) }
+            result.append(("firebaseError", json.text))
+        }
+        let facts = [("authType", visit.authType)] + (visit.eventID.map { [("eventId", $0)] } ?? [])
+        switch visit.destination {
+        case .popup, .redirect: return nil
+        case .ios(let bundleID, let scheme):
+            let query = (facts + result).map { "\($0)=\(FormText.encode($1))" }.joined(separator: "&")
+            let host = scheme == bundleID ? "google" : "firebaseauth"
+            return "\(scheme)://\(host)/link?deep_link_id=\(FormText.encode("\(ownURL)/__/auth/callback?\(query)"))"
+        case .android(let package):
+            let extras = (facts + result).map { "S.\($0)=\(FormText.encode($1));" }.joined()
+            let fallback = FormText.encode("\(ownURL)/__/auth/handler")
+            return "intent://firebase.auth/#Intent;scheme=genericidp;package=\(package);\(extras)"
+                + "B.encryptionEnabled=false;S.browser_fallback_url=\(fallback);end;"
+        }
+    }
+}
+
+extension HandlerFault {
+    /// As SDKs read an error.
+    func write(to json: inout JSONWriter) {
+        json.member("code", "auth/\(code)")
+        json.member("message", text)
+    }
+}

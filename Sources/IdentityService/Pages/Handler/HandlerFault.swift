@@ -1,0 +1,66 @@
+import Accounts
+import HTTPTypes
+
+/// What the handler page says when a sign-in cannot go on: to the person, and to the SDK where that is to be told.
+struct HandlerFault: Sendable, Hashable {
+    var status: HTTPResponse.Status = .badRequest
+    /// Of the SDKs, behind `auth/`.
+    var code: String
+    /// For a person who makes an app; one line.
+    var text: String
+
+    /// - Throws: what is nobody's fault but the service's.
+    init(_ error: any Error) throws {
+        if let error = error as? HandlerError {
+            self.init(error)
+            return
+        }
+        let wire = WireError(mapping: error)
+        guard wire.status.kind != .serverError else { throw error }
+        let code =
+            switch wire.code {
+            case "OPERATION_NOT_ALLOWED": "operation-not-allowed"
+            case "USER_CANCELLED": "user-cancelled"
+            case "INVALID_IDP_RESPONSE", "INVALID_REQUEST_URI": "invalid-credential"
+            case "INVALID_ARGUMENT", nil: "argument-error"
+            // The provider's own configuration does not name this page, or is wrong.
+            default: "internal-error"
+            }
+        self.init(code: code, text: wire.message)
+    }
+
+    init(code: String, text: String) {
+        self.code = code
+        self.text = WireError.line(text)
+    }
+
+    private init(_ error: HandlerError) {
+        switch error {
+        case .missingParameter("apiKey"), .invalidParameter("apiKey"):
+            self.init(code: "invalid-api-key", text: "The API key names no project.")
+        case .missingParameter(let name): self.init(code: "argument-error", text: "The parameter \(name) is missing.")
+        case .invalidParameter(let name): self.init(code: "argument-error", text: "The parameter \(name) is not valid.")
+        case .unsupportedAuthType:
+            self.init(code: "operation-not-allowed", text: "This page does nothing of that authType.")
+        case .tenantNotFound: self.init(code: "invalid-tenant-id", text: "The tenant does not exist.")
+        case .unauthorizedDomain:
+            self.init(
+                code: "unauthorized-domain",
+                text: "The page to return to is on none of the project's authorized domains."
+            )
+        case .unregisteredApp:
+            self.init(code: "app-not-authorized", text: "The app to return to is not registered in the project.")
+        case .unknownFlow:
+            self.init(
+                code: "invalid-credential",
+                text: "This sign-in has ended, took too long, or was begun in another browser."
+            )
+        }
+    }
+
+    /// The browser keeps nothing by which it could be known again.
+    static let storageBlocked = HandlerFault(
+        code: "web-storage-unsupported",
+        text: "This browser keeps neither cookies nor data of this page."
+    )
+}

@@ -1,0 +1,76 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const storageKey = data.apiKey + ":" + data.appName;
+
+  /** The result of a redirect, once; web SDKs wait for one, be it that there is none. */
+  const takeStored = () => {
+    const key = "firebase:redirectEvent:" + storageKey;
+    try {
+      const text = sessionStorage.getItem(key);
+      sessionStorage.removeItem(key);
+      if (text) return JSON.parse(text);
+    } catch { /* What a browser forbids to keep is not there. */ }
+    return {
+      type: "unknown", eventId: null, urlResponse: null, sessionId: null, postBody: null, tenantId: null,
+      error: { code: "auth/no-auth-event", message: "There is no result of a redirect." },
+    };
+  };
+
+  /** Tells the page around; nil until it was heard of. */
+  let tell = null;
+  const waiting = [];
+  const relay = event => tell ? tell(event) : waiting.push(event);
+  const connect = way => {
+    if (tell) return;
+    tell = way;
+    tell(takeStored());
+    for (const event of waiting.splice(0)) tell(event);
+  };
+  const answers = {
+    ping: () => ({ status: "ACK" }),
+    // SDKs ask before popups, which need none of this frame's.
+    webStorageSupport: () => ({ status: "ACK", webStorageSupport: true }),
+  };
+
+  /** The page around speaks through gapi.js, the service's own. */
+  const isLoopback = host => host === "localhost" || host === "127.0.0.1" || host === "[::1]";
+  const isApp = origin => {
+    let url;
+    try { url = new URL(origin); } catch { return false; }
+    if (isLoopback(url.hostname) && data.anyLoopback) return true;
+    return (url.protocol === "https:" || isLoopback(url.hostname)) && data.domains.includes(url.hostname);
+  };
+  const speak = (message, origin) => {
+    const send = answer => parent.postMessage({ identity: true, ...answer }, origin);
+    if (message.kind === "hello") {
+      send({ kind: "ready" });
+      connect(authEvent => send({ kind: "call", type: "authEvent", data: { type: "authEvent", authEvent } }));
+    } else if (message.kind === "call" && Object.hasOwn(answers, message.type)) {
+      send({ kind: "answer", id: message.id, data: [answers[message.type]()] });
+    }
+  };
+
+  addEventListener("message", ({ data: message, origin, source }) => {
+    if (message === null || typeof message !== "object") return;
+    if (origin === location.origin && message.eventType === "sendAuthEvent") {
+      if (message.data?.storageKey === storageKey) relay(message.data.authEvent);
+    } else if (message.identity === true && source === parent && parent !== window && isApp(origin)) {
+      speak(message, origin);
+    }
+  });
+
+  /** The page around speaks through Google's loader. */
+  if (data.loader) {
+    const script = document.createElement("script");
+    script.src = data.loader;
+    script.onload = () => window.gapi.load("gapi.iframes", () => {
+      const page = gapi.iframes.getContext().getParentIframe();
+      if (!page) return;
+      const filter = gapi.iframes.CROSS_ORIGIN_IFRAMES_FILTER;
+      page.register("webStorageSupport", answers.webStorageSupport, filter);
+      connect(authEvent => page.send("authEvent", { type: "authEvent", authEvent }, () => {}, filter));
+    });
+    document.head.append(script);
+  }
+})();

@@ -1,0 +1,217 @@
+import Accounts
+import Federation
+import HTTPTypes
+import NIOCore
+import Projects
+import Secrets
+import StrictJSON
+
+/// `/__/auth/handler`: where SDKs send a browser for a sign-in at a provider, and where the provider sends it back.
+struct HandlerRoutes {
+    let accounts: AccountsService
+    let projectForKey: @Sendable (APIKey) -> Project?
+    let ownAddress: OwnPages
+
+    var routes: [Route] {
+        ["/__/auth/handler", "/emulator/auth/handler"].flatMap { path in
+            [
+                Route(.get, path, on: .service, errors: .page, .open(get)),
+                Route(.post, path, on: .service, errors: .page, .open(post)),
+            ]
+        }
+    }
+
+    private static let maximumForm = 65_536
+    /// By which `handler.js` shows what it kept.
+    private static let browserField = "identity.browser"
+
+    private func get(_ call: Call) async throws -> Response {
+        try await page {
+            let query = call.query
+            if try query.value("apiKey") != nil || query.value("authType") != nil || query.value("providerId") != nil {
+                return try await start(call)
+            }
+            let own = try ownAddress.url(for: call)
+            guard let state = try query.value("state"), !state.isEmpty else {
+                let fault = try HandlerFault(HandlerError.unknownFlow)
+                return .look(data: Self.data("fragment"), or: fault)
+            }
+            return try await takeBack(
+                call,
+                Answer(state: state, requestURI: "\(own)/__/auth/handler?\(call.rawQuery)"),
+                own
+            )
+        }
+    }
+
+    private func post(_ call: Call) async throws -> Response {
+        try await page {
+            guard call.body.readableBytes <= Self.maximumForm else { throw WireError.tooLarge }
+            let text = String(buffer: call.body)
+            guard let form = QueryItems(text) else { throw HandlerError.unknownFlow }
+            guard let state = try form.value("state"), !state.isEmpty else { throw HandlerError.unknownFlow }
+            let own = try ownAddress.url(for: call)
+            let pairs = FormText.pairs(text).filter { $0.name != Self.browserField }
+            let body = pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+            var answer = Answer(state: state, requestURI: "\(own)/__/auth/handler", postBody: body)
+            answer.shown = try form.value(Self.browserField)
+            return try await takeBack(call, answer, own)
+        }
+    }
+
+    /// A page of whatever came of it; what is the service's own fault is thrown.
+    private func page(_ make: () async throws -> HandlerPage) async throws -> Response {
+        do {
+            return try await make().response()
+        } catch {
+            return HandlerPage.ended(try HandlerFault(error)).response()
+        }
+    }
+
+    private static func data(_ action: String) -> JSONWriter {
+        data(action) { _ in }
+    }
+
+    private static func data(_ action: String, _ members: (inout JSONWriter) -> Void) -> JSONWriter {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("action", action)
+            members(&json)
+        }
+        return json
+    }
+
+    // MARK: To the provider
+
+    private func start(_ call: Call) async throws -> HandlerPage {
+        let own = try ownAddress.url(for: call)
+        guard let key = try call.query.value("apiKey"), !key.isEmpty else {
+            throw HandlerError.missingParameter("apiKey")
+        }
+        guard let project = projectForKey(APIKey(rawValue: key)) else { throw HandlerError.invalidParameter("apiKey") }
+        let caller = Caller(
+            project: project,
+            userAgent: call.device.userAgent,
+            addressPrefix: call.device.addressPrefix,
+            address: call.device.address,
+            subscriber: call.device.subscriber,
+            apiKey: key
+        )
+        let request = try Self.request(call.query, key: key)
+        let visit = try accounts.visitProvider.destination(of: request, caller)
+        do {
+            let started = try await accounts.visitProvider.start(
+                visit,
+                request,
+                page: "\(own)/__/auth/handler",
+                caller
+            )
+            let refusal = AuthEvent(visit: visit, fault: .storageBlocked)
+            let data = Self.data("start") { json in
+                json.member("state", started.state.reveal())
+                json.member("browser", started.browser.reveal())
+                json.member("url", started.authURI)
+                json.object("refusal") { refusal.writeDelivery(to: &$0, ownURL: own) }
+            }
+            let cookie = cookie(started.state.reveal(), started.browser.reveal(), seconds: 600, own)
+            return .start(authURI: started.authURI, data: data, cookie: cookie)
+        } catch {
+            return deliver(AuthEvent(visit: visit, fault: try HandlerFault(error)), state: nil, own)
+        }
+    }
+
+    private static func request(_ query: QueryItems, key: String) throws -> VisitProvider.Request {
+        /// Empty ones are absent: SDKs send some of them so.
+        func value(_ name: String) throws -> String? {
+            try query.value(name).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        var request = VisitProvider.Request(apiKey: key)
+        request.appName = try value("appName")
+        request.authType = try value("authType")
+        request.providerID = try value("providerId")
+        request.redirectURL = try value("redirectUrl")
+        request.eventID = try value("eventId")
+        request.tenantID = try value("tid")
+        request.sessionID = try value("sessionId")
+        request.bundleID = try value("ibi")
+        request.clientID = try value("clientId")
+        request.appID = try value("appId")
+        request.packageName = try value("apn")
+        request.scopes = try (value("scopes") ?? "").split { $0 == "," || $0 == " " }.map { String($0) }
+        if let text = try value("customParameters") {
+            guard text.utf8.count <= 16_384, let object = (try? JSONValue(Array(text.utf8), depth: 2))?.object else {
+                throw HandlerError.invalidParameter("customParameters")
+            }
+            for member in object.members {
+                guard let value = member.value.string,
+                    request.customParameters.updateValue(value, forKey: member.name) == nil
+                else { throw HandlerError.invalidParameter("customParameters") }
+            }
+        }
+        return request
+    }
+
+    // MARK: Back from it
+
+    /// What the provider sent the browser back with.
+    private struct Answer {
+        var state: String
+        var requestURI: String
+        var postBody: String?
+        /// What `handler.js` had kept, where no cookie came along.
+        var shown: String?
+    }
+
+    private func takeBack(_ call: Call, _ answer: Answer, _ own: String) async throws -> HandlerPage {
+        let name = Self.cookieName(answer.state)
+        let cookies = Cookie.values(name, isSecure: Self.isSecure(own), in: call.headers)
+        guard let browser = answer.shown ?? cookies.first else {
+            let data = Self.data("prove") { json in
+                json.member("state", answer.state)
+                json.member("fields", answer.postBody)
+            }
+            return .look(data: data, or: try HandlerFault(HandlerError.unknownFlow))
+        }
+        let returned = try await accounts.returnFromProvider(
+            requestURI: answer.requestURI,
+            postBody: answer.postBody,
+            browser: Secret(browser)
+        )
+        var event = AuthEvent(visit: returned.visit)
+        if let fault = returned.fault {
+            event.fault = try HandlerFault(fault)
+        } else {
+            event.urlResponse = answer.requestURI
+            event.postBody = answer.postBody
+            event.sessionID = returned.sessionID
+        }
+        return deliver(event, state: answer.state, own)
+    }
+
+    /// - Parameter state: of the flow, which needs the browser no longer; nil when none began.
+    private func deliver(_ event: AuthEvent, state: String?, _ own: String) -> HandlerPage {
+        let data = Self.data("deliver") { json in
+            json.member("state", state)
+            event.writeDelivery(to: &json, ownURL: own)
+        }
+        return .deliver(
+            event,
+            data: data,
+            link: event.link(ownURL: own),
+            cookies: state.map { [cookie($0, "", seconds: 0, own)] } ?? []
+        )
+    }
+
+    // MARK: The cookie
+
+    /// One for each flow: several windows may be at providers.
+    private static func cookieName(_ state: String) -> String {
+        "identity-flow-" + String(SecureHash.sha256Hex(state).prefix(16))
+    }
+
+    private static func isSecure(_ own: String) -> Bool { own.hasPrefix("https:") }
+
+    private func cookie(_ state: String, _ value: String, seconds: Int, _ own: String) -> Cookie {
+        Cookie(name: Self.cookieName(state), value: value, seconds: seconds, isSecure: Self.isSecure(own))
+    }
+}

@@ -1,0 +1,104 @@
+import Accounts
+import HTTPTypes
+import NIOCore
+import Projects
+import Storage
+
+/// `/__/auth/iframe`: the frame through which web SDKs hear of results; and what such a page loads besides.
+struct IframeRoutes {
+    let projectForKey: @Sendable (APIKey) -> Project?
+    let snapshot: @Sendable () -> ConfigurationSnapshot
+    let ownAddress: OwnPages
+    let development: Bool
+
+    var routes: [Route] {
+        [
+            Route(.get, "/__/auth/iframe", on: .service, errors: .page, .open(iframe)),
+            Route(.get, "/emulator/auth/iframe", on: .service, errors: .page, .open(iframe)),
+            Route(.get, "/__/auth/gapi.js", on: .service, errors: .status, .open(loader)),
+            Route(.get, "/__/firebase/init.json", on: .service, errors: .status, .open(initialize)),
+        ]
+    }
+
+    private static let googleLoader = "https://apis.google.com/js/api.js"
+    /// The loader, and the scripts that it loads.
+    private static let googleSources = ["https://apis.google.com/js/", "https://apis.google.com/_/scs/"]
+
+    private func iframe(_ call: Call) async throws -> Response {
+        let key = try call.query.value("apiKey") ?? ""
+        let appName = try call.query.value("appName") ?? ""
+        guard let project = projectForKey(APIKey(rawValue: key)), !key.isEmpty else {
+            return HandlerPage.ended(try HandlerFault(HandlerError.invalidParameter("apiKey"))).response()
+        }
+        guard (1...256).contains(appName.utf8.count) else {
+            return HandlerPage.ended(try HandlerFault(HandlerError.missingParameter("appName"))).response()
+        }
+        let settings = project.settings
+        var json = JSONWriter()
+        json.object { json in
+            json.member("apiKey", key)
+            json.member("appName", appName)
+            json.member("domains", strings: settings.authorizedDomains)
+            json.member("anyLoopback", development)
+            if settings.googleLoader { json.member("loader", Self.googleLoader) }
+        }
+        var page = Page(title: "Sign in", content: "")
+        page.script = PageFiles.iframeScript
+        page.data = json.text
+        page.frameAncestors = ancestors(settings.authorizedDomains)
+        if settings.googleLoader { page.scriptSources = Self.googleSources }
+        return page.response()
+    }
+
+    /// The project's domains with any port, as far as they can be written there: addresses of IPv6 cannot (CSP3 §2.3.1).
+    private func ancestors(_ domains: [String]) -> [String] {
+        let loopback = ["localhost", "127.0.0.1"]
+        let listed = domains.filter { domain in
+            !domain.isEmpty
+                && domain.utf8.allSatisfy { byte in
+                    switch byte {
+                    case 0x30...0x39, 0x61...0x7a: true
+                    default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+                    }
+                }
+        }
+        let named = listed + (development ? loopback.filter { !listed.contains($0) } : [])
+        return named.flatMap { domain in
+            ["https://\(domain):*"] + (loopback.contains(domain) ? ["http://\(domain):*"] : [])
+        }
+    }
+
+    /// What a page may load in the place of Google's loader.
+    private func loader(_ call: Call) async throws -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: "text/javascript; charset=utf-8", .cacheControl: "public, max-age=3600"],
+            body: ByteBuffer(string: PageFiles.loaderScript)
+        )
+    }
+
+    /// What an app needs to know of its project: of `apiKey`, or of the only project that there is.
+    private func initialize(_ call: Call) async throws -> Response {
+        let own = try ownAddress.url(for: call)
+        let snapshot = snapshot()
+        let found: (key: String, project: Project)?
+        if let key = try call.query.value("apiKey"), !key.isEmpty {
+            found = projectForKey(APIKey(rawValue: key)).map { (key, $0) }
+        } else {
+            let projects = snapshot.allProjects
+            found =
+                projects.count == 1
+                ? projects.first.flatMap { project in
+                    let key = snapshot.apiKey(of: project.id)?.rawValue ?? (development ? "any" : nil)
+                    return key.map { ($0, project) }
+                } : nil
+        }
+        guard let found else { throw WireError.projectNotFound }
+        return .json { json in
+            json.member("apiKey", found.key)
+            json.member("authDomain", own.split(separator: "/").dropFirst().first.map { String($0) })
+            json.member("projectId", found.project.id.rawValue)
+            json.member("messagingSenderId", String(found.project.number.rawValue))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// An app of the project on somebody's device, to which results of sign-ins may be sent.
+package struct AppRegistration: Sendable, Hashable, Codable {
+    package enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
+        case ios = "IOS"
+        case android = "ANDROID"
+    }
+
+    /// Made by the service.
+    package var id: String
+    package var platform: Platform
+    /// The bundle id (iOS) or the package name (Android).
+    package var identifier: String
+    /// The custom scheme by which iOS opens the app, in small letters: the reversed OAuth client id, or `app-` and the app
+    /// id; nil for an app that has the bundle id alone.
+    package var scheme: String?
+
+    /// Nil for what is no identifier or scheme.
+    package init?(id: String, platform: Platform, identifier: String, scheme: String?) {
+        guard Self.isIdentifier(identifier), scheme.map(Self.isScheme) ?? true, scheme == nil || platform == .ios else {
+            return nil
+        }
+        self.id = id
+        self.platform = platform
+        self.identifier = identifier
+        self.scheme = scheme?.lowercased()
+    }
+
+    /// Names in dots: a scheme of this form is nothing that a browser would run or open by itself.
+    package static func isIdentifier(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count > 1 && text.utf8.count <= 255
+            && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { isLetterOrDigit($0) || $0 == 45 || $0 == 95 } }
+            && text.utf8.first.map(isLetter) ?? false
+    }
+
+    /// RFC 3986 §3.1, with a dot or a hyphen in it, as those that SDKs make have and those of browsers have not.
+    package static func isScheme(_ text: String) -> Bool {
+        text.utf8.count <= 255 && text.utf8.first.map(isLetter) ?? false
+            && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == 43 || $0 == 45 || $0 == 46 }
+            && text.utf8.contains { $0 == 45 || $0 == 46 }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || (48...57).contains(byte) }
+}
+
+extension ProjectSettings {
+    /// Whether an app of iOS may be opened by a scheme: its own, or its bundle id.
+    package func allowsReturn(toBundle bundleID: String, scheme: String) -> Bool {
+        apps.contains { app in
+            app.platform == .ios && app.identifier == bundleID
+                && [app.scheme, bundleID.lowercased()].contains(scheme.lowercased())
+        }
+    }
+
+    package func allowsReturn(toPackage name: String) -> Bool {
+        apps.contains { $0.platform == .android && $0.identifier == name }
+    }
+}

@@ -1,0 +1,246 @@
+import Development
+import Foundation
+import Linking
+import Projects
+import TestKit
+import Testing
+
+@Suite("Attacks on the handler page", .database, .testProvider)
+struct HandlerThreatTests {
+    typealias Kind = ProviderScene.Kind
+
+    // MARK: Whose browser it is
+
+    @Test(
+        "T-B1: only the browser that began is brought to an end, and once",
+        arguments: [Kind.oidc, .apple, .yahooJapan]
+    )
+    func otherBrowser(_ kind: Kind) async throws {
+        try await ProviderScene.runPages(kind) { scene in
+            let attackers = try await scene.open(scene.parameters())
+            let victims = try await scene.open(scene.parameters())
+            let visit = try await scene.visit(attackers)
+            let name = String(attackers.cookie?.prefix { $0 != "=" } ?? "")
+            let secret = try #require(victims.data["browser"]?.string)
+            // The victim's browser is led to the attacker's callback.
+            for cookie in [
+                nil, victims.cookie, "\(name)=", "\(name)=guess", "\(name)=\(secret)", "x\(attackers.cookie ?? "")",
+            ] {
+                let page = try await scene.comeBack(visit, cookie: cookie)
+                #expect(page.event == nil, "\(cookie ?? "none")")
+                #expect(page.code == "auth/invalid-credential", "\(cookie ?? "none")")
+            }
+            for browser in ["", "guess", secret, String(secret.dropLast()), "0.\(secret)"] {
+                let page = try await scene.comeBack(visit, cookie: nil, browser: browser)
+                #expect(page.event == nil && page.code == "auth/invalid-credential", "\(browser)")
+            }
+            // None of that ended it.
+            let result = try await scene.comeBack(visit, cookie: attackers.cookie)
+            #expect(result.event?["sessionId"]?.string != nil, "\(result.reply)")
+            let again = try await scene.comeBack(visit, cookie: attackers.cookie)
+            #expect(again.event == nil && again.code == "auth/invalid-credential")
+            #expect(try await scene.signIn(with: result.event).status == 200)
+        }
+    }
+
+    @Test("a browser that sends no cookie shows what the page kept", arguments: [Kind.oidc, .apple, .yahooJapan])
+    func keptSecret(_ kind: Kind) async throws {
+        try await ProviderScene.runPages(kind) { scene in
+            let page = try await scene.open(scene.parameters())
+            let visit = try await scene.visit(page)
+            let look = try await scene.comeBack(visit, cookie: nil)
+            #expect(look.action == "prove" && look.event == nil)
+            #expect(look.data["state"] == page.data["state"])
+            let result = try await scene.comeBack(visit, cookie: nil, browser: page.data["browser"]?.string)
+            let event = try #require(result.event, "\(result.reply)")
+            #expect(event["postBody"]?.string?.contains("identity.browser") == false)
+            #expect(try await scene.signIn(with: event).status == 200)
+        }
+    }
+
+    @Test("T-A14: a link flow that somebody else's browser began is not ended here")
+    func forcedLink() async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let page = try await scene.open(scene.parameters("linkViaPopup"))
+            let visit = try await scene.visit(page)
+            let delivered = try await scene.comeBack(visit, cookie: nil)
+            #expect(delivered.event == nil && delivered.data["sessionId"] == nil)
+            // Nor does the address alone link anything, without the session id that only the first browser gets.
+            let victim = try await scene.service.signUp("victim@example.com")
+            scene.secrets.add("victim@example.com")
+            let reply = try await scene.service.finishFlow(at: visit.url, sessionID: "guess", idToken: victim.idToken)
+            #expect(reply.code == "INVALID_IDP_RESPONSE")
+        }
+    }
+
+    @Test("T-B16: what a page of one flow holds ends no other flow")
+    func pageOfAnotherFlow() async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let first = try await scene.open(scene.parameters())
+            let second = try await scene.open(scene.parameters())
+            #expect(first.cookie != second.cookie && first.data["browser"] != second.data["browser"])
+            let visit = try await scene.visit(first)
+            let mixed = try await scene.comeBack(visit, cookie: nil, browser: second.data["browser"]?.string)
+            #expect(mixed.event == nil)
+            let both = "\(second.cookie ?? ""); \(first.cookie ?? "")"
+            #expect(try await scene.comeBack(visit, cookie: both).event != nil, "two windows at a time")
+        }
+    }
+
+    @Test("a flow ends after ten minutes, and with the domain or the app that it would go to")
+    func ends() async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let late = try await scene.open(scene.parameters())
+            let visit = try await scene.visit(late)
+            scene.service.clock.advance(by: 601)
+            #expect(try await scene.comeBack(visit, cookie: late.cookie).code == "auth/invalid-credential")
+            let page = try await scene.open(scene.parameters("signInViaRedirect"))
+            let other = try await scene.visit(page)
+            _ = try await scene.service.admin(
+                "config?updateMask=authorizedDomains",
+                ["authorizedDomains": ["app.example.com"]],
+                method: "PATCH",
+                version: "v2"
+            )
+            let result = try await scene.comeBack(other, cookie: page.cookie)
+            #expect(result.code == "auth/unauthorized-domain" && result.event == nil)
+        }
+    }
+
+    // MARK: Where browsers are sent
+
+    @Test("T-B6, T-B7: no page but the project's own is returned to, not even with an error")
+    func openRedirect() async throws {
+        let domains = ["app.example.com", "localhost", "xn--bcher-kva.example"]
+        try await ProviderScene.runPages(.oidc) {
+            $0.service.settings.authorizedDomains = domains
+        } _: { scene in
+            // A fragment and a parameter of that name are the app's own matter here.
+            let harmless = [
+                "https://app.example.com/#", "https://app.example.com/?", "https://app.example.com/?a=b&STATE=x",
+            ]
+            let malicious = ContinueURIThreatTests.malicious.filter { uri in !harmless.contains { uri.hasPrefix($0) } }
+            #expect(malicious.count > 60)
+            let more = ["https://evil.example/#https://app.example.com/", #"https://app.example.com/#\\evil.example"#]
+            for uri in malicious + more {
+                for type in ["signInViaRedirect", "signInViaPopup"] {
+                    for provider in [scene.provider.rawValue, "oidc.nobody"] {
+                        let parameters = scene.parameters(type).filter {
+                            !["redirectUrl", "providerId"].contains($0.0)
+                        }
+                        let page = try await scene.open(
+                            parameters + [("redirectUrl", uri), ("providerId", provider)]
+                        )
+                        #expect(page.reply.status == 400 && page.data == .null, "\(uri)")
+                        #expect(page.code == "auth/unauthorized-domain" && !page.text.contains("href"), "\(uri)")
+                    }
+                }
+            }
+            // The other way round, the provider's answer names a target of its own.
+            let page = try await scene.open(scene.parameters("signInViaRedirect"))
+            let state = try #require(page.data["state"]?.string)
+            let result = try await scene.open(
+                [("error", "access_denied"), ("state", state), ("redirectUrl", "https://evil.example")],
+                cookie: page.cookie
+            )
+            #expect(result.data["url"] == "http://localhost:8000/app?a=b#/route")
+            #expect(result.event?["error"]?["code"] == "auth/user-cancelled")
+            let foreign = try await scene.open([
+                ("error", "access_denied"), ("state", "x"), ("continueUri", "https://evil.example"),
+            ])
+            #expect(foreign.action == "prove" && !foreign.text.contains("evil.example"))
+        }
+    }
+
+    // MARK: Pages
+
+    @Test(
+        "T-B11, T-B12, T-B13: pages go into no cache, referrer or frame, and are no redirect",
+        arguments: [Kind.oidc, .apple]
+    )
+    func headers(_ kind: Kind) async throws {
+        try await ProviderScene.runPages(kind) { scene in
+            let page = try await scene.open(scene.parameters())
+            let result = try await scene.comeBack(try await scene.visit(page), cookie: page.cookie)
+            let ended = try await scene.open([("state", "x")])
+            for page in [page, result, ended] {
+                let response = page.reply.response
+                #expect(!(300..<400).contains(response.status) && response.header("location") == nil)
+                #expect(response.header("cache-control") == "no-store")
+                #expect(response.header("referrer-policy") == "no-referrer")
+                #expect(response.header("cross-origin-opener-policy") == "unsafe-none")
+                #expect(response.header("x-content-type-options") == "nosniff")
+                let policy = try #require(response.header("content-security-policy"))
+                #expect(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"))
+                #expect(policy.firstMatch(of: #/script-src 'nonce-[A-Za-z0-9_-]{43}';/#) != nil, "\(policy)")
+                #expect(response.body.count < 20_000)
+                #expect(page.text.firstMatch(of: #/(src|href)="https?://(?!127\.0\.0\.1)/#) == nil, "another host")
+            }
+        }
+    }
+
+    @Test("T-B14: nothing that comes in becomes a script, or markup")
+    func script() async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let hostile = #"</script><script>alert(1)</script><img src=x onerror=alert(1)>"'&<!--"#
+            for (name, _) in scene.parameters() + [
+                ("ibi", ""), ("apn", ""), ("tid", ""), ("sessionId", ""), ("hl", ""),
+            ] {
+                let parameters = scene.parameters().filter { $0.0 != name } + [(name, hostile)]
+                expectInert(try await scene.open(parameters), name)
+            }
+            for name in ["error_description", "code", "iss", "state"] {
+                let page = try await scene.open(scene.parameters())
+                let state = name == "state" ? [] : [("state", page.data["state"]?.string ?? "")]
+                let fields = state + [("error", hostile), (name, hostile)]
+                let query = try await scene.open(fields, cookie: page.cookie)
+                expectInert(query, name)
+                let other = try await scene.open(scene.parameters())
+                let posted = (name == "state" ? [] : [("state", other.data["state"]?.string ?? "")]) + [(name, hostile)]
+                let reply = try await scene.service.send(
+                    "POST",
+                    ProviderScene.handler,
+                    headers: other.cookie.map { [("Cookie", $0)] } ?? [],
+                    body: Array(FormFields(pairs: posted).text.utf8)
+                )
+                expectInert(try OpenedPage(reply), name)
+            }
+        }
+    }
+
+    private func expectInert(_ page: OpenedPage, _ name: String) {
+        let text = page.text
+        #expect(!text.contains("<script>alert") && !text.contains("<img") && !text.contains("<!--"), "\(name)")
+        // One block of data at most, and one script of ours.
+        #expect(text.components(separatedBy: "<script").count <= 3, "\(name)")
+        #expect(page.reply.response.header("content-security-policy")?.contains("unsafe-inline") == false)
+    }
+
+    // MARK: Cookies
+
+    @Test("T-D9: each flow has a cookie of its own, made anew, out of the reach of scripts and other hosts")
+    func cookies() async throws {
+        try await ProviderScene.runPages(.oidc) {
+            $0.service.ownPages = false
+        } _: { scene in
+            let first = try await scene.open(scene.parameters())
+            let header = try #require(first.cookies.first)
+            #expect(first.cookies.count == 1)
+            #expect(header.hasPrefix("__Host-identity-flow-"))
+            for attribute in ["Path=/", "HttpOnly", "Secure", "SameSite=None", "Max-Age=600"] {
+                #expect(header.split(separator: "; ").contains { $0 == attribute }, "\(header)")
+            }
+            #expect(!header.lowercased().contains("domain"))
+            let preset = try await scene.open(scene.parameters(), cookie: first.cookie)
+            #expect(preset.cookie != nil && preset.cookie != first.cookie)
+            let request = FormFields(SplitURL(first.data["url"]?.string ?? "")?.query ?? "")
+            #expect(request["redirect_uri"] == "https://id.example.com/__/auth/handler")
+            let result = try await scene.open(
+                [("error", "access_denied"), ("state", first.data["state"]?.string ?? "")],
+                cookie: first.cookie
+            )
+            #expect(result.event?["error"]?["code"] == "auth/user-cancelled")
+            #expect(result.cookies.first?.contains("Max-Age=0") == true, "it is taken back at the end")
+        }
+    }
+}

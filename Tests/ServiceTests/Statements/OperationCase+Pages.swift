@@ -1,0 +1,76 @@
+import Development
+import Linking
+import Projects
+import Storage
+import TestKit
+
+extension OperationCase {
+    static let pages: [OperationCase] = [
+        handler("handlerPage, the way to the provider", "/__/auth/handler"),
+        callback("handlerPage, the way back", "GET", "/__/auth/handler"),
+        callback("handlerCallback", "POST", "/__/auth/handler"),
+        handler("emulatorHandlerPage", "/emulator/auth/handler"),
+        callback("emulatorHandlerCallback", "POST", "/emulator/auth/handler"),
+        page("iframePage", "/__/auth/iframe?appName=x&apiKey="),
+        page("emulatorIframePage", "/emulator/auth/iframe?appName=x&apiKey="),
+        page("iframeLoader", "/__/auth/gapi.js?v="),
+        page("initializeApp", "/__/firebase/init.json?apiKey="),
+        app("listApps") { try await $0.service.admin("apps", version: "v2") },
+        app("createApp") {
+            try await $0.service.admin(
+                "apps",
+                ["platform": "ANDROID", "packageName": "com.example.new"],
+                version: "v2"
+            )
+        },
+        app("deleteApp") { world in
+            let id = world.service.stores.configuration.snapshot.project(world.service.project.id)?.settings.apps.first?
+                .id
+            return try await world.service.admin("apps/\(id ?? "")", method: "DELETE", version: "v2")
+        },
+    ]
+
+    private static func open(_ path: String, _ world: LinkingWorld) async throws -> OpenedPage {
+        let fields = [
+            ("apiKey", world.service.apiKey), ("appName", "x"), ("authType", "signInViaPopup"),
+            ("providerId", LinkingWorld.acmeID.rawValue),
+        ]
+        return try OpenedPage(try await world.service.send("GET", "\(path)?\(FormFields(pairs: fields).text)"))
+    }
+
+    private static func handler(_ name: String, _ path: String) -> OperationCase {
+        OperationCase(name) { world in
+            _ = try await open(path, world)
+            return { try await open(path, world).reply }
+        }
+    }
+
+    private static func callback(_ name: String, _ method: String, _ path: String) -> OperationCase {
+        OperationCase(name) { world in
+            let page = try await open(path, world)
+            let answer = FormFields(pairs: [("code", "x"), ("state", page.data["state"]?.string ?? "")]).text
+            let headers = [("Cookie", page.cookie ?? "")]
+            return {
+                guard method == "POST" else {
+                    return try await world.service.send("GET", "\(path)?\(answer)", headers: headers)
+                }
+                return try await world.service.send("POST", path, headers: headers, body: Array(answer.utf8))
+            }
+        }
+    }
+
+    private static func page(_ name: String, _ path: String) -> OperationCase {
+        OperationCase(name) { world in { try await world.service.send("GET", path + world.service.apiKey) } }
+    }
+
+    private static func app(
+        _ name: String,
+        _ request: @escaping @Sendable (LinkingWorld) async throws -> Reply
+    ) -> OperationCase {
+        OperationCase(name) { world in
+            let app: JSON = ["platform": "ANDROID", "packageName": "com.example.app"]
+            _ = try await world.service.admin("apps", app, version: "v2")
+            return { try await request(world) }
+        }
+    }
+}
