@@ -385,6 +385,16 @@ class Bench:
         self.folder = tempfile.mkdtemp(prefix="bench-")
         self.rows, self.json = [], {}
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """Stops what it started."""
+        if hasattr(self.service, "process"):
+            self.service.stop()
+        if hasattr(self, "provider"):
+            self.provider.stop()
+
     def prepare(self):
         self.postgres.sql("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
         self.service.run("migrate")
@@ -729,14 +739,8 @@ def main():
         return Remote(options).run()
     if "DATABASE_URL" not in os.environ:
         fail("run it by scripts/with-postgres, as `make bench` does")
-    bench = Bench(options, os.environ["DATABASE_URL"], options.program)
-    try:
+    with Bench(options, os.environ["DATABASE_URL"], options.program) as bench:
         bench.run()
-    finally:
-        if hasattr(bench.service, "process"):
-            bench.service.stop()
-        if hasattr(bench, "provider"):
-            bench.provider.stop()
 
 
 if __name__ == "__main__":

@@ -95,16 +95,10 @@ def main():
         bench.fail("run it by scripts/with-postgres, as `make bench-overload` does")
     port = 19_000 + os.getpid() % 900
     os.environ["IDENTITY_METRICS_BIND"] = f"127.0.0.1:{port}"
-    run = Overload(options, os.environ["DATABASE_URL"], options.program)
-    run.metrics = f"http://127.0.0.1:{port}/metrics"
-    try:
+    with Overload(options, os.environ["DATABASE_URL"], options.program) as run:
+        run.metrics = f"http://127.0.0.1:{port}/metrics"
         run.prepare()
         run.run()
-    finally:
-        if hasattr(run.service, "process"):
-            run.service.stop()
-        if hasattr(run, "provider"):
-            run.provider.stop()
 
 
 if __name__ == "__main__":

@@ -88,15 +88,9 @@ def main():
     options = parser.parse_args()
     if "DATABASE_URL" not in os.environ:
         bench.fail("run it by scripts/with-postgres, as `make bench-timing` does")
-    run = Timing(options, os.environ["DATABASE_URL"], options.program)
-    try:
+    with Timing(options, os.environ["DATABASE_URL"], options.program) as run:
         run.prepare()
         run.run()
-    finally:
-        if hasattr(run.service, "process"):
-            run.service.stop()
-        if hasattr(run, "provider"):
-            run.provider.stop()
 
 
 if __name__ == "__main__":

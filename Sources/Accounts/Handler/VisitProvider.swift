@@ -124,14 +124,8 @@ package struct VisitProvider: Sendable {
         return eventID
     }
 
-    /// The address of a page of the project, which may have a fragment (routes of single-page apps).
     private func allows(_ url: String, _ caller: Caller) -> Bool {
-        let parts = url.utf8.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
-        guard let page = parts.first, let uri = ContinueURI(String(Substring(page))) else { return false }
-        guard parts.count == 1 || parts[1].allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "\\") }) else {
-            return false
-        }
-        return uri.isAllowed(on: caller.project.settings.authorizedDomains, anyLoopback: self.parts.development)
+        (try? parts.continueURL(url, caller)) ?? nil != nil
     }
 
     /// What stands in links as it is: 256 letters, digits, `-`, `_` and `.` at most.

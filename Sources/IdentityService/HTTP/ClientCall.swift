@@ -1,4 +1,5 @@
 package import Accounts
+import Projects
 
 /// A call of an app: the API key named its project.
 package struct ClientCall: Sendable {
@@ -16,5 +17,20 @@ package struct ClientCall: Sendable {
         let body = try call.json()
         if let tenant = try body.string("tenantId"), !tenant.isEmpty { throw WireError("INVALID_TENANT_ID") }
         return body
+    }
+}
+
+extension Caller {
+    /// Who makes a call, once its API key has named the project.
+    init(_ call: Call, project: Project, apiKey: String?, language: String? = nil) {
+        self.init(
+            project: project,
+            userAgent: call.device.userAgent,
+            addressPrefix: call.device.addressPrefix,
+            address: call.device.address,
+            subscriber: call.device.subscriber,
+            apiKey: apiKey,
+            language: language
+        )
     }
 }

@@ -9,6 +9,8 @@ extension HTTPField.Name {
     static let hostField = named("host")
     static let requestID = named("x-request-id")
     static let forwardedFor = named("x-forwarded-for")
+    /// Whose page sends a request (Fetch Metadata, W3C).
+    static let secFetchSite = named("sec-fetch-site")
     static let referrerPolicy = named("referrer-policy")
     static let requestPrivateNetwork = named("access-control-request-private-network")
     static let allowPrivateNetwork = named("access-control-allow-private-network")

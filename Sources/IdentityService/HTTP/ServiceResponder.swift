@@ -123,15 +123,8 @@ package struct ServiceResponder: Sendable {
             return try await form.handler(AdminCall(call: call, admin: admin, project: project))
         case .client(_, let handler):
             let project = try gate.project(query: query, headers: request.headers, host: route.host)
-            let caller = Caller(
-                project: project,
-                userAgent: call.device.userAgent,
-                addressPrefix: call.device.addressPrefix,
-                address: call.device.address,
-                subscriber: call.device.subscriber,
-                apiKey: try gate.key(query, request.headers),
-                language: call.language
-            )
+            let key = try gate.key(query, request.headers)
+            let caller = Caller(call, project: project, apiKey: key, language: call.language)
             return try await handler(ClientCall(call: call, caller: caller))
         case .admin(let scope, let handler):
             let hasKey = try gate.key(query, request.headers) != nil

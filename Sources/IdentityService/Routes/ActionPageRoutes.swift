@@ -107,15 +107,7 @@ struct ActionPageRoutes {
                 throw WireError.invalidAPIKey(.identityToolkit)
             }
             context.project = project
-            let caller = Caller(
-                project: project,
-                userAgent: call.device.userAgent,
-                addressPrefix: call.device.addressPrefix,
-                address: call.device.address,
-                subscriber: call.device.subscriber,
-                apiKey: link.apiKey,
-                language: link.language
-            )
+            let caller = Caller(call, project: project, apiKey: link.apiKey, language: link.language)
             return try await body(ActionPage(context: context, link: link), caller)
         } catch let refused as RefusedPage {
             throw refused

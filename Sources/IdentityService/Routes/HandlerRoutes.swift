@@ -22,7 +22,7 @@ struct HandlerRoutes {
     }
 
     private static let maximumForm = 65_536
-    /// By which `handler.js` shows what it kept.
+    /// By which `handler.js` shows what it kept, where no cookie comes along.
     private static let browserField = "identity.browser"
 
     private func get(_ call: Call) async throws -> Response {
@@ -54,7 +54,9 @@ struct HandlerRoutes {
             let pairs = FormText.pairs(text).filter { $0.name != Self.browserField }
             let body = pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
             var answer = Answer(state: state, requestURI: "\(own)/__/auth/handler", postBody: body)
-            answer.shown = try form.value(Self.browserField)
+            // Anybody's page can have a browser post a secret of its own maker's; what browsers say of a request's origin
+            // no page can change (T-B1).
+            if call.headers[.secFetchSite] == "same-origin" { answer.shown = try form.value(Self.browserField) }
             return try await takeBack(call, answer, own)
         }
     }
@@ -89,14 +91,7 @@ struct HandlerRoutes {
             throw HandlerError.missingParameter("apiKey")
         }
         guard let project = projectForKey(APIKey(rawValue: key)) else { throw HandlerError.invalidParameter("apiKey") }
-        let caller = Caller(
-            project: project,
-            userAgent: call.device.userAgent,
-            addressPrefix: call.device.addressPrefix,
-            address: call.device.address,
-            subscriber: call.device.subscriber,
-            apiKey: key
-        )
+        let caller = Caller(call, project: project, apiKey: key)
         let request = try Self.request(call.query, key: key)
         let visit = try accounts.visitProvider.destination(of: request, caller)
         do {

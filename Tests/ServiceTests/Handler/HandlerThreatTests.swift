@@ -34,6 +34,12 @@ struct HandlerThreatTests {
                 let page = try await scene.comeBack(visit, cookie: nil, browser: browser)
                 #expect(page.event == nil && page.code == "auth/invalid-credential", "\(browser)")
             }
+            // The attacker's page knows the attacker's secret, and has the victim's browser post it.
+            for site in [nil, "cross-site", "same-site", "none"] {
+                let own = attackers.data["browser"]?.string
+                let page = try await scene.comeBack(visit, cookie: victims.cookie, browser: own, from: site)
+                #expect(page.event == nil && page.code == "auth/invalid-credential", "\(site ?? "none said")")
+            }
             // None of that ended it.
             let result = try await scene.comeBack(visit, cookie: attackers.cookie)
             #expect(result.event?["sessionId"]?.string != nil, "\(result.reply)")

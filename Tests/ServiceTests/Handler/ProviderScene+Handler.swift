@@ -92,8 +92,18 @@ extension ProviderScene {
     }
 
     /// Opens the page again with the provider's answer; a fragment as `handler.js` posts it.
-    func comeBack(_ visit: Visit, cookie: String?, browser: String? = nil) async throws -> OpenedPage {
+    ///
+    /// - Parameters:
+    ///   - browser: what `handler.js` kept, and shows where no cookie comes along.
+    ///   - site: whose page does that, as browsers say it.
+    func comeBack(
+        _ visit: Visit,
+        cookie: String?,
+        browser: String? = nil,
+        from site: String? = "same-origin"
+    ) async throws -> OpenedPage {
         var headers = cookie.map { [("Cookie", $0)] } ?? []
+        if let site { headers.append(("Sec-Fetch-Site", site)) }
         let path = String(visit.url.dropFirst(service.baseURL.count))
         var fields = visit.posted
         if path.contains("#") { fields = visit.fragment }
