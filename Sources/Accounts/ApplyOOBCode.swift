@@ -16,7 +16,7 @@ package struct ApplyOOBCode: Sendable {
 
     /// - Parameter type: of the only codes that are taken; nil for each of the four.
     package func callAsFunction(_ text: String?, as type: OOBCodeType? = nil, _ caller: Caller) async throws -> Result {
-        let code = try await parts.findCode(text, caller)
+        let code = try await parts.findCode(text, caller).code
         let types: [OOBCodeType] = [.verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor]
         guard types.contains(code.type), type == nil || type == code.type else { throw AccountsError.invalidOOBCode }
         let seconds = parts.seconds

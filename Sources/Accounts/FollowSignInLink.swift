@@ -12,7 +12,7 @@ package struct FollowSignInLink: Sendable {
     package func callAsFunction(_ code: Secret?, continueURL: String?, _ caller: Caller) async throws -> String {
         guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
         guard let url = try parts.continueURL(continueURL, caller) else { throw AccountsError.missingContinueURI }
-        let found = try await parts.findCode(code?.reveal(), caller)
+        let found = try await parts.findCode(code?.reveal(), caller).code
         guard let code, found.type == .emailSignIn else { throw AccountsError.invalidOOBCode }
         return ActionLink.inApp(
             url,

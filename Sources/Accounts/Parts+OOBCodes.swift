@@ -106,13 +106,15 @@ extension Parts {
     /// The code that a request shows.
     ///
     /// - Throws: ``AccountsError/invalidOOBCode`` for what is none, was used or replaced; ``AccountsError/expiredOOBCode``.
-    func findCode(_ text: String?, _ caller: Caller) async throws -> OOBCode {
+    func findCode(_ text: String?, _ caller: Caller) async throws -> FoundCode {
         guard let text, !text.isEmpty else { throw AccountsError.missingOOBCode }
-        guard Base64URL.decode(text)?.count == 32,
-            let code = try await stores.oobCodes.find(Secret(text), within: codeLimits(caller), in: caller.scope)
-        else { throw AccountsError.invalidOOBCode }
-        guard code.validUntil > now() else { throw AccountsError.expiredOOBCode }
-        return code
+        guard Base64URL.decode(text)?.count == 32 else { throw AccountsError.invalidOOBCode }
+        guard let found = try await stores.oobCodes.find(Secret(text), in: caller.scope) else {
+            try await stores.rateLimits.take(codeLimits(caller))
+            throw AccountsError.invalidOOBCode
+        }
+        guard found.code.validUntil > now() else { throw AccountsError.expiredOOBCode }
+        return found
     }
 }
 

@@ -20,7 +20,7 @@ package struct ResetPassword: Sendable {
         _ caller: Caller
     ) async throws -> Result {
         guard caller.project.settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
-        let code = try await parts.findCode(text, caller)
+        let code = try await parts.findCode(text, caller).code
         guard let newPassword, !newPassword.isEmpty, code.type == .passwordReset else {
             return Result(code: code, factor: try await factor(of: code, caller))
         }

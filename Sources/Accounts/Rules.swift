@@ -98,7 +98,7 @@ extension AccountsError {
     /// A code that somebody else used a moment before reads as one that was used long ago.
     init(_ spent: SpentCode) {
         self =
-            switch spent.code {
+            switch spent.code.kind {
             case .mail: .invalidOOBCode
             case .sms: .invalidSessionInfo
             }

@@ -29,7 +29,7 @@ package struct ShowAction: Sendable {
         guard type != .passwordReset || caller.project.settings.passwordSignIn else {
             throw AccountsError.passwordSignInDisabled
         }
-        let code = try await parts.findCode(text, caller)
+        let code = try await parts.findCode(text, caller).code
         guard code.type == type, type != .emailSignIn else { throw AccountsError.invalidOOBCode }
         let id = code.revertedFactor?.account ?? AccountID(code.owner)
         guard let account = try await parts.accounts.find(id, session: nil, in: caller.scope)?.account else {

@@ -26,21 +26,22 @@ package struct SignInWithEmailLink: Sendable {
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
         guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
         guard let email = request.email, !email.isEmpty else { throw AccountsError.missingEmail }
-        let code = try await parts.findCode(request.code, caller)
+        var found = try await parts.findCode(request.code, caller)
+        let code = found.code
         guard code.type == .emailSignIn else { throw AccountsError.invalidOOBCode }
         // The person names the address: a link that was passed on signs nobody in by itself.
         guard EmailAddress(email)?.canonical == code.email.canonical else { throw AccountsError.emailOfAnotherCode }
         let address = code.email
         if let idToken = request.idToken { return try await link(address, code, idToken: idToken, caller) }
         for _ in 0..<3 {
-            let found = try await parts.accounts.find(AccountSelectors(emails: [address]), in: caller.scope).first
             let result =
-                if let found {
-                    try await signIn(to: found, address, code, caller)
+                if let holder = found.holder {
+                    try await signIn(to: holder, address, code, caller)
                 } else {
                     try await signUp(address, code, caller)
                 }
             if let result { return result }
+            found = try await parts.findCode(request.code, caller)
         }
         throw AccountsError.contended
     }
@@ -112,11 +113,10 @@ package struct SignInWithEmailLink: Sendable {
         let session = parts.prepareSession(nil, provider: .password, caller: caller)
         let entrance = try await parts.admit(found, session, method: .emailLink, caller)
         do {
-            let isSignedIn = try await parts.accounts.signIn(
-                to: found,
-                by: .email(address),
+            let isSignedIn = try await parts.accounts.openSession(
+                entrance.session.values,
+                for: found,
                 spending: .mail(code.hash),
-                session: entrance.session.values,
                 amendment: entrance.amendment,
                 in: caller.scope,
                 now: parts.now()

@@ -81,11 +81,10 @@ package struct SignInWithPhoneNumber: Sendable {
         let session = parts.prepareSession(nil, provider: .phone, caller: caller)
         let entrance = try await parts.admit(account, session, caller)
         let isSignedIn = try await spending {
-            try await parts.accounts.signIn(
-                to: account,
-                by: .phone(proof.phoneNumber),
+            try await parts.accounts.openSession(
+                entrance.session.values,
+                for: account,
                 spending: proof.code,
-                session: entrance.session.values,
                 amendment: entrance.amendment,
                 in: caller.scope,
                 now: parts.now()
@@ -163,8 +162,8 @@ package struct SignInWithPhoneNumber: Sendable {
     /// The number is another account's: a code becomes a proof that signs in to that one, a proof is refused.
     private func refuse(_ proof: Proof, idToken: String, _ caller: Caller) async throws -> Result {
         _ = try await parts.authenticate(idToken, caller: caller)
-        guard case .sms(let hash)? = proof.code else { throw AccountsError.phoneNumberExists }
-        guard try await parts.stores.verificationCodes.spend(hash, in: caller.scope) else {
+        guard let code = proof.code else { throw AccountsError.phoneNumberExists }
+        guard try await parts.stores.verificationCodes.spend(code.hash, in: caller.scope) else {
             throw AccountsError.invalidSessionInfo
         }
         let sealed = try TemporaryProof(of: proof.phoneNumber, now: parts.seconds)

@@ -18,7 +18,7 @@ struct WaitingMail {
             guard let mail = try? JSONDecoder().decode(Mail.self, from: Data(payload)),
                 let items = URLComponents(string: mail.link)?.queryItems,
                 let text = items.first(where: { $0.name == "oobCode" })?.value,
-                let code = try await stores.oobCodes.find(Secret(text), in: scope)
+                let code = try await stores.oobCodes.find(Secret(text), in: scope)?.code
             else { continue }
             mails.append(WaitingMail(mail: mail, text: text, code: code))
         }

@@ -76,18 +76,12 @@ extension AccountStore {
                     \(questions.map { $0.identity.email?.canonical ?? "" })::text[],
                     \(questions.map { $0.account?.rawValue ?? "" })::text[],
                     \(questions.map { $0.session?.rawValue ?? "" })::text[],
-                    \(opening.map { $0?.session.id.rawValue ?? "" })::text[],
-                    \(opening.map { $0?.session.secretHash ?? [] })::bytea[],
-                    \(opening.map { $0?.session.authTime ?? 0 })::int8[],
-                    \(opening.map { $0?.session.signInProvider.rawValue ?? "" })::text[],
-                    \(opening.map { $0?.session.claims })::text[], \(opening.map { $0?.session.signInAttributes })::text[],
-                    \(opening.map { $0?.session.userAgent })::text[], \(opening.map { $0?.session.addressPrefix })::text[],
+                    \(sql: NewSession.arrays(of: opening.map { $0?.session })),
                     \(opening.map { $0?.allowsUnconfiguredProvider ?? false })::bool[],
                     \(opening.map { $0?.token?.hash ?? [] })::bytea[],
                     \(opening.map { Double($0?.token?.expiresAt ?? 0) })::float8[]) WITH ORDINALITY
-                    n (project, tenant, provider, subject, issuer, email_key, caller, session, new_session, secret_hash,
-                        auth_time, method, claims, attributes, user_agent, address_prefix, unconfigured, token_hash,
-                        token_expires, number)
+                    n (project, tenant, provider, subject, issuer, email_key, caller, session,
+                        \(sql: NewSession.arrayNames), unconfigured, token_hash, token_expires, number)
             ), owner AS MATERIALIZED (
                 SELECT n.number, c.account, c.issuer, c.revoked_at, c.blocked_at FROM asked n
                 JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
@@ -119,22 +113,11 @@ extension AccountStore {
                     AND NOT f.is_withdrawn AND NOT f.is_blocked
                 ORDER BY a.project, a.account
                 FOR SHARE OF a \(sql: skip)
-            ), opened AS (
-                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
-                    claims, sign_in_attributes, created_at, last_used_at, user_agent, address_prefix)
-                SELECT project, account, new_session, tenant, secret_hash, auth_time, method, claims, attributes, \(now),
-                    \(now), user_agent, address_prefix
-                FROM target
             ), used AS (
                 INSERT INTO used_id_tokens (project, token_hash, expires_at)
                 SELECT project, token_hash, to_timestamp(token_expires) FROM target WHERE token_hash <> ''
                 ORDER BY project, token_hash
-            ), activity AS (
-                INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-                SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
-                ON CONFLICT (project, account) DO UPDATE
-                    SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
-            )
+            ), \(sql: NewSession.opening(now: now))
             SELECT a.number, \(sql: AccountRow.columnsWithoutActivity), a.is_owner, a.is_holder, a.is_caller, a.issuer,
                 a.is_owner AND t.number IS NOT NULL, a.is_withdrawn, a.is_blocked, \(sql: SessionRow.columns)
             FROM found a

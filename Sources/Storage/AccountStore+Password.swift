@@ -144,7 +144,7 @@ extension AccountStore {
         }
     }
 
-    /// Opens a session for an account that a back end vouches for, unless it is gone or disabled by now.
+    /// Opens a session for an account that a back end vouches for, unless that changed since it was read.
     package func signInByCustomToken(
         to account: Account,
         session: NewSession,
@@ -153,15 +153,15 @@ extension AccountStore {
         now: Date
     ) async throws -> Bool {
         // The row is written once: later sign-ins find it as it is to be.
-        let condition: SQL = """
+        guard !account.customAuth else {
+            return try await openSession(session, for: account, amendment: amendment, in: scope, now: now)
+        }
+        let target: SQL = """
+            UPDATE accounts SET custom_auth = true
             WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
-                AND (second_factors IS NULL) = \(account.secondFactors.isEmpty) AND \(sql: amendment.stillFits)
+                AND tenant = \(scope.tenant.rawValue) AND version = \(account.version)
+            RETURNING account
             """
-        let target: SQL =
-            account.customAuth
-            ? "SELECT account FROM accounts \(sql: condition) FOR SHARE"
-            : "UPDATE accounts SET custom_auth = true \(sql: condition) RETURNING account"
         let parts = [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
         return try await amending(amendment, account.id, scope) { executor in
             try await write(target: target, parts: parts, by: executor)

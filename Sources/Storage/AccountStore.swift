@@ -13,6 +13,9 @@ package struct AccountStore: Sendable {
     let keyRing: KeyRing
     private let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
+    private let plainOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
+    private let mailOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
+    private let smsOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
 
     /// - Parameter batches: whether questions of the same moment share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
@@ -21,13 +24,31 @@ package struct AccountStore: Sendable {
         accountReads = Batcher(isOn: batches) { try await Self.find($0, database) }
         // Engines that refuse `SKIP LOCKED` get no batches.
         candidateReads = Batcher(isOn: batches) { try await Self.candidates($0, skipsLocked: batches, database) }
+        let openings = { (kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> in
+            Batcher(isOn: batches) { try await Self.open($0, spending: kind, skipsLocked: batches, database) }
+        }
+        plainOpenings = openings(nil)
+        mailOpenings = openings(.mail)
+        smsOpenings = openings(.sms)
     }
 }
 
 extension AccountStore {
+    /// Each kind of code is in a table of its own.
+    func openings(spending kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> {
+        switch kind {
+        case nil: plainOpenings
+        case .mail: mailOpenings
+        case .sms: smsOpenings
+        }
+    }
+
     /// Of each kind of batch, by its name.
     var batchCounts: [(name: String, counts: BatchCounts)] {
-        [("accounts", accountReads.counts), ("sign_in", candidateReads.counts)]
+        [
+            ("accounts", accountReads.counts), ("sign_in", candidateReads.counts), ("session", plainOpenings.counts),
+            ("session_mail", mailOpenings.counts), ("session_sms", smsOpenings.counts),
+        ]
     }
 }
 

@@ -1,7 +1,7 @@
 import Delivery
 package import Foundation
-import Linking
-import Postgres
+package import Linking
+package import Postgres
 package import Projects
 package import Secrets
 
@@ -11,6 +11,14 @@ package import Secrets
 package struct OOBCodeStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
+    let reads: Batcher<Never, CodeQuestion, FoundCode?>
+
+    /// - Parameter batches: whether questions of the same moment share a statement.
+    package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
+        self.database = database
+        self.keyRing = keyRing
+        reads = Batcher(isOn: batches) { try await Self.find($0, database) }
+    }
 
     /// Seconds for which the row of a code that is good no more is kept.
     private static let remembrance = 86_400.0
@@ -70,39 +78,37 @@ package struct OOBCodeStore: Sendable {
         try limits.check(passed: passed.first ?? 0)
     }
 
-    /// The code that the text names, also when its time is over; nil when it is none, or was used.
-    ///
-    /// - Parameter limits: of texts that are no code.
-    /// - Throws: ``RateLimitReached``.
-    package func find(
-        _ code: Secret,
-        within limits: RateLimits = .none,
-        in scope: Scope
-    ) async throws -> OOBCode? {
-        let hash = SecureHash.sha256(code.reveal())
-        return try await database.query(
+    /// The code that the text names, also when its time is over, and for a sign-in code whose address it is; nil when it
+    /// is none, or was used: one statement, shared with other reads of the moment.
+    package func find(_ code: Secret, in scope: Scope) async throws -> FoundCode? {
+        try await reads.answer(to: CodeQuestion(scope: scope, hash: SecureHash.sha256(code.reveal())), for: nil)
+    }
+
+    private static func find(_ questions: [CodeQuestion], _ database: PostgresClient) async throws -> [FoundCode?] {
+        let rows = try await database.query(
             """
-            WITH found AS MATERIALIZED (
-                SELECT type, owner, email, new_email, proved, valid_until FROM oob_codes
-                WHERE project = \(scope.project.rawValue) AND code_hash = \(hash) AND \(sql: scope.tenantFits)
-            ), \(sql: limits.taking(unless: "EXISTS (SELECT FROM found)"))
-            SELECT m.passed, c.* FROM limits m LEFT JOIN found c ON true
+            SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.valid_until, c.code_hash,
+                a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity)
+            FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
+                \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.hash))::bytea[]) WITH ORDINALITY
+                n (project, tenant, code_hash, number)
+            JOIN oob_codes c ON c.project = n.project AND c.code_hash = n.code_hash
+                AND c.tenant IS NOT DISTINCT FROM n.tenant
+            LEFT JOIN (account_emails e JOIN accounts a ON a.project = e.project AND a.account = e.account
+                AND a.tenant = e.tenant) ON c.type = \(OOBCodeType.emailSignIn.rawValue) AND e.project = c.project
+                AND e.tenant = c.tenant AND e.email_key = c.owner
+            \(sql: AccountRow.joinsWithoutActivity)
             """
-        ) { row -> OOBCode? in
-            try limits.check(passed: try row.next())
-            guard let type = try row.next(String?.self).flatMap({ OOBCodeType(rawValue: $0) }) else { return nil }
-            let owner: String = try row.next()
-            guard let email = EmailAddress(try row.next()) else { return nil }
-            return OOBCode(
-                type: type,
-                owner: owner,
-                email: email,
-                newEmail: try row.next(String?.self).flatMap { EmailAddress($0) },
-                proved: try row.next(),
-                hash: hash,
-                validUntil: try row.next()
-            )
-        }.compactMap(\.self).first
+        ) { row in (index: Int(try row.next(Int64.self)) - 1, found: try FoundCode(&row)) }
+        var answers = [FoundCode?](repeating: nil, count: questions.count)
+        for row in rows where answers.indices.contains(row.index) {
+            if answers[row.index] == nil {
+                answers[row.index] = row.found
+            } else {
+                answers[row.index]?.holder?.add(row.found?.holder?.linked ?? [])
+            }
+        }
+        return answers
     }
 
     /// Ends a code without doing anything.
@@ -126,4 +132,37 @@ package struct OOBCodeStore: Sendable {
                 AND c.owner = v.owner
             """
     }
+}
+
+/// A code that somebody shows, with the account that has the address of a sign-in code.
+package struct FoundCode: Sendable {
+    package var code: OOBCode
+    package var holder: Account?
+
+    /// Nil for a decoy.
+    fileprivate init?(_ row: inout PostgresRow) throws {
+        let type = OOBCodeType(rawValue: try row.next())
+        let owner: String = try row.next()
+        let email = EmailAddress(try row.next())
+        let newEmail = try row.next(String?.self).flatMap { EmailAddress($0) }
+        let proved: Bool = try row.next()
+        let validUntil: Date = try row.next()
+        let hash: [UInt8] = try row.next()
+        guard let type, let email else { return nil }
+        code = OOBCode(
+            type: type,
+            owner: owner,
+            email: email,
+            newEmail: newEmail,
+            proved: proved,
+            hash: hash,
+            validUntil: validUntil
+        )
+        holder = try row.next() ? try AccountRow.decode(&row) : nil
+    }
+}
+
+struct CodeQuestion: Sendable {
+    var scope: Scope
+    var hash: [UInt8]
 }

@@ -2,25 +2,44 @@ import Postgres
 import Projects
 
 /// A code that a change uses up, by the hash that names its row.
-package enum OneTimeCode: Sendable {
+package struct OneTimeCode: Sendable {
+    package enum Kind: Sendable {
+        case mail
+        case sms
+    }
+
+    package let kind: Kind
+    package let hash: [UInt8]
+
     /// Of a mail.
-    case mail([UInt8])
+    package static func mail(_ hash: [UInt8]) -> OneTimeCode { OneTimeCode(kind: .mail, hash: hash) }
+
     /// Of an SMS: the hash of its session.
-    case sms([UInt8])
+    package static func sms(_ hash: [UInt8]) -> OneTimeCode { OneTimeCode(kind: .sms, hash: hash) }
 
     /// The statement that ends the code: who gets no row of it came too late.
-    ///
-    /// - Parameter condition: more that must hold.
-    func spending(_ scope: Scope, if condition: SQL = "true") -> SQL {
-        let (table, column, hash): (SQL, SQL, [UInt8]) =
-            switch self {
-            case .mail(let hash): ("oob_codes", "code_hash", hash)
-            case .sms(let hash): ("verification_codes", "session_hash", hash)
-            }
-        return """
-            DELETE FROM \(sql: table) WHERE project = \(scope.project.rawValue) AND \(sql: column) = \(hash)
-                AND \(sql: scope.tenantFits) AND \(sql: condition) RETURNING \(sql: column)
-            """
+    func spending(_ scope: Scope) -> SQL {
+        """
+        DELETE FROM \(sql: kind.table) WHERE project = \(scope.project.rawValue) AND \(sql: kind.column) = \(hash)
+            AND \(sql: scope.tenantFits) RETURNING \(sql: kind.column)
+        """
+    }
+}
+
+extension OneTimeCode.Kind {
+    var table: SQL {
+        switch self {
+        case .mail: "oob_codes"
+        case .sms: "verification_codes"
+        }
+    }
+
+    /// By which a code is found.
+    var column: SQL {
+        switch self {
+        case .mail: "code_hash"
+        case .sms: "session_hash"
+        }
     }
 }
 

@@ -66,10 +66,7 @@ package struct RateLimits: Sendable {
 
     /// Parts of a statement, the last of which is the table `limits` with one row: `passed`, how many of the buckets had
     /// room.
-    var taking: SQL { taking(unless: "false") }
-
-    /// - Parameter condition: then there must be room, and nothing is taken.
-    func taking(unless condition: SQL) -> SQL {
+    var taking: SQL {
         var parts: SQL = ""
         var sum: SQL = "0::int8"
         var previous: SQL = ""
@@ -79,10 +76,9 @@ package struct RateLimits: Sendable {
             parts = """
                 \(sql: parts) \(sql: name) AS (
                     INSERT INTO rate_limits AS r (project, key, expires_at)
-                    SELECT \(bucket.project), \(bucket.key), \(now) + CASE WHEN \(sql: condition) THEN '0' ELSE \(sql: step) END
-                    \(sql: previous)
+                    SELECT \(bucket.project), \(bucket.key), \(now) + \(sql: step) \(sql: previous)
                     ON CONFLICT (project, key) DO UPDATE
-                        SET expires_at = greatest(r.expires_at, \(now)) + (EXCLUDED.expires_at - \(now))
+                        SET expires_at = greatest(r.expires_at, \(now)) + \(sql: step)
                         WHERE greatest(r.expires_at, \(now)) + \(sql: step) <= \(bucket.latest)
                     RETURNING key
                 ),

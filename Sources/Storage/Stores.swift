@@ -43,7 +43,7 @@ package struct Stores: Sendable {
         providerTokens = ProviderTokenStore(database: database, keyRing: keyRing)
         outbox = OutboxStore(database: database, keyRing: keyRing)
         keptNames = KeptNameStore(database: database, keyRing: keyRing)
-        oobCodes = OOBCodeStore(database: database, keyRing: keyRing)
+        oobCodes = OOBCodeStore(database: database, keyRing: keyRing, batches: batches)
         verificationCodes = VerificationCodeStore(database: database, keyRing: keyRing)
         rateLimits = RateLimitStore(database: database)
     }
@@ -51,7 +51,7 @@ package struct Stores: Sendable {
     /// Of each kind of batch, by its name.
     package var batchCounts: [(name: String, counts: BatchCounts)] {
         [("refresh", sessions.refreshes.counts)] + accounts.batchCounts + flows.batchCounts
-            + [("conflict", pendingCredentials.inserts.counts)]
+            + [("conflict", pendingCredentials.inserts.counts), ("code", oobCodes.reads.counts)]
     }
 
     /// Whether the database answers.

@@ -48,7 +48,12 @@ struct EmailLinkTests {
             let reply = try await Race.run(
                 service,
                 hold: {
-                    try await $0.execute("UPDATE accounts SET disabled = true WHERE account = \(user.localID ?? "")")
+                    try await $0.execute(
+                        """
+                        UPDATE accounts SET disabled = true, version = version + 1
+                        WHERE account = \(user.localID ?? "")
+                        """
+                    )
                 },
                 { try await service.signInWithLink("ada@example.com", code) }
             )

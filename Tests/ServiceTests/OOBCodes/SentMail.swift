@@ -25,8 +25,10 @@ extension TestService {
             let mail = try JSONDecoder().decode(Mail.self, from: Data(payload))
             let items = (URLComponents(string: mail.link)?.queryItems ?? [])
                 .reduce(into: [String: String]()) { $0[$1.name] = $1.value }
-            guard let code = try await stores.oobCodes.find(Secret(items["oobCode"] ?? ""), in: scope) else { continue }
-            mails.append(SentMail(mail: mail, items: items, type: code.type))
+            guard let found = try await stores.oobCodes.find(Secret(items["oobCode"] ?? ""), in: scope) else {
+                continue
+            }
+            mails.append(SentMail(mail: mail, items: items, type: found.code.type))
         }
         return mails
     }

@@ -73,7 +73,9 @@ struct RequestLimitTests {
         ) { try $0.next() }
     }
 
-    @Test("T-E2: three hundred wrong codes of mails in an hour, for whatever purpose, then not even a good one counts")
+    @Test(
+        "T-E2: three hundred wrong codes of mails in an hour, for whatever purpose, hold up nobody who has a good one"
+    )
     func codes() async throws {
         try await LimitScene.run { service in
             _ = try await service.signUp("ada@example.com")
@@ -95,11 +97,13 @@ struct RequestLimitTests {
                 let (operation, body) = tries[number % 3]
                 try await service.call(operation, body, from: "198.18.24.1").expectRefused("INVALID_OOB_CODE")
             }
+            for (operation, body) in tries {
+                try await service.call(operation, body, from: "198.18.24.1").expectRefused(LimitScene.blocked)
+                try await service.call(operation, body, from: "198.18.24.2").expectRefused("INVALID_OOB_CODE")
+            }
             let body: JSON = ["oobCode": .string(code), "newPassword": "another horse"]
-            try await service.call("accounts:resetPassword", body, from: "198.18.24.1")
-                .expectRefused(LimitScene.blocked)
-            let elsewhere = try await service.call("accounts:resetPassword", body, from: "198.18.24.2")
-            #expect(elsewhere.status == 200, "\(elsewhere)")
+            let reply = try await service.call("accounts:resetPassword", body, from: "198.18.24.1")
+            #expect(reply.status == 200, "\(reply)")
         }
     }
 

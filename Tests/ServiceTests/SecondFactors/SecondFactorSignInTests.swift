@@ -336,7 +336,8 @@ struct SecondFactorSignInTests {
                 hold: {
                     try await $0.execute(
                         """
-                        UPDATE accounts SET second_factors = o.second_factors FROM accounts o
+                        UPDATE accounts SET second_factors = o.second_factors, version = accounts.version + 1
+                        FROM accounts o
                         WHERE accounts.account = \(bob.localID ?? "") AND o.account = \(scene.localID ?? "")
                         """
                     )

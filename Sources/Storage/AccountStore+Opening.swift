@@ -1,0 +1,150 @@
+package import Linking
+import Postgres
+package import Projects
+import Sessions
+package import struct Foundation.Date
+
+/// Sign-ins that change nothing of the account: a session is opened, and the code that proved who asks is used up.
+extension AccountStore {
+    /// Opens a session for an account, unless that changed since it was read: one statement, shared with other sign-ins of
+    /// the moment.
+    ///
+    /// The account's lock orders it with whatever ends sessions: either that sees the new one, or the account has changed.
+    ///
+    /// - Parameters:
+    ///   - code: which this uses up, unless the account has changed; nil for another proof.
+    ///   - amendment: what a function said, written in the same transaction.
+    /// - Returns: false for an account that changed.
+    /// - Throws: ``SpentCode``.
+    package func openSession(
+        _ session: NewSession,
+        for account: Account,
+        spending code: OneTimeCode? = nil,
+        amendment: Amendment? = nil,
+        in scope: Scope,
+        now: Date
+    ) async throws -> Bool {
+        let question = OpeningQuestion(scope: scope, account: account, session: session, code: code?.hash, now: now)
+        if amendment == nil {
+            let answer = try await openings(spending: code?.kind).answer(to: question, for: code?.hash)
+            if answer == .opened { return true }
+        }
+        // Whoever finds a row locked, or not as it was, waits for it alone.
+        return try await amending(amendment, account.id, scope) { executor in
+            let answer = try await Self.open([question], spending: code?.kind, skipsLocked: false, executor).first
+            if let code, answer == .spent { throw SpentCode(code: code) }
+            return answer == .opened
+        }
+    }
+
+    /// Opens several sessions at once.
+    ///
+    /// Accounts, then codes, are locked in the order of their keys, so that two nodes never wait for each other.
+    static func open(
+        _ questions: [OpeningQuestion],
+        spending kind: OneTimeCode.Kind?,
+        skipsLocked: Bool,
+        _ executor: some PostgresExecutor
+    ) async throws -> [OpeningAnswer] {
+        let now = questions.map(\.now).max() ?? Date()
+        let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
+        var target: SQL = "target AS (SELECT n.* FROM asked n JOIN standing USING (number))"
+        if let kind {
+            target = """
+                code AS MATERIALIZED (
+                    SELECT n.number, c.project, c.\(sql: kind.column) AS hash
+                    FROM asked n
+                    JOIN standing USING (number)
+                    JOIN \(sql: kind.table) c ON c.project = n.project AND c.\(sql: kind.column) = n.code
+                        AND c.tenant IS NOT DISTINCT FROM n.tenant
+                    ORDER BY c.project, c.\(sql: kind.column)
+                    FOR UPDATE OF c \(sql: skip)
+                ), spent AS (
+                    DELETE FROM \(sql: kind.table) c USING code k
+                    WHERE c.project = k.project AND c.\(sql: kind.column) = k.hash
+                ), target AS (SELECT n.* FROM asked n JOIN code USING (number))
+                """
+        }
+        let rows = try await executor.query(
+            """
+            WITH asked AS MATERIALIZED (
+                SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
+                    \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.account.id.rawValue))::text[],
+                    \(questions.map(\.account.version))::int8[], \(questions.map { $0.code ?? [] })::bytea[],
+                    \(sql: NewSession.arrays(of: questions.map(\.session)))) WITH ORDINALITY
+                    n (project, tenant, account, version, code, \(sql: NewSession.arrayNames), number)
+            ), standing AS MATERIALIZED (
+                SELECT n.number
+                FROM asked n
+                JOIN accounts a ON a.project = n.project AND a.account = n.account
+                WHERE a.tenant = n.tenant AND a.version = n.version
+                ORDER BY a.project, a.account
+                FOR SHARE OF a \(sql: skip)
+            ), \(sql: target), \(sql: NewSession.opening(now: now))
+            SELECT s.number, t.number IS NOT NULL FROM standing s LEFT JOIN target t USING (number)
+            """
+        ) { row in
+            (index: Int(try row.next(Int64.self)) - 1, isOpened: try row.next(Bool.self))
+        }
+        var answers = [OpeningAnswer](repeating: .stale, count: questions.count)
+        for row in rows where answers.indices.contains(row.index) {
+            answers[row.index] = row.isOpened ? .opened : .spent
+        }
+        return answers
+    }
+}
+
+/// A session to open for an account as it was read.
+struct OpeningQuestion: Sendable {
+    var scope: Scope
+    var account: Account
+    var session: NewSession
+    /// The hash of the code that this uses up.
+    var code: [UInt8]?
+    var now: Date
+}
+
+enum OpeningAnswer: Sendable {
+    case opened
+    /// The account changed, or somebody else has it locked.
+    case stale
+    /// The code is gone, or somebody else has it locked.
+    case spent
+}
+
+extension NewSession {
+    /// The columns of several sessions as arguments of `unnest`, by ``arrayNames``; an empty id for none.
+    static func arrays(of sessions: [NewSession?]) -> SQL {
+        """
+        \(sessions.map { $0?.id.rawValue ?? "" })::text[], \(sessions.map { $0?.secretHash ?? [] })::bytea[],
+        \(sessions.map { $0?.authTime ?? 0 })::int8[], \(sessions.map { $0?.signInProvider.rawValue ?? "" })::text[],
+        \(sessions.map { $0?.claims })::text[], \(sessions.map { $0?.signInAttributes })::text[],
+        \(sessions.map { $0?.secondFactor?.kind })::text[], \(sessions.map { $0?.secondFactor?.enrollment })::text[],
+        \(sessions.map { $0?.userAgent })::text[], \(sessions.map { $0?.addressPrefix })::text[]
+        """
+    }
+
+    static let arrayNames: SQL = """
+        new_session, secret_hash, auth_time, method, claims, attributes, second_factor, second_factor_identifier,
+        user_agent, address_prefix
+        """
+
+    /// Parts of a statement that insert the sessions of `target`, and note when their accounts signed in.
+    static func opening(now: Date) -> SQL {
+        """
+        opened AS (
+            INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                claims, sign_in_attributes, second_factor, second_factor_identifier, created_at, last_used_at,
+                user_agent, address_prefix)
+            SELECT project, account, new_session, tenant, secret_hash, auth_time, method, claims, attributes,
+                second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
+            FROM target
+        ), activity AS (
+            INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
+            SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
+            ON CONFLICT (project, account) DO UPDATE
+                SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
+        )
+        """
+    }
+}
