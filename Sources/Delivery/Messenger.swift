@@ -10,7 +10,6 @@ package struct Messenger: Sendable {
 
     /// - Parameter id: the message's in the outbox, the same at each attempt.
     package func send(_ sms: SMS, id: String, of project: Project, date: Date) async throws(DeliveryError) {
-        guard date < sms.validUntil else { throw .expired }
         let settings = project.settings.delivery
         if settings.takes(.smsSend) {
             let data = SMSToSend(
@@ -109,15 +108,12 @@ private struct SMSToSend: Encodable {
 package enum DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The project names nobody who would take it, or in a way that makes no request.
     case notConfigured
-    /// What it says is over.
-    case expired
     case unreachable(OutboundError)
     case refused(status: Int, isPermanent: Bool)
 
     /// No later attempt would come to more.
     package var isPermanent: Bool {
         switch self {
-        case .expired: true
         case .refused(_, let isPermanent): isPermanent
         case .notConfigured, .unreachable: false
         }
@@ -126,7 +122,6 @@ package enum DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .notConfigured: "nobody is configured to take it"
-        case .expired: "it is over"
         case .unreachable(let error): error.description
         case .refused(let status, _): "it was answered with \(status)"
         }

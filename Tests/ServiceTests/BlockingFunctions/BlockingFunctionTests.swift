@@ -123,6 +123,26 @@ struct BlockingFunctionTests {
         }
     }
 
+    @Test("a function that was asked about an account as it was before disables no other")
+    func disablesWhatItSaw() async throws {
+        try await FunctionScene.run { scene in
+            let user = try await scene.service.signUp("ada@example.com")
+            let id = try #require(user.localID)
+            scene.receiver.answer { _ in
+                let reply = try? await scene.service.admin(
+                    "accounts:update",
+                    ["localId": .string(id), "displayName": "Ada"]
+                )
+                #expect(reply?.status == 200)
+                return (200, #"{"userRecord": {"updateMask": "disabled", "disabled": true}}"#)
+            }
+            let reply = try await scene.service.signInWithPassword("ada@example.com")
+            #expect(reply.status == 503, "\(reply)")
+            scene.receiver.answer { _ in (200, "{}") }
+            #expect(try await scene.service.signInWithPassword("ada@example.com").status == 200)
+        }
+    }
+
     /// What no function answers, and what the app is told of it.
     private static let faults: [(status: Int, body: String, text: String)] = [
         (500, "", "HTTP Cloud Function returned an error: 500"),
@@ -167,7 +187,7 @@ struct BlockingFunctionTests {
 
     @Test("a function that does not answer in time, or is not there, refuses")
     func timesOut() async throws {
-        try await FunctionScene.run(timeLimit: .milliseconds(300)) { scene in
+        try await FunctionScene.run(timeLimit: .seconds(2)) { scene in
             _ = try await scene.service.signUp("ada@example.com")
             let (release, continuation) = AsyncStream.makeStream(of: Void.self)
             scene.receiver.answer { _ in

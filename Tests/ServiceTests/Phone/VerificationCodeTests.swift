@@ -107,6 +107,59 @@ struct VerificationCodeTests {
         }
     }
 
+    @Test("codes stay good when another key becomes the first of the ring")
+    func olderKey() async throws {
+        try await PhoneScene.run { service in
+            let (old, new) = (try Self.key("2026", 1), try Self.key("2027", 2))
+            let session = Secret(RandomSource.system.handle())
+            let scope = Scope(project: service.project.id)
+            func store(_ keys: [KeyRing.Key]) throws -> VerificationCodeStore {
+                Stores(
+                    database: service.stores.database,
+                    keyRing: try KeyRing(keys: keys),
+                    logger: Logger(label: "test"),
+                    now: service.clock.now
+                )
+                .verificationCodes
+            }
+            func isRight(_ keys: [KeyRing.Key]) async throws -> Bool? {
+                try await store(keys)
+                    .attempt(Secret("123456"), session: session, for: .signIn, account: nil, in: scope)?.isRight
+            }
+            let code = NewVerificationCode(
+                purpose: .signIn,
+                account: nil,
+                phoneNumber: try #require(PhoneNumber(number)),
+                session: session,
+                code: Secret("123456")
+            )
+            try await store([old]).insert(code, within: .none, in: scope, now: service.clock.current)
+            #expect(try await isRight([new, old]) == true)
+            #expect(try await isRight([new]) == false)
+        }
+    }
+
+    private static func key(_ id: String, _ byte: UInt8) throws -> KeyRing.Key {
+        try KeyRing.Key(id: id, bytes: Array(repeating: byte, count: 32))
+    }
+
+    @Test("a code's hash is good for its own session alone, wherever somebody writes it")
+    func boundToSession() async throws {
+        try await PhoneScene.run { service in
+            let mine = try await service.code(to: number)
+            let theirs = try await service.code(to: PhoneScene.other)
+            try await service.stores.database.execute(
+                """
+                UPDATE verification_codes v SET code_hash = o.code_hash FROM verification_codes o
+                WHERE v.project = \(service.project.id.rawValue) AND o.project = v.project
+                    AND v.phone_number = \(PhoneScene.other) AND o.phone_number = \(number)
+                """
+            )
+            try await service.signInByPhone(theirs.body(["code": .string(mine.code)])).expectRefused("INVALID_CODE")
+            #expect(try await service.signInByPhone(mine.body()).status == 200)
+        }
+    }
+
     @Test("T-D1: a code of another project is unknown")
     func otherProject() async throws {
         try await PhoneScene.run { service in
@@ -129,6 +182,8 @@ struct VerificationCodeTests {
             ) { row in [try row.next(String.self), try row.next(String.self), try row.next(String.self)] }
             #expect(rows.count == 1)
             let stored = rows.joined().joined()
+            // Nor does the sealed message tell whoever delivers it which session its code is of.
+            #expect(try await service.waitingSMS().map(\.session) == [nil])
             #expect(!stored.contains(sent.session) && !stored.contains(Data(sent.code.utf8).base64EncodedString()))
             let hashed = SecureHash.sha256(sent.code).lowercaseHex
             #expect(!stored.contains(hashed))

@@ -189,6 +189,23 @@ struct WebhookTests {
         #expect(with == [without[0], without[1] + 1], "\(with) \(without)")
     }
 
+    @Test("what the endpoint takes no more is not sent either, though it was written before")
+    func takenNoMore() async throws {
+        try await run { service, receiver in
+            _ = try await service.signUp("ada@example.com")
+            func take(_ types: [WebhookType]) async throws {
+                _ = try await service.stores.configuration.updateSettings(of: service.project.id) { settings in
+                    settings.delivery.webhook?.types = types
+                }
+            }
+            try await take([.accountDeleted])
+            #expect(try await told(service, receiver) == [])
+            try await take([.accountCreated])
+            service.clock.advance(by: 3_600)
+            #expect(try await told(service, receiver).map { $0["type"] } == ["account.created"])
+        }
+    }
+
     @Test("a change that fails tells nothing")
     func rolledBack() async throws {
         try await run { service, receiver in
