@@ -14,8 +14,8 @@ struct SignInWalkTests {
         var provider: String
         var mode: String
         var expected: JSON
-        /// What the person does at the provider.
-        var decision = ScriptedLogin.Decision.approve
+        /// What the person does at the provider; nil for nothing.
+        var decision: ScriptedLogin.Decision? = .approve
     }
 
     private static func signedIn(_ provider: String, _ mode: String) -> Step {
@@ -45,7 +45,21 @@ struct SignInWalkTests {
         try await walk(steps)
     }
 
-    @Test("a refusal, a closed window and a provider that is off each end in a clear state")
+    @Test("a window that is closed, a double click and two windows at once each end in a clear state")
+    func windows() async throws {
+        var closed = Self.failed("google.com", "closed", "popup-closed-by-user")
+        closed.decision = nil
+        var tabs = Self.signedIn("github.com", "tabs")
+        tabs.expected = [
+            "mode": "tabs", "providerId": "github.com", "signedIn": ["github.com", "github.com"], "flows": 2,
+        ]
+        try await walk([
+            closed, Self.signedIn("google.com", "popup"), Self.signedIn("google.com", "doubleClick"),
+            Self.signedIn("apple.com", "doubleClick"), tabs,
+        ])
+    }
+
+    @Test("a refusal and a provider that is off each end in a clear state")
     func failures() async throws {
         var refused = Self.failed("google.com", "popup", "auth/user-cancelled")
         refused.decision = .deny
@@ -130,7 +144,7 @@ struct SignInWalkTests {
         let base = app.baseURL.replacing("127.0.0.1", with: host)
         @Sendable func url(_ step: Step) -> String {
             let user = TestUser(step.provider == "github.com" ? "42" : "ada", email: "ada@example.com", name: "Ada")
-            tenants[step.provider]?.everyLogin(ScriptedLogin(user, step.decision))
+            tenants[step.provider]?.everyLogin(step.decision.map { ScriptedLogin(user, $0) })
             let fields = [
                 ("auth", service.baseURL), ("key", service.apiKey), ("provider", step.provider), ("mode", step.mode),
             ]
