@@ -82,7 +82,9 @@ package struct Parts: Sendable {
     let stores: Stores
     let federation: FederationService
     let passwords: PasswordHasher
-    let tokenVerifier: IDTokenVerifier
+    let tokenVerifier: any TokenVerifier
+    /// Makes ID tokens in place of the signing keys; nil in production.
+    let tokenSigner: (any TokenSigner)?
     /// Those of service accounts.
     let publicKeys = RSAPublicKeyCache(capacity: 1_024)
     let random: RandomSource
@@ -106,7 +108,8 @@ package struct Parts: Sendable {
         stores: Stores,
         federation: FederationService,
         passwords: PasswordHasher,
-        tokenVerifier: IDTokenVerifier,
+        tokenVerifier: any TokenVerifier,
+        tokenSigner: (any TokenSigner)? = nil,
         random: RandomSource,
         now: @escaping @Sendable () -> Date,
         pause: @escaping @Sendable (Duration) async throws -> Void,
@@ -121,6 +124,7 @@ package struct Parts: Sendable {
         self.federation = federation
         self.passwords = passwords
         self.tokenVerifier = tokenVerifier
+        self.tokenSigner = tokenSigner
         self.random = random
         self.now = now
         self.pause = pause

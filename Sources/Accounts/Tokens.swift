@@ -73,7 +73,8 @@ extension Parts {
         tenant: TenantID
     ) throws -> String {
         let algorithm: SigningAlgorithm = project.settings.signWithES256 ? .es256 : .rs256
-        guard let key = configuration.signingKeys.signer(for: algorithm) else { throw NoSigningKey() }
+        let key: (any TokenSigner)? = tokenSigner ?? configuration.signingKeys.signer(for: algorithm)
+        guard let key else { throw NoSigningKey() }
         var identities: [String: [String]] = [:]
         if let email = account.email { identities["email"] = [email.canonical] }
         if let phoneNumber = account.phoneNumber { identities["phone"] = [phoneNumber] }

@@ -4,16 +4,20 @@ import HTTPTypes
 package import IdentityService
 import Linking
 package import Projects
+import Sessions
 package import Storage
 
 /// What sets `identity dev` apart from `identity serve`.
 package enum DevelopmentMode {
     /// Any API key means `project`, `Bearer owner` is an admin, a project in an admin path is made on first use.
     ///
-    /// - Parameter baseURL: where the service is; nil until it listens.
+    /// - Parameters:
+    ///   - unsignedTokens: ID tokens are those of the emulator, which nobody signed.
+    ///   - baseURL: where the service is; nil until it listens.
     package static func options(
         stores: Stores,
         project: ProjectID,
+        unsignedTokens: Bool = false,
         baseURL: @escaping @Sendable () -> String?
     ) -> ServiceAssembly.Options {
         let configuration = stores.configuration
@@ -25,6 +29,10 @@ package enum DevelopmentMode {
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
         options.unsignedCustomToken = UnsignedCustomTokens.read
+        if unsignedTokens {
+            options.tokenVerifier = { UnsignedIDTokens(next: $0) }
+            options.tokenSigner = UnsignedIDTokens(next: IDTokenVerifier())
+        }
         options.additionalRoutes = routes(stores, project: project)
         options.routesOverAccounts = { routes(stores, project: project, over: $0) }
         return options

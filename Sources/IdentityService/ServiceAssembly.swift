@@ -48,6 +48,10 @@ package struct ServiceAssembly: Sendable {
         package var routesOverAccounts: @Sendable (AccountsService) -> [Route] = { _ in [] }
         /// Reads a custom token that nobody signed.
         package var unsignedCustomToken: @Sendable (_ text: String) -> CustomToken? = { _ in nil }
+        /// Makes ID tokens; nil signs them with the keys of the database.
+        package var tokenSigner: (any TokenSigner)?
+        /// Stands in front of the verifier of ID tokens.
+        package var tokenVerifier: @Sendable (any TokenVerifier) -> any TokenVerifier = { $0 }
         package var limits = ServiceResponder.Limits()
         /// Passes the time until another look at what another node is doing.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -71,7 +75,8 @@ package struct ServiceAssembly: Sendable {
             stores: stores,
             federation: federation,
             passwords: passwords,
-            tokenVerifier: IDTokenVerifier(cache: VerifiedTokenCache(capacity: 65_536)),
+            tokenVerifier: options.tokenVerifier(IDTokenVerifier(cache: VerifiedTokenCache(capacity: 65_536))),
+            tokenSigner: options.tokenSigner,
             random: random,
             now: now,
             pause: options.pause,

@@ -7,7 +7,7 @@ package enum IDTokenMinter {
     /// Signs the claims; the token is valid for ``IDTokenClaims/lifetime``.
     package static func mint(
         _ claims: IDTokenClaims,
-        with key: SigningKey
+        with key: some TokenSigner
     ) throws(IDTokenMintingError) -> String {
         try key.token(of: payload(of: claims))
     }
@@ -65,6 +65,12 @@ package enum IDTokenMinter {
         json.member("sid", claims.session.rawValue)
         json.closeObject()
     }
+}
+
+/// What makes a token of its claims: a ``SigningKey``, in production nothing else.
+package protocol TokenSigner: Sendable {
+    /// A JWS in compact form (RFC 7515 §3.1) of a payload.
+    func token(of payload: [UInt8]) throws(IDTokenMintingError) -> String
 }
 
 /// Why no ID token was made; the first three mean that something was stored unchecked.

@@ -1,6 +1,6 @@
 import Secrets
 
-extension SigningKey {
+extension SigningKey: TokenSigner {
     /// A JWS in compact form (RFC 7515 §3.1) of a payload.
     ///
     /// Takes a core for a signature's time: 25 µs with ES256, 300 to 700 µs with RS256.

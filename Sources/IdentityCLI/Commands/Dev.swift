@@ -41,6 +41,9 @@ struct Dev: AsyncParsableCommand {
     @Option(help: "Which demo identity providers to start: none, some (Demo ID, Google, GitHub) or all.")
     var demoProviders = DemoProviders.Selection.some
 
+    @Flag(help: "Issue ID tokens without a signature, as the emulator does: Admin SDKs for Node.js want it so.")
+    var unsignedTokens = false
+
     func validate() throws {
         guard (0...65_534).contains(port) else { throw ValidationError("--port must be between 0 and 65534") }
     }
@@ -92,7 +95,11 @@ struct Dev: AsyncParsableCommand {
         let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
         let provider = TestProvider(port: port == 0 ? 0 : port + 1, logger: quiet(logger))
         let address = OwnAddress()
-        var options = DevelopmentMode.options(stores: stores, project: projectID) { address.baseURL }
+        var options = DevelopmentMode.options(
+            stores: stores,
+            project: projectID,
+            unsignedTokens: unsignedTokens
+        ) { address.baseURL }
         options.messenger = Messenger(through: outbound)
         options.functions = FunctionCaller(through: outbound)
         let assembly = ServiceAssembly(

@@ -31,6 +31,8 @@ package struct TestService: Sendable {
     package struct Options: Sendable {
         /// `identity dev`: fake credentials, any key, `Bearer owner`.
         package var development = false
+        /// `identity dev --unsigned-tokens`.
+        package var unsignedTokens = false
         /// As `ProjectSettings()`, with anonymous sign-in.
         package var settings: ProjectSettings = {
             var settings = ProjectSettings()
@@ -206,7 +208,13 @@ package struct TestService: Sendable {
     ) -> ServiceAssembly.Options {
         var made = ServiceAssembly.Options()
         made.publicURL = "https://id.example.com"
-        if options.development { made = DevelopmentMode.options(stores: stores, project: project) { address.baseURL } }
+        if options.development {
+            made = DevelopmentMode.options(
+                stores: stores,
+                project: project,
+                unsignedTokens: options.unsignedTokens
+            ) { address.baseURL }
+        }
         if options.ownPages { made.pagesURL = { _ in address.baseURL } }
         made.mailer = options.mailer
         made.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)

@@ -1,0 +1,46 @@
+package import Projects
+import Secrets
+package import Sessions
+import StrictJSON
+
+/// ID tokens as Firebase's emulator issues them, `alg` none and no signature, for Admin SDKs that take nothing else from an
+/// emulator (`identity dev --unsigned-tokens`).
+///
+/// Whoever can reach the service can be anybody with it: `identity dev` wires it, nothing else imports this module.
+package struct UnsignedIDTokens: TokenSigner, TokenVerifier {
+    /// For tokens that are signed.
+    private let next: any TokenVerifier
+
+    package init(next: any TokenVerifier) { self.next = next }
+
+    private static let header = Base64URL.encode(#"{"alg":"none","typ":"JWT"}"#.utf8)
+
+    /// Nothing in a token's place of a key's id.
+    private static let kid = ""
+
+    package func token(of payload: [UInt8]) throws(IDTokenMintingError) -> String {
+        "\(Self.header).\(Base64URL.encode(payload))."
+    }
+
+    package func verify(
+        _ token: String,
+        project: ProjectID,
+        issuer: String,
+        tenant: TenantID?,
+        keys: SigningKeys,
+        now: Int64
+    ) throws(IDTokenError) -> VerifiedIDToken {
+        guard token.hasPrefix(Self.header + "."), token.hasSuffix("."),
+            token.utf8.count <= IDTokenVerifier.maximumLength
+        else {
+            return try next.verify(token, project: project, issuer: issuer, tenant: tenant, keys: keys, now: now)
+        }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64URL.decode(parts[1]).flatMap({ try? JSONValue($0).object }),
+            let content = IDTokenContent(payload, kid: Self.kid)
+        else { throw .malformed }
+        return try content.checked(project: project, issuer: issuer, tenant: tenant, now: now)
+    }
+
+    package func remember(_ token: String) {}
+}
