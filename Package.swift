@@ -244,7 +244,7 @@ let package = Package(
                 logging, nioCore,
                 serviceLifecycle, x509, yams,
             ],
-            exclude: ["Browser/app.html", "Fuzz/Corpus", "Pages/pages_in_chromium.py"],
+            exclude: ["Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Pages/pages_in_chromium.py"],
             swiftSettings: strict
         ),
     ]

@@ -41,6 +41,7 @@ package struct AccountsService: Sendable {
     package let credentialState: ReadCredentialState
     package let receiveNotification: ReceiveNotification
     package let admin: AdminAccounts
+    package let importAccounts: ImportAccounts
 
     package init(_ parts: Parts) {
         createAuthURI = CreateAuthURI(parts: parts)
@@ -74,6 +75,7 @@ package struct AccountsService: Sendable {
         credentialState = ReadCredentialState(parts: parts)
         receiveNotification = ReceiveNotification(parts: parts)
         admin = AdminAccounts(parts: parts)
+        importAccounts = ImportAccounts(parts: parts)
     }
 }
 

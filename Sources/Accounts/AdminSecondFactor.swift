@@ -12,6 +12,8 @@ package struct AdminSecondFactor: Sendable {
     package var displayName: String?
     /// Nil for now.
     package var enrolledAt: Date?
+    /// What an app shares with whoever enrolled it; counts for accounts that are imported alone.
+    package var sharedSecret: [UInt8]?
 
     package init() {}
 }

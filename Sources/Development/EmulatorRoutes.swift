@@ -93,11 +93,20 @@ package struct EmulatorRoutes: Sendable {
     }
 
     private static func config(of project: Project) -> Response {
-        .json { json in
-            json.object("signIn") { $0.member("allowDuplicateEmails", project.settings.allowDuplicateEmails) }
-            json.object("emailPrivacyConfig") { json in
-                json.member("enableImprovedEmailPrivacy", project.settings.emailEnumerationProtection)
-            }
+        .json { write(project.settings, &$0) }
+    }
+
+    /// The settings that the emulator has, as its exports hold them.
+    static func configText(of project: Project) -> String {
+        var json = JSONWriter()
+        json.object { write(project.settings, &$0) }
+        return json.text
+    }
+
+    private static func write(_ settings: ProjectSettings, _ json: inout JSONWriter) {
+        json.object("signIn") { $0.member("allowDuplicateEmails", settings.allowDuplicateEmails) }
+        json.object("emailPrivacyConfig") { json in
+            json.member("enableImprovedEmailPrivacy", settings.emailEnumerationProtection)
         }
     }
 }

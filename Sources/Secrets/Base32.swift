@@ -17,4 +17,26 @@ package enum Base32 {
         if count > 0 { text.append(alphabet[bits << (5 - count) & 31]) }
         return String(decoding: text, as: UTF8.self)
     }
+
+    /// Nil for any other character; case and padding at the end do not count.
+    package static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits = 0
+        var count = 0
+        for character in text.utf8.reversed().drop(while: { $0 == UInt8(ascii: "=") }).reversed() {
+            switch character {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): bits = bits << 5 | Int(character - UInt8(ascii: "A"))
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): bits = bits << 5 | Int(character - UInt8(ascii: "a"))
+            case UInt8(ascii: "2")...UInt8(ascii: "7"): bits = bits << 5 | Int(character - UInt8(ascii: "2") + 26)
+            default: return nil
+            }
+            count += 5
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(bits >> count))
+                bits &= 1 << count - 1
+            }
+        }
+        return bytes
+    }
 }

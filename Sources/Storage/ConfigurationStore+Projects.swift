@@ -1,7 +1,7 @@
 package import Foundation
 package import Postgres
 package import Projects
-import Secrets
+package import Secrets
 
 extension ConfigurationStore {
     /// Makes a project with a random number and a password signer key of its own.
@@ -67,6 +67,23 @@ extension ConfigurationStore {
         try await load()
         guard let project = snapshot.project(id) else { throw ConfigurationError.notFound }
         return project
+    }
+
+    /// Gives a project the key of password hashes that come from elsewhere, as long as it has none of its own.
+    ///
+    /// - Returns: whether the project has this key now.
+    package func adoptPasswordSignerKey(_ key: Secret, of id: ProjectID) async throws -> Bool {
+        let sealed = try keyRing.seal(key, for: Self.signerKeyPlace(id))
+        _ = try await changing(
+            """
+            UPDATE projects SET password_signer_key = \(sealed), version = version + 1
+            WHERE project = \(id.rawValue) AND NOT EXISTS (
+                SELECT FROM accounts WHERE project = \(id.rawValue) AND password_hash IS NOT NULL
+            )
+            RETURNING project
+            """
+        )
+        return snapshot.project(id)?.passwordSignerKey == key
     }
 
     /// All tables whose rows are a project's.

@@ -1,3 +1,4 @@
+import Accounts
 import ArgumentParser
 import Delivery
 import Development
@@ -44,14 +45,34 @@ struct Dev: AsyncParsableCommand {
     @Flag(help: "Issue ID tokens without a signature, as the emulator does: Admin SDKs for Node.js want it so.")
     var unsignedTokens = false
 
+    @Option(
+        name: .customLong("import"),
+        help: ArgumentHelp("Start with the accounts of a folder that Firebase's emulators exported.", valueName: "dir")
+    )
+    var importFolder: String?
+
+    @Option(
+        name: .customLong("export-on-exit"),
+        defaultAsFlag: "",
+        help: ArgumentHelp(
+            "Write the accounts to such a folder at the end; without a folder, to that of --import.",
+            valueName: "dir"
+        )
+    )
+    var exportFolder: String? = nil
+
     func validate() throws {
         guard (0...65_534).contains(port) else { throw ValidationError("--port must be between 0 and 65534") }
+        guard exportFolder != "" || importFolder != nil else {
+            throw ValidationError("--export-on-exit needs a folder, or --import")
+        }
     }
 
     func run() async throws {
         guard let projectID = ProjectID(rawValue: project) else {
             throw CommandFailure.usage("'\(project)' is no project id: 6 to 30 of a-z, 0-9 and -, a letter first")
         }
+        let exchange = try EmulatorExchange(importing: importFolder, exporting: exportFolder)
         let folder = try makeFolder()
         defer { if ephemeral { try? FileManager.default.removeItem(atPath: folder.path) } }
         let cluster = PrivateCluster(folder: folder.path, durable: !ephemeral)
@@ -62,7 +83,7 @@ struct Dev: AsyncParsableCommand {
             throw CommandFailure.configuration("\(error)")
         }
         do {
-            try await serve(projectID, folder, cluster)
+            try await serve(projectID, folder, cluster, exchange)
         } catch {
             await cluster.stop()
             throw readable(error)
@@ -82,7 +103,12 @@ struct Dev: AsyncParsableCommand {
         return DataFolder(path: path)
     }
 
-    private func serve(_ projectID: ProjectID, _ folder: DataFolder, _ cluster: PrivateCluster) async throws {
+    private func serve(
+        _ projectID: ProjectID,
+        _ folder: DataFolder,
+        _ cluster: PrivateCluster,
+        _ exchange: EmulatorExchange
+    ) async throws {
         guard let conninfo = cluster.conninfo else { throw CommandFailure.failed("PostgreSQL did not start") }
         var logger = Logger(label: "identity") { _ in ReadableLogHandler() }
         logger.logLevel = .info
@@ -130,9 +156,14 @@ struct Dev: AsyncParsableCommand {
                 provider: provider,
                 providers: demoProviders
             )
+            try await exchange.bringIn(projectID, stores, assembly.accounts)
         }
-        var services: [any Service] = [
-            database, outbound, passwords, stores.configuration, assembly.deliveries,
+        var services: [any Service] = [database, outbound, passwords, stores.configuration]
+        if let folder = exchange.target {
+            services.append(ExportOnExit(to: folder, projectID, stores, assembly.accounts, say: Progress.say))
+        }
+        services += [
+            assembly.deliveries,
             Sweeper(database: database, logger: logger, now: { Date() }),
             MessagePrinter(stores: stores, say: Progress.say),
         ]
@@ -173,6 +204,54 @@ struct Dev: AsyncParsableCommand {
 }
 
 extension DemoProviders.Selection: ExpressibleByArgument {}
+
+/// The folders of `--import` and `--export-on-exit`.
+private struct EmulatorExchange: Sendable {
+    let source: EmulatorFolder?
+    let target: EmulatorFolder?
+
+    /// Looks at both before anything is started: what is typed wrong is said at once, not at the end of a day's work.
+    init(importing: String?, exporting: String?) throws {
+        let source = importing.map { EmulatorFolder(path: $0) }
+        target = exporting.flatMap { $0.isEmpty ? source : EmulatorFolder(path: $0) }
+        do throws(EmulatorFolderError) {
+            try target?.checkWritable()
+            if let source, source.isEmpty, source == target {
+                // The first start of many with the same command.
+                Progress.say("\(source.path) holds nothing to import yet")
+                self.source = nil
+            } else {
+                try source?.checkReadable()
+                self.source = source
+            }
+        } catch { throw CommandFailure.configuration("\(error)") }
+    }
+
+    func bringIn(_ project: ProjectID, _ stores: Stores, _ accounts: AccountsService) async throws {
+        guard let source, let project = stores.configuration.snapshot.project(project) else { return }
+        let imported: EmulatorFolder.Imported?
+        do {
+            imported = try await source.importAccounts(into: project, stores, accounts)
+        } catch let error as EmulatorFolderError {
+            throw CommandFailure.configuration("\(error)")
+        }
+        guard let imported else {
+            Progress.say("\(source.path) is an export without accounts")
+            return
+        }
+        for line in imported.refused { Progress.say("not imported: \(line)") }
+        let known = imported.knownAccounts
+        Progress.say(
+            "imported \(imported.accounts) account\(imported.accounts == 1 ? "" : "s") from \(source.path)"
+                + (known > 0 ? "; \(known) were here before and stay as they are" : "")
+        )
+        guard imported.refused.isEmpty || source != target else {
+            throw CommandFailure.configuration(
+                "--export-on-exit would write over what was not imported from \(source.path): name another folder"
+            )
+        }
+    }
+}
 
 /// Runs a service after something else was done.
 private struct Prepared: Service {

@@ -1,0 +1,272 @@
+package import Linking
+package import Passwords
+package import Projects
+package import Secrets
+import Sessions
+import Storage
+package import struct Foundation.Date
+
+/// Brings accounts in as they were elsewhere: ids, times, password hashes and all.
+///
+/// Each lands whole or not at all, by itself: what is wrong with one keeps no other out.
+package struct ImportAccounts: Sendable {
+    let parts: Parts
+
+    package struct Entry: Sendable {
+        package enum Password: Sendable {
+            case plain(Secret)
+            /// Made with the project's signer key.
+            case hash(PasswordHash)
+        }
+
+        package var localID: String?
+        package var tenantID: String?
+        package var email: String?
+        package var emailVerified = false
+        package var initialEmail: String?
+        package var emailLinkSignIn = false
+        package var displayName: String?
+        package var photoURL: String?
+        package var screenName: String?
+        package var language: String?
+        package var timeZone: String?
+        package var dateOfBirth: String?
+        package var phoneNumber: String?
+        package var disabled: Bool?
+        package var customAuth = false
+        /// A JSON object as text.
+        package var customAttributes: String?
+        /// Seconds since 1970; nil where nothing was ever revoked.
+        package var validSince: Int64?
+        package var createdAt: Date?
+        package var lastSignInAt: Date?
+        package var lastRefreshAt: Date?
+        package var password: Password?
+        package var passwordUpdatedAt: Date?
+        /// In an entry that says so little of one that nobody can sign in with it, the subject is empty.
+        package var linked: [LinkedCredential] = []
+        package var secondFactors: [AdminSecondFactor] = []
+
+        package init() {}
+    }
+
+    /// How many passwords are hashed at once; the hasher has workers and a queue for them.
+    private static let width = 16
+
+    /// - Returns: by their index, why entries did not land.
+    package func callAsFunction(
+        _ entries: [Entry],
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> [Int: ImportProblem] {
+        var problems: [Int: ImportProblem] = [:]
+        for start in stride(from: 0, to: entries.count, by: Self.width) {
+            let indices = start..<min(start + Self.width, entries.count)
+            let known = try await known(entries[indices], project, tenant)
+            let new = indices.filter { !known.contains(entries[$0].localID ?? "") }
+            let prepared = try await prepare(entries, new, project, tenant)
+            // In their order: of two that want the same, the first has it.
+            for index in indices {
+                switch prepared[index] {
+                case nil: problems[index] = .accountExists
+                case .failure(let problem): problems[index] = problem
+                case .success(let (account, password)):
+                    let conflict = try await parts.accounts.importAccount(
+                        account,
+                        password: password,
+                        in: Scope(project: project.id, tenant: tenant),
+                        now: parts.now()
+                    )
+                    if let conflict { problems[index] = ImportProblem(conflict) }
+                }
+            }
+        }
+        return problems
+    }
+
+    /// The ids that are taken: nobody hashes a password for them.
+    private func known(
+        _ entries: ArraySlice<Entry>,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> Set<String> {
+        let ids = entries.compactMap { $0.localID.map { AccountID($0) } }.filter { !$0.rawValue.utf8.contains(0) }
+        let found = try await parts.accounts.find(
+            AccountSelectors(accounts: ids),
+            in: Scope(project: project.id, tenant: tenant)
+        )
+        return Set(found.map(\.id.rawValue))
+    }
+
+    private typealias Prepared = Result<(Account, StoredPassword?), ImportProblem>
+
+    private func prepare(
+        _ entries: [Entry],
+        _ indices: [Int],
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> [Int: Prepared] {
+        try await withThrowingTaskGroup(of: (Int, Prepared).self) { group in
+            for index in indices {
+                group.addTask {
+                    do throws(ImportProblem) {
+                        let account = try account(of: entries[index], project, tenant)
+                        return (index, .success((account, try await password(of: entries[index], project))))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    private func account(
+        of entry: Entry,
+        _ project: Project,
+        _ tenant: TenantID
+    ) throws(ImportProblem) -> Account {
+        guard let localID = entry.localID, !localID.isEmpty else { throw .missingLocalID }
+        guard (entry.tenantID ?? "") == tenant.rawValue else { throw .otherTenant }
+        guard let id = try? AdminAccounts.accountID(localID) else { throw .invalidLocalID }
+        var account = Account(
+            id: id,
+            validSince: entry.validSince ?? 0,
+            createdAt: entry.createdAt ?? parts.now()
+        )
+        guard account.validSince >= 0 else { throw .invalidTime }
+        do { account.email = try AdminAccounts.email(entry.email) } catch { throw .invalidEmail }
+        account.emailVerified = entry.emailVerified && account.email != nil
+        account.emailLinkSignIn = entry.emailLinkSignIn && account.email != nil
+        do { account.initialEmail = try AdminAccounts.email(entry.initialEmail)?.canonical } catch {
+            throw .invalidEmail
+        }
+        do { account.phoneNumber = try AdminAccounts.phoneNumber(entry.phoneNumber) } catch {
+            throw .invalidPhoneNumber
+        }
+        do throws(AccountsError) {
+            account.displayName = try ProfileRules.displayName(entry.displayName)
+            account.photoURL = try ProfileRules.photoURL(entry.photoURL)
+            account.screenName = try ProfileRules.displayName(entry.screenName)
+            account.language = try ProfileRules.displayName(entry.language)
+            account.timeZone = try ProfileRules.displayName(entry.timeZone)
+            account.dateOfBirth = try ProfileRules.displayName(entry.dateOfBirth)
+        } catch { throw .invalidProfile }
+        account.customAttributes = try claims(entry.customAttributes)
+        account.disabled = entry.disabled
+        account.customAuth = entry.customAuth
+        account.lastSignInAt = entry.lastSignInAt
+        account.lastRefreshAt = entry.lastRefreshAt
+        account.hasPassword = entry.password != nil
+        account.passwordUpdatedAt = entry.passwordUpdatedAt
+        account.linked = try linked(entry.linked)
+        account.secondFactors = try secondFactors(entry.secondFactors, of: account, project, tenant)
+        return account
+    }
+
+    private func claims(_ text: String?) throws(ImportProblem) -> String? {
+        guard let text else { return nil }
+        do { return try CustomClaimRules.check(text) } catch .claimsTooLarge {
+            throw .claimsTooLarge
+        } catch .forbiddenClaim {
+            throw .reservedClaim
+        } catch { throw .invalidClaims }
+    }
+
+    private func linked(_ credentials: [LinkedCredential]) throws(ImportProblem) -> [LinkedCredential] {
+        for (index, credential) in credentials.enumerated() {
+            let texts = [
+                credential.provider.rawValue, credential.subject, credential.email, credential.displayName,
+                credential.photoURL, credential.screenName,
+            ]
+            guard !credential.provider.rawValue.isEmpty, !credential.subject.isEmpty else { throw .missingSubject }
+            guard credential.provider.isFederated, credential.provider.rawValue.utf8.count <= 128,
+                credential.subject.utf8.count <= 255,
+                texts.allSatisfy({ $0.map { $0.utf8.count <= 4096 && !$0.utf8.contains(0) } ?? true })
+            else { throw .invalidCredential }
+            guard !credentials[..<index].contains(where: { $0.provider == credential.provider }) else {
+                throw .providerTwice
+            }
+        }
+        return credentials.map { credential in
+            var credential = credential
+            credential.email = credential.email.flatMap { EmailAddress($0) }?.canonical ?? credential.email
+            return credential
+        }.sorted { $0.provider.rawValue < $1.provider.rawValue }
+    }
+
+    private func secondFactors(
+        _ wanted: [AdminSecondFactor],
+        of account: Account,
+        _ project: Project,
+        _ tenant: TenantID
+    ) throws(ImportProblem) -> [SecondFactor] {
+        guard !wanted.isEmpty else { return [] }
+        guard account.email != nil else { throw .secondFactorWithoutEmail }
+        guard account.emailVerified else { throw .secondFactorWithoutVerifiedEmail }
+        var wanted = wanted
+        var apps: [SecondFactor] = []
+        for index in wanted.indices where wanted[index].phoneNumber == nil {
+            guard let secret = wanted[index].sharedSecret, (10...128).contains(secret.count) else {
+                throw .secondFactorNotSupported
+            }
+            let id = wanted[index].id ?? parts.random.uuid()
+            wanted[index].id = id
+            let place = Parts.secretPlace(account.id, id, Caller(project: project, tenant: tenant))
+            guard let sealed = try? parts.keyRing.seal(secret, for: place) else { throw .secondFactorNotSupported }
+            apps.append(
+                SecondFactor(
+                    id: id,
+                    kind: .totp(sealedSecret: sealed, lastStep: 0),
+                    displayName: wanted[index].displayName,
+                    enrolledAt: wanted[index].enrolledAt ?? parts.now()
+                )
+            )
+        }
+        guard apps.count <= SecondFactor.mostApps else { throw .secondFactorNotSupported }
+        var account = account
+        account.secondFactors = apps
+        do {
+            return try parts.secondFactors(wanted, of: account)
+        } catch .invalidPhoneNumber {
+            throw .invalidSecondFactorNumber
+        } catch .secondFactor(.duplicateEnrollment) {
+            throw .enrollmentTwice
+        } catch .secondFactor(.invalidEnrollment) {
+            throw .invalidEnrollment
+        } catch .displayNameTooLong, .invalidProfileAttribute {
+            throw .invalidProfile
+        } catch {
+            throw .secondFactorNotSupported
+        }
+    }
+
+    private func password(of entry: Entry, _ project: Project) async throws(ImportProblem) -> StoredPassword? {
+        switch entry.password {
+        case nil: return nil
+        case .hash(let hash): return StoredPassword(hash: hash)
+        case .plain(let password):
+            // What is there already is bound by no policy of new passwords.
+            guard !password.reveal().isEmpty, password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound else {
+                throw .invalidPassword
+            }
+            do { return try await parts.hash(password, project) } catch { throw .passwordNotHashed }
+        }
+    }
+}
+
+extension AdminAccounts {
+    /// The secret that an authenticator app shares with the service; nil for another factor.
+    ///
+    /// For the export of `identity dev`: no route hands it out.
+    package func sharedSecret(
+        of factor: SecondFactor,
+        _ account: AccountID,
+        _ project: Project,
+        _ tenant: TenantID
+    ) throws -> [UInt8]? {
+        guard case .totp(let sealed, _) = factor.kind else { return nil }
+        let place = Parts.secretPlace(account, factor.id, Caller(project: project, tenant: tenant))
+        return try parts.keyRing.open(sealed, for: place)
+    }
+}

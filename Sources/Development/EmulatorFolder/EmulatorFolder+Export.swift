@@ -1,0 +1,129 @@
+package import Accounts
+import Foundation
+import IdentityService
+import Linking
+import Passwords
+package import Projects
+import Secrets
+package import Storage
+import StrictJSON
+
+extension EmulatorFolder {
+    /// Whether an export may be written here: into nothing, or over another export.
+    ///
+    /// - Throws: ``EmulatorFolderError``.
+    package func checkWritable() throws(EmulatorFolderError) {
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        guard type == nil || type == .typeDirectory || type == .typeSymbolicLink else {
+            throw EmulatorFolderError(file: path, reason: "is no folder")
+        }
+        guard isEmpty || hasMetadata else {
+            throw EmulatorFolderError(file: path, reason: "holds other things than an export, which nobody writes over")
+        }
+    }
+
+    /// Writes a project's accounts and the two settings of the emulator, in its format.
+    ///
+    /// The old export stands until the new one is complete; those of other emulators stay.
+    /// - Returns: how many accounts were written.
+    @discardableResult
+    package func export(_ project: Project, _ stores: Stores, _ accounts: AccountsService) async throws -> Int {
+        try checkWritable()
+        var users: [String] = []
+        var costs: [(id: String, parameters: ScryptParameters)] = []
+        var last: AccountID?
+        while true {
+            let page = try await accounts.admin.list(maxResults: 1000, after: last, project, .none)
+            for listed in page {
+                users.append(try text(of: listed, project, accounts))
+                if let hash = listed.password?.hash { costs.append((listed.account.id.rawValue, hash.parameters)) }
+            }
+            guard page.count == 1000, let next = page.last?.account.id else { break }
+            last = next
+        }
+        let download = """
+            {"kind":"identitytoolkit#DownloadAccountResponse","users":[
+            \(users.joined(separator: ",\n"))
+            ]}
+
+            """
+        var files = [Self.accountsFile: download, Self.configFile: EmulatorRoutes.configText(of: project) + "\n"]
+        if let hashing = hashing(costs, project) { files[Self.hashFile] = hashing.text + "\n" }
+        do { try write(files) } catch let error as EmulatorFolderError { throw error } catch {
+            throw EmulatorFolderError(file: path, reason: "cannot be written: \(error.localizedDescription)")
+        }
+        return users.count
+    }
+
+    /// Nil when there are no passwords.
+    private func hashing(
+        _ costs: [(id: String, parameters: ScryptParameters)],
+        _ project: Project
+    ) -> HashConfiguration? {
+        var counts: [ScryptParameters: Int] = [:]
+        for cost in costs { counts[cost.parameters, default: 0] += 1 }
+        // Of those that are as many, those that come first.
+        guard let most = counts.values.max(), let usual = costs.first(where: { counts[$0.parameters] == most }) else {
+            return nil
+        }
+        var hashing = HashConfiguration(signerKey: project.passwordSignerKey, parameters: usual.parameters)
+        for cost in costs where cost.parameters != usual.parameters { hashing.exceptions[cost.id] = cost.parameters }
+        return hashing
+    }
+
+    /// As `accounts:batchGet` shows it, with the secrets of authenticator apps, which the emulator keeps readable.
+    private func text(of listed: ListedAccount, _ project: Project, _ accounts: AccountsService) throws -> String {
+        var json = JSONWriter()
+        json.object { $0.account(listed.account, for: .export(listed.password?.hash)) }
+        let factors = listed.account.secondFactors
+        guard factors.contains(where: \.isTOTP), var user = try JSONValue(json.text).object,
+            case .array(var enrollments)? = user["mfaInfo"]
+        else { return json.text }
+        for (index, factor) in factors.enumerated() {
+            guard case .object(var enrollment) = enrollments[index],
+                let secret = try accounts.admin.sharedSecret(of: factor, listed.account.id, project, .none)
+            else { continue }
+            enrollment["emulatorTotpSecret"] = .string(Base32.encode(secret))
+            enrollments[index] = .object(enrollment)
+        }
+        user["mfaInfo"] = .array(enrollments)
+        return JSONValue.object(user).jsonText
+    }
+
+    // MARK: Writing
+
+    private func write(_ files: [String: String]) throws {
+        let manager = FileManager.default
+        let target = "\(path)/\(Self.exportFolder)"
+        let (new, old) = ("\(target).new", "\(target).old")
+        try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for leftover in [new, old] { try? manager.removeItem(atPath: leftover) }
+        try manager.createDirectory(atPath: new, withIntermediateDirectories: false)
+        for (name, text) in files {
+            // Password hashes are in it.
+            let made = manager.createFile(
+                atPath: "\(new)/\(name)",
+                contents: Data(text.utf8),
+                attributes: [.posixPermissions: 0o600]
+            )
+            guard made else { throw error("\(Self.exportFolder).new/\(name)", "cannot be written") }
+        }
+        let metadata = try metadataText()
+        if manager.fileExists(atPath: target) { try manager.moveItem(atPath: target, toPath: old) }
+        try manager.moveItem(atPath: new, toPath: target)
+        try metadata.write(toFile: "\(path)/\(Self.metadataFile)", atomically: true, encoding: .utf8)
+        try? manager.removeItem(atPath: old)
+    }
+
+    /// The other emulators' members stay as they were.
+    private func metadataText() throws -> String {
+        var metadata = JSONObject()
+        if hasMetadata { metadata = JSONObject(try object(in: Self.metadataFile).members) }
+        if metadata["version"] == nil { metadata["version"] = .string(Self.version) }
+        var auth = JSONObject()
+        auth["version"] = .string(Self.version)
+        auth["path"] = .string(Self.exportFolder)
+        metadata["auth"] = .object(auth)
+        return JSONValue.object(metadata).jsonText + "\n"
+    }
+}

@@ -1,0 +1,157 @@
+package import Accounts
+import Foundation
+import IdentityService
+import Passwords
+package import Projects
+import Secrets
+package import Storage
+
+extension EmulatorFolder {
+    /// What an import came to.
+    package struct Imported: Sendable {
+        package var accounts = 0
+        /// Accounts whose ids are taken: they are left as they are.
+        package var knownAccounts = 0
+        /// A line for everything that was left out: file, row and reason.
+        package var refused: [String] = []
+    }
+
+    /// Brings in what the folder holds: all of it is read before anything is written, then each account lands whole or
+    /// not at all.
+    ///
+    /// - Returns: nil when the export is of other emulators alone.
+    /// - Throws: ``EmulatorFolderError`` when a file cannot be read; then nothing was written.
+    package func importAccounts(
+        into project: Project,
+        _ stores: Stores,
+        _ accounts: AccountsService
+    ) async throws -> Imported? {
+        guard let content = try read() else { return nil }
+        let config = "\(content.folder)/\(Self.configFile)"
+        let (duplicates, protection) = try members(config) {
+            (
+                try content.config.object("signIn")?.bool("allowDuplicateEmails"),
+                try content.config.object("emailPrivacyConfig")?.bool("enableImprovedEmailPrivacy")
+            )
+        }
+        let rows = content.users.enumerated().map { row(at: $0.offset, $0.element, content) }
+        // From here on it is written.
+        var project = project
+        if duplicates != nil || protection != nil {
+            project = try await stores.configuration.updateSettings(of: project.id) { settings in
+                if let duplicates { settings.allowDuplicateEmails = duplicates }
+                if let protection { settings.emailEnumerationProtection = protection }
+            }
+        }
+        var keyFits = false
+        if let hashing = content.hashing {
+            keyFits = try await stores.configuration.adoptPasswordSignerKey(hashing.signerKey, of: project.id)
+            project = stores.configuration.snapshot.project(project.id) ?? project
+        }
+        var imported = Imported()
+        imported.refused = content.leftOut.map { error($0, "there are no tenants here").description }
+        var entries: [(row: Row, entry: ImportAccounts.Entry)] = []
+        for row in rows {
+            do {
+                entries.append((row, try row.entry.get().with(row.password, keyFits: keyFits)))
+            } catch {
+                imported.refused.append(row.refusal(error.reason))
+            }
+        }
+        let problems = try await accounts.importAccounts(entries.map(\.entry), project, .none)
+        for (index, problem) in problems.sorted(by: { $0.key < $1.key }) {
+            if problem == .accountExists {
+                imported.knownAccounts += 1
+            } else {
+                imported.refused.append(entries[index].row.refusal(problem.rawValue))
+            }
+        }
+        imported.accounts = entries.count - problems.count
+        return imported
+    }
+
+    private func row(at index: Int, _ user: WireObject, _ content: Content) -> Row {
+        let file = "\(path)/\(content.folder)/\(Self.accountsFile)"
+        do {
+            var entry = try ImportAccounts.Entry(user)
+            for (index, enrollment) in try user.objects("mfaInfo").enumerated() {
+                // Numbers are masked for people; the emulator keeps the whole one beside.
+                if let number = try enrollment.string("unobfuscatedPhoneInfo") {
+                    entry.secondFactors[index].phoneNumber = number
+                }
+                entry.secondFactors[index].sharedSecret = try enrollment.string("emulatorTotpSecret")
+                    .flatMap { Base32.decode($0) }
+            }
+            let password = try ExportedPassword(user, content.hashing)
+            return Row(file: file, index: index, entry: .success(entry), password: password)
+        } catch {
+            let reason = (error as? WireError)?.message ?? (error as? RowError)?.reason ?? "cannot be read"
+            return Row(file: file, index: index, entry: .failure(RowError(reason: reason)), password: nil)
+        }
+    }
+}
+
+private struct RowError: Error {
+    var reason: String
+}
+
+/// A user of `accounts.json`.
+private struct Row: Sendable {
+    var file: String
+    var index: Int
+    var entry: Result<ImportAccounts.Entry, RowError>
+    var password: ExportedPassword?
+
+    /// Names the row, and the account by an id that cannot forge a line.
+    func refusal(_ reason: String) -> String {
+        let id = (try? entry.get())?.localID.map { " (localId \($0.prefix(128).debugDescription))" } ?? ""
+        return "\(file): users[\(index)]\(id): \(reason)"
+    }
+}
+
+/// A password of `accounts.json`: the emulator's, which is readable, or a hash of ours.
+private enum ExportedPassword: Sendable {
+    case plain(Secret)
+    case hash(PasswordHash)
+
+    /// - Returns: nil for none.
+    init?(_ user: WireObject, _ hashing: HashConfiguration?) throws {
+        let hash = try user.string("passwordHash") ?? ""
+        if let match = hash.firstMatch(of: /^fakeHash:salt=([^:]*):password=/) {
+            self = .plain(Secret(String(hash[match.range.upperBound...])))
+        } else if let password = try user.string("rawPassword") {
+            self = .plain(Secret(password))
+        } else if hash.isEmpty {
+            return nil
+        } else {
+            guard let hashing else {
+                throw RowError(
+                    reason: "passwordHash is not the emulator's, and no \(EmulatorFolder.hashFile) says how it was made"
+                )
+            }
+            guard let bytes = Base64URL.decode(hash.prefix { $0 != "=" }), bytes.count == 64,
+                let salt = Base64URL.decode((try user.string("salt") ?? "").prefix { $0 != "=" }), salt.count <= 64
+            else {
+                throw RowError(reason: "passwordHash or salt is no hash as \(EmulatorFolder.hashFile) describes it")
+            }
+            let own = hashing.exceptions[try user.string("localId") ?? ""]
+            self = .hash(PasswordHash(salt: salt, hash: bytes, parameters: own ?? hashing.parameters))
+        }
+    }
+}
+
+extension ImportAccounts.Entry {
+    fileprivate func with(_ password: ExportedPassword?, keyFits: Bool) throws(RowError) -> ImportAccounts.Entry {
+        var entry = self
+        switch password {
+        case nil: break
+        case .plain(let password): entry.password = .plain(password)
+        case .hash(let hash):
+            guard keyFits else {
+                throw RowError(reason: "its password was hashed with another signer key than the project's")
+            }
+            entry.password = .hash(hash)
+        }
+        return entry
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import IdentityService
+import Secrets
+import StrictJSON
+
+/// A folder that Firebase's emulators export (`firebase emulators:export DIR`), as far as it is about accounts:
+/// `firebase-export-metadata.json`, and in `auth_export/` `config.json` and `accounts.json`.
+///
+/// What else is in it belongs to other emulators and stays as it is.
+package struct EmulatorFolder: Sendable, Hashable {
+    package let path: String
+
+    package init(path: String) { self.path = URL(filePath: path).standardizedFileURL.path }
+
+    static let metadataFile = "firebase-export-metadata.json"
+    static let accountsFile = "accounts.json"
+    static let configFile = "config.json"
+    /// Ours: how the password hashes of `accounts.json` were made.
+    ///
+    /// The emulator looks at no other file than the two.
+    static let hashFile = "hash_config.json"
+    static let exportFolder = "auth_export"
+    /// Of firebase-tools: the newest whose exports were read and written.
+    static let version = "15.17.0"
+
+    /// What the folder says of accounts, read and judged as a whole: nothing of it has had an effect yet.
+    struct Content: Sendable {
+        var users: [WireObject] = []
+        var config = WireObject()
+        var hashing: HashConfiguration?
+        /// The folder inside of this one.
+        var folder = EmulatorFolder.exportFolder
+        /// Files of tenants.
+        var leftOut: [String] = []
+    }
+
+    /// Missing, or without anything in it.
+    package var isEmpty: Bool { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).isEmpty }
+
+    var hasMetadata: Bool { exists(Self.metadataFile) }
+
+    // MARK: Reading
+
+    /// Reads everything, for its errors alone.
+    package func checkReadable() throws(EmulatorFolderError) { _ = try read() }
+
+    /// - Returns: nil when the export is of other emulators alone.
+    func read() throws(EmulatorFolderError) -> Content? {
+        guard hasMetadata else {
+            throw error(Self.metadataFile, "is missing: this is no folder that emulators exported")
+        }
+        let metadata = try object(in: Self.metadataFile)
+        guard let auth = try members(Self.metadataFile, { try metadata.object("auth") }) else { return nil }
+        let (version, folder) = try members(Self.metadataFile) { (try auth.string("version"), try auth.string("path")) }
+        guard let version, version.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+\-]*)?/) != nil else {
+            throw error(Self.metadataFile, "auth.version is no version of firebase-tools")
+        }
+        var content = Content()
+        content.folder = folder ?? Self.exportFolder
+        guard content.folder.wholeMatch(of: /[^\/\\]+/) != nil, content.folder != ".." else {
+            throw error(Self.metadataFile, "auth.path leads out of the folder")
+        }
+        let accounts = "\(content.folder)/\(Self.accountsFile)"
+        guard exists(accounts) else { throw error(accounts, "is missing, though \(Self.metadataFile) names it") }
+        let download = try object(in: accounts)
+        content.users = try members(accounts) { try download.objects("users") }
+        let config = "\(content.folder)/\(Self.configFile)"
+        if exists(config) { content.config = try object(in: config) }
+        let hashing = "\(content.folder)/\(Self.hashFile)"
+        if exists(hashing) {
+            let members = try object(in: hashing)
+            guard let read = try? HashConfiguration(members) else {
+                throw error(hashing, "does not describe Firebase's scrypt, as signIn.hashConfig of a project does")
+            }
+            content.hashing = read
+        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(content.folder)")) ?? []
+        content.leftOut = names.filter { $0.hasPrefix("accounts-") && $0.hasSuffix(".json") }.sorted()
+            .map { "\(content.folder)/\($0)" }
+        return content
+    }
+
+    func error(_ file: String, _ reason: String) -> EmulatorFolderError {
+        EmulatorFolderError(file: "\(path)/\(file)", reason: reason)
+    }
+
+    private func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(file)") }
+
+    func object(in file: String) throws(EmulatorFolderError) -> WireObject {
+        guard let data = FileManager.default.contents(atPath: "\(path)/\(file)") else {
+            throw error(file, "cannot be read")
+        }
+        do {
+            guard let object = try JSONValue(data).object else { throw error(file, "holds no JSON object") }
+            return WireObject(object.members)
+        } catch let found as JSONError {
+            throw error(file, "is no JSON that can be read: \(found)")
+        } catch let found as EmulatorFolderError {
+            throw found
+        } catch {
+            throw self.error(file, "cannot be read")
+        }
+    }
+
+    /// What `body` makes of a file's members; a member of the wrong type is an error of the file.
+    func members<Value>(_ file: String, _ body: () throws -> Value) throws(EmulatorFolderError) -> Value {
+        do {
+            return try body()
+        } catch let found as WireError {
+            throw error(file, found.message)
+        } catch {
+            throw self.error(file, "cannot be read")
+        }
+    }
+}
+
+/// Why a folder of the emulator cannot be used: file and reason.
+package struct EmulatorFolderError: Error, Equatable, CustomStringConvertible {
+    package var file: String
+    package var reason: String
+
+    package var description: String { "\(file): \(reason)" }
+}

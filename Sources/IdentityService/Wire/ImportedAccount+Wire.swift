@@ -1,0 +1,57 @@
+package import Accounts
+import Foundation
+import Linking
+import Sessions
+
+extension ImportAccounts.Entry {
+    /// A user as downloads show and uploads send it; its password is the caller's to read, for hashes come in many ways.
+    ///
+    /// - Throws: a ``WireError`` that names the member whose value is of the wrong type.
+    package init(_ user: WireObject) throws(WireError) {
+        self.init()
+        localID = try user.string("localId")
+        tenantID = try user.string("tenantId")
+        email = try user.string("email").flatMap { $0.isEmpty ? nil : $0 }
+        emailVerified = try user.bool("emailVerified") ?? false
+        initialEmail = try user.string("initialEmail")
+        emailLinkSignIn = try user.bool("emailLinkSignin") ?? false
+        displayName = try user.string("displayName")
+        photoURL = try user.string("photoUrl")
+        screenName = try user.string("screenName")
+        language = try user.string("language")
+        timeZone = try user.string("timeZone")
+        dateOfBirth = try user.string("dateOfBirth")
+        phoneNumber = try user.string("phoneNumber").flatMap { $0.isEmpty ? nil : $0 }
+        disabled = try user.bool("disabled")
+        customAuth = try user.bool("customAuth") ?? false
+        customAttributes = try user.string("customAttributes")
+        validSince = try user.int64("validSince")
+        createdAt = try user.time("createdAt")
+        lastSignInAt = try user.time("lastLoginAt")
+        lastRefreshAt = try user.timestamp("lastRefreshAt")
+        passwordUpdatedAt = try user.time("passwordUpdatedAt")
+        for provider in try user.objects("providerUserInfo") {
+            let id = ProviderID(try provider.string("providerId") ?? "")
+            // These two follow from the account's own members.
+            guard id != .password, id != .phone else { continue }
+            linked.append(
+                LinkedCredential(
+                    provider: id,
+                    subject: try provider.string("rawId") ?? "",
+                    email: try provider.string("email"),
+                    displayName: try provider.string("displayName"),
+                    photoURL: try provider.string("photoUrl"),
+                    screenName: try provider.string("screenName")
+                )
+            )
+        }
+        for enrollment in try user.objects("mfaInfo") {
+            var factor = AdminSecondFactor()
+            factor.id = try enrollment.string("mfaEnrollmentId")
+            factor.displayName = try enrollment.string("displayName")
+            factor.phoneNumber = try enrollment.string("phoneInfo")
+            factor.enrolledAt = try enrollment.timestamp("enrolledAt")
+            secondFactors.append(factor)
+        }
+    }
+}
