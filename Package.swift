@@ -173,7 +173,9 @@ let package = Package(
                 "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", asyncAlgorithms,
                 crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
-            resources: [.embedInCode("DemoPage/demo.html")],
+            resources: [
+                .embedInCode("DemoPage/demo.html"), .embedInCode("DevPage/dev.css"), .embedInCode("DevPage/dev.js"),
+            ],
             swiftSettings: strict
         ),
 

@@ -46,10 +46,10 @@ package enum DevelopmentMode {
         return "http://\(host)"
     }
 
-    /// The demo page and the emulator's utility endpoints.
+    /// The demo page, the page of what happens, and the emulator's utility endpoints.
     package static func routes(_ stores: Stores, project: ProjectID) -> [Route] {
         let page = DemoPage { stores.configuration.snapshot.providers(project: project) }
-        return page.routes + EmulatorRoutes(stores: stores).routes
+        return page.routes + DevPage(stores: stores, project: project).routes + EmulatorRoutes(stores: stores).routes
     }
 
     /// Those of the emulator's routes that carry something out.

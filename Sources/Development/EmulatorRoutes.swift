@@ -31,6 +31,8 @@ package struct EmulatorRoutes: Sendable {
 
     private func project(of call: Call) async throws -> Project {
         guard let id = ProjectID(rawValue: call.parameter("project")) else { throw WireError.notFound }
+        // The emulator makes a tenant that it does not know; what a tenant is asked for must not befall the project.
+        guard call.parameter("tenant").isEmpty else { throw WireError.tenantNotFound }
         return try await stores.configuration.ensureProject(id, settings: .development)
     }
 

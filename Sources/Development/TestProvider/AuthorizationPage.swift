@@ -33,15 +33,15 @@ struct AuthorizationPage {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>Sign in with \(HTML.escape(title))</title>
+        <title>Sign in with \(Markup.escape(title))</title>
         <style>\(Self.style)</style>
         </head>
         <body>
         <main>
         <header>
-        <div class="logo" aria-hidden="true">\(HTML.escape(String(title.prefix(1))))</div>
+        <div class="logo" aria-hidden="true">\(Markup.escape(String(title.prefix(1))))</div>
         <h1>Choose an account</h1>
-        <p>to continue to <strong>\(HTML.escape(app))</strong> with \(HTML.escape(title))</p>
+        <p>to continue to <strong>\(Markup.escape(app))</strong> with \(Markup.escape(title))</p>
         </header>
         <ul>\(people.map(row).joined())</ul>
         <details>
@@ -59,7 +59,7 @@ struct AuthorizationPage {
     }
 
     private var asked: String {
-        scopes.isEmpty ? "" : " Asked for: " + scopes.map { "<code>\(HTML.escape($0))</code>" }.joined(separator: " ")
+        scopes.isEmpty ? "" : " Asked for: " + scopes.map { "<code>\(Markup.escape($0))</code>" }.joined(separator: " ")
     }
 
     private func row(_ user: TestUser) -> String {
@@ -68,9 +68,9 @@ struct AuthorizationPage {
         let badge =
             user.email == nil ? "" : #"<span class="badge \#(user.emailVerified ? "yes" : "no")">\#(verified)</span>"#
         let button = """
-            <input type="hidden" name="subject" value="\(HTML.escape(user.subject))">\
-            <button class="person"><span class="face hue\(hue(user))" aria-hidden="true">\(HTML.escape(initials(name)))</span>\
-            <span class="who"><b>\(HTML.escape(name))</b><span>\(HTML.escape(user.email ?? "no address"))</span></span>\
+            <input type="hidden" name="subject" value="\(Markup.escape(user.subject))">\
+            <button class="person"><span class="face hue\(hue(user))" aria-hidden="true">\(Markup.escape(initials(name)))</span>\
+            <span class="who"><b>\(Markup.escape(name))</b><span>\(Markup.escape(user.email ?? "no address"))</span></span>\
             \(badge)</button>
             """
         return "<li>" + form(choice: "user", button) + "</li>"
@@ -87,9 +87,9 @@ struct AuthorizationPage {
 
     private func form(choice: String, _ content: String, css: String = "") -> String {
         let carried = (hidden + [(name: "choice", value: choice)]).map { field in
-            #"<input type="hidden" name="\#(HTML.escape(field.name))" value="\#(HTML.escape(field.value))">"#
+            #"<input type="hidden" name="\#(Markup.escape(field.name))" value="\#(Markup.escape(field.value))">"#
         }
-        return #"<form method="post" action="\#(HTML.escape(action))" class="\#(css)">"# + carried.joined() + content
+        return #"<form method="post" action="\#(Markup.escape(action))" class="\#(css)">"# + carried.joined() + content
             + "</form>"
     }
 

@@ -40,12 +40,12 @@ extension TenantState {
     /// OAuth 2.0 Form Post Response Mode §2: a page that submits itself.
     private func formPost(to uri: String, _ pairs: [(String, String)]) -> ProviderAnswer {
         let inputs = pairs.map { name, value in
-            #"<input type="hidden" name="\#(HTML.escape(name))" value="\#(HTML.escape(value))">"#
+            #"<input type="hidden" name="\#(Markup.escape(name))" value="\#(Markup.escape(value))">"#
         }
         let page = """
             <!doctype html><html><head><title>Back to the app</title></head>
             <body onload="document.forms[0].submit()">
-            <form method="post" action="\(HTML.escape(uri))">\(inputs.joined())<noscript><button>Continue</button></noscript>
+            <form method="post" action="\(Markup.escape(uri))">\(inputs.joined())<noscript><button>Continue</button></noscript>
             </form></body></html>
             """
         return ProviderAnswer(headers: [("Cache-Control", "no-store")], .html(page))
@@ -53,11 +53,12 @@ extension TenantState {
 
     /// An error that stays at the provider, because the app can't be trusted with it.
     func refusal(_ status: Int, _ message: String) -> ProviderAnswer {
-        ProviderAnswer(status, .html("<!doctype html><title>Error</title><h1>Error</h1><p>\(HTML.escape(message))</p>"))
+        let text = Markup.escape(message)
+        return ProviderAnswer(status, .html("<!doctype html><title>Error</title><h1>Error</h1><p>\(text)</p>"))
     }
 }
 
-enum HTML {
+enum Markup {
     /// For text and for attribute values in double quotes.
     static func escape(_ text: String) -> String {
         var escaped = ""

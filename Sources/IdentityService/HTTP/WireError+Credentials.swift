@@ -65,5 +65,5 @@ extension WireError {
     }()
 
     static let projectNotFound = status(.notFound, "NOT_FOUND", "PROJECT_NOT_FOUND")
-    static let tenantNotFound = status(.notFound, "NOT_FOUND", "TENANT_NOT_FOUND")
+    package static let tenantNotFound = status(.notFound, "NOT_FOUND", "TENANT_NOT_FOUND")
 }

@@ -1,11 +1,11 @@
-import HTTPTypes
+package import HTTPTypes
 import NIOCore
 import Projects
-import Secrets
+package import Secrets
 
 /// A page of ours: one style sheet, at most one script, nothing from anywhere else.
-struct Page: Sendable {
-    var status: HTTPResponse.Status = .ok
+package struct Page: Sendable {
+    package var status: HTTPResponse.Status = .ok
     /// Of the text, a tag of BCP 47.
     var language = "en"
     /// `dir` of HTML.
@@ -15,8 +15,8 @@ struct Page: Sendable {
     var content: HTML
     /// The text of a style sheet and of a script of ours, which no value was put into; the sheet of all our pages
     /// without.
-    var style = Page.sheet
-    var script: String?
+    package var style = Page.sheet
+    package var script: String?
     /// A project's colors, over those of the sheet.
     var colors = PageSettings()
     /// What the script works with: JSON, in a block of its own.
@@ -29,10 +29,11 @@ struct Page: Sendable {
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?
 
-    private static let sheet = String(decoding: PackageResources.pages_css, as: UTF8.self)
+    /// That of all our pages.
+    package static let sheet = String(decoding: PackageResources.pages_css, as: UTF8.self)
 
     /// - Parameter random: makes the nonce by which the browser knows what of the page is ours (T-B14).
-    func response(_ random: RandomSource = .system) -> Response {
+    package func response(_ random: RandomSource = .system) -> Response {
         let nonce = random.handle()
         let block: HTML? = data.map { "<script type=\"application/json\" id=\"data\">\(json: $0)</script>" }
         let head: HTML = """
@@ -68,4 +69,9 @@ struct Page: Sendable {
         for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie.header)) }
         return Response(status: status, headers: headers, body: ByteBuffer(string: html))
     }
+}
+
+extension Page {
+    /// A page in English.
+    package init(title: String, content: HTML) { self.init(status: .ok, title: title, content: content) }
 }

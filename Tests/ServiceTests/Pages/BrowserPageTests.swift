@@ -27,6 +27,8 @@ struct BrowserPageTests {
         var twice: String?
         var back: Bool?
         var leads: String?
+        var post: [String: String]?
+        var sees: String?
     }
 
     private struct Job: Encodable {
@@ -155,6 +157,42 @@ struct BrowserPageTests {
                         Step(leads: "https://app.example.com/after"),
                     ]
                 )
+            }
+            try await look(at: visits)
+        }
+    }
+
+    @Test("the page of identity dev, whose accounts, mails and codes come by themselves")
+    func developmentPage() async throws {
+        var options = TestService.Options()
+        options.development = true
+        options.settings = .development
+        try await TestService.run(options) { service in
+            try await look(at: [Visit(name: "dev-empty", url: service.baseURL + "/dev")])
+            var visits: [Visit] = []
+            for variant in ["desktop", "desktop-dark", "phone", "phone-dark"] {
+                let name = "\(variant)@example.com"
+                let user = try await service.signUp("first-\(name)")
+                _ = try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)])
+                let steps = [
+                    Step(heading: "What is here"), Step(sees: "first-\(name)"),
+                    Step(post: [
+                        "path": "/v1/accounts:signUp?key=any",
+                        "body": #"{"email":"second-\#(name)","password":"correct horse"}"#,
+                    ]),
+                    Step(sees: "second-\(name)"),
+                    Step(post: [
+                        "path": "/v1/accounts:sendOobCode?key=any",
+                        "body": #"{"requestType":"PASSWORD_RESET","email":"second-\#(name)"}"#,
+                    ]),
+                    Step(sees: "PASSWORD_RESET"),
+                    Step(post: [
+                        "path": "/v1/accounts:sendVerificationCode?key=any",
+                        "body": #"{"phoneNumber":"+4917012345\#(60 + visits.count)"}"#,
+                    ]),
+                    Step(sees: "+4917012345\(60 + visits.count)"), Step(press: "section li a"),
+                ]
+                visits.append(Visit(name: "dev", url: service.baseURL + "/dev", variants: [variant], steps: steps))
             }
             try await look(at: visits)
         }

@@ -2,7 +2,8 @@
 
 The argument is a JSON file: {"visits": [{"name", "url", "variants", "steps"}], "screenshots": folder (optional)}. A step is
 {"heading"} (what must be there), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"twice": selector} (two
-clicks at once), {"back": true}, or {"leads": start of the URL of the page's link}.
+clicks at once), {"back": true}, {"leads": start of the URL of the page's link}, {"post": {"path", "body"}} (JSON, by
+somebody else), or {"sees": text} (which comes by itself where scripts run, and with a reload where not).
 """
 
 import json
@@ -10,7 +11,7 @@ import pathlib
 import sys
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error as PlaywrightError, sync_playwright
 
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 640}}
 # size, colours, scripts
@@ -98,6 +99,20 @@ def visit(browser, item, variant):
             link = page.locator("main a").get_attribute("href") or ""
             if not link.startswith(step["leads"]):
                 report(f"leads to {link}")
+            continue
+        if "post" in step:
+            headers = {"Content-Type": "application/json"}
+            answer = context.request.post(origin[:-1] + step["post"]["path"], data=step["post"]["body"], headers=headers)
+            if not answer.ok:
+                report(f"{step['post']['path']}: {answer.status}")
+            continue
+        if "sees" in step:
+            if not scripts:
+                page.reload(wait_until="load")
+            try:
+                page.get_by_text(step["sees"], exact=True).first.wait_for(timeout=10_000)
+            except PlaywrightError:
+                report(f"does not come to show {step['sees']!r}")
             continue
         if "fill" in step:
             for selector, text in step["fill"].items():

@@ -136,8 +136,12 @@ struct DevCommandTests {
     @Test("Ctrl-C stops all of it, and what was kept is there at the next start")
     func keepsItsData() async throws {
         try await withTemporaryFolder { data in
-            try await IdentityProgram.dev("--data", data) { program, service in
-                #expect(try await service.signUp("kept@example.com").status == 200)
+            let user = try await IdentityProgram.dev("--data", data) { program, service in
+                let user = try await service.signUp("kept@example.com")
+                _ = try await service.call(
+                    "accounts:sendOobCode",
+                    ["requestType": "VERIFY_EMAIL", "idToken": JSON(user.idToken)]
+                )
                 let postgres = try #require(OtherProcess(postgresIn: data))
                 #expect(postgres.isRunning)
                 program.interrupt()
@@ -145,9 +149,16 @@ struct DevCommandTests {
                 #expect(result.status == 0, "\(result)")
                 #expect(result.output.hasSuffix("stopped"))
                 #expect(!postgres.isRunning)
+                return user
             }
             try await IdentityProgram.dev("--data", data) { program, service in
-                #expect(try await service.signInWithPassword("kept@example.com").status == 200)
+                #expect(try await service.signInWithPassword("kept@example.com").localID == user.localID)
+                // The session goes on, under the same signing key, and the mail still waits.
+                let account = try await service.call("accounts:lookup", ["idToken": JSON(user.idToken)])
+                #expect(account["users"]?[0]?["localId"]?.string == user.localID, "\(account)")
+                #expect(try await service.refresh(user.refreshToken).idToken != nil)
+                let codes = try await service.get("/emulator/v1/projects/demo-project/oobCodes")
+                #expect(codes["oobCodes"]?[0]?["requestType"] == "VERIFY_EMAIL", "\(codes)")
                 let second = try await IdentityProgram.run("dev", "--port", "0", "--data", data)
                 #expect(second.status == 78)
                 #expect(second.errors.hasPrefix("identity: another process already runs"), "\(second)")

@@ -1,0 +1,137 @@
+import Delivery
+import Foundation
+import HTTPTypes
+import IdentityService
+import Linking
+import Projects
+import Storage
+
+/// `/dev`: what a project has just now, its accounts, and the mails and SMS that nobody sends in `identity dev`.
+///
+/// The page asks for itself each second; without scripts it is right when it is loaded.
+struct DevPage: Sendable {
+    let stores: Stores
+    /// That of the command line.
+    let project: ProjectID
+
+    var routes: [Route] { [Route(.get, "/dev", on: .service, errors: .status, .open(show))] }
+
+    /// How many accounts are shown, the newest of them first.
+    private static let most = 100
+    private static let style = Page.sheet + String(decoding: PackageResources.dev_css, as: UTF8.self)
+    private static let script = String(decoding: PackageResources.dev_js, as: UTF8.self)
+
+    private func show(_ call: Call) async throws -> Response {
+        // A name that comes twice is no project's.
+        let name = (try? call.query.value("project") ?? project.rawValue) ?? ""
+        var page: Page
+        if let shown = ProjectID(rawValue: name).flatMap({ stores.configuration.snapshot.project($0) }) {
+            page = Page(title: "\(shown.id) – Identity", content: frame(name, try await content(of: shown)))
+            page.script = Self.script
+        } else {
+            page = Page(
+                title: "No such project – Identity",
+                content: frame(name, "<p>There is no such project here.</p>")
+            )
+            page.status = .notFound
+        }
+        page.style = Self.style
+        return page.response()
+    }
+
+    private func frame(_ shown: String, _ content: HTML) -> HTML {
+        let all = stores.configuration.snapshot.allProjects.map(\.id.rawValue).sorted()
+        let links = all.map { name -> HTML in
+            let current: HTML? = name == shown ? " aria-current=\"page\"" : nil
+            return "<li><a id=\"project-\(name)\" href=\"/dev?project=\(name)\"\(html: current)>\(name)</a></li>"
+        }
+        let choice: HTML? =
+            all.count > 1 || all.first != shown ? "<nav aria-label=\"Projects\"><ul>\(html: links)</ul></nav>" : nil
+        return """
+            <header><p>Identity, for development</p><a href="/">Sign in on the demo page</a></header>
+            <main>
+            <h1>What is here</h1>
+            \(html: choice)
+            \(html: content)
+            </main>
+            """
+    }
+
+    private func content(of project: Project) async throws -> HTML {
+        let scope = Scope(project: project.id)
+        let mails = try await WaitingMail.all(in: scope, stores).reversed()
+        let messages = try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now()).reversed()
+        let listed = try await stores.accounts.list(after: nil, limit: 1000, in: scope).map(\.account)
+        let accounts = listed.sorted { ($0.createdAt, $0.id.rawValue) > ($1.createdAt, $1.id.rawValue) }
+        let state =
+            "\(Self.count(listed.count, "account", of: 1000)), \(Self.count(mails.count, "mail")), \(messages.count) SMS"
+        let more: HTML? =
+            listed.count > Self.most
+            ? "<p class=\"quiet\">These are the newest \(String(Self.most)); accounts:batchGet lists all.</p>" : nil
+        return """
+            <p id="state" role="status">\(state) in \(project.id.rawValue)</p>
+            <section aria-labelledby="mails-title"><h2 id="mails-title">Mails</h2><div id="mails">
+            \(html: Self.list(mails.map(Self.item), else: "No mail waits: links of mails come here, and end when they are used."))
+            </div></section>
+            <section aria-labelledby="sms-title"><h2 id="sms-title">SMS</h2><div id="sms">
+            \(html: Self.list(messages.map(Self.item), else: "No SMS waits: codes come here, and end when they are used."))
+            </div></section>
+            <section aria-labelledby="accounts-title"><h2 id="accounts-title">Accounts</h2><div id="accounts">
+            \(html: Self.list(accounts.prefix(Self.most).map(Self.item), else: "Nobody has signed up yet."))
+            \(html: more)
+            </div></section>
+            """
+    }
+
+    private static func list(_ items: [HTML], else nothing: String) -> HTML {
+        items.isEmpty ? "<p class=\"quiet\">\(nothing)</p>" : "<ul>\(html: items)</ul>"
+    }
+
+    private static func count(_ number: Int, _ noun: String, of most: Int = .max) -> String {
+        "\(number)\(number == most ? " or more" : "") \(noun)\(number == 1 ? "" : "s")"
+    }
+
+    // MARK: Items
+
+    private static func item(_ waiting: WaitingMail) -> HTML {
+        let change: HTML? = waiting.code.newEmail.map { "<br>new address <bdi>\($0.canonical)</bdi>" }
+        // On this host by whatever name, and to the page that asks before it does anything.
+        let query = URLComponents(string: waiting.mail.link)?.percentEncodedQuery ?? ""
+        return """
+            <li>
+            <p><b><bdi>\(waiting.mail.to)</bdi></b>\(html: change)</p>
+            <p><a id="mail-\(waiting.text)" href="/__/auth/action?\(query)">\(waiting.code.type.rawValue)</a></p>
+            <p><code>\(waiting.text)</code></p>
+            </li>
+            """
+    }
+
+    private static func item(_ waiting: WaitingSMS) -> HTML {
+        """
+        <li><p><b>\(waiting.sms.to)</b></p><p><code class="digits">\(waiting.sms.code)</code></p></li>
+        """
+    }
+
+    private static func item(_ account: Account) -> HTML {
+        let name = account.email?.canonical ?? account.phoneNumber ?? account.linked.compactMap(\.email).first
+        var tags: [HTML] = []
+        if account.email != nil, !account.emailVerified { tags.append("<span class=\"tag\">unverified</span> ") }
+        if account.isDisabled { tags.append("<span class=\"tag\">disabled</span> ") }
+        if !account.secondFactors.isEmpty { tags.append("<span class=\"tag\">second factor</span> ") }
+        let display: HTML? = account.displayName.flatMap { $0.isEmpty ? nil : "<br><bdi>\($0)</bdi>" }
+        let methods = account.methods.map(\.rawValue).sorted().joined(separator: ", ")
+        let signedIn: HTML? = account.lastSignInAt.map { "<br>last sign-in \(html: time($0))" }
+        return """
+            <li>
+            <p><b><bdi>\(name ?? "anonymous")</bdi></b>\(html: display)</p>
+            <p>\(methods.isEmpty ? "no sign-in method" : methods) \(html: tags)</p>
+            <p class="quiet"><code>\(account.id.rawValue)</code><br>since \(html: time(account.createdAt))\(html: signedIn)</p>
+            </li>
+            """
+    }
+
+    private static func time(_ date: Date) -> HTML {
+        let time = UTCTime(seconds: Int64(date.timeIntervalSince1970))
+        return "<time datetime=\"\(time.text)Z\">\(time.text.replacing("T", with: " ")) UTC</time>"
+    }
+}
