@@ -158,8 +158,8 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
-                .embedInCode("Pages/Handler/gapi.js"), .embedInCode("Pages/Handler/handler.css"),
-                .embedInCode("Pages/Handler/handler.js"), .embedInCode("Pages/Handler/iframe.js"),
+                .embedInCode("Pages/Handler/gapi.js"), .embedInCode("Pages/Handler/handler.js"),
+                .embedInCode("Pages/Handler/iframe.js"),
             ],
             swiftSettings: strict
         ),

@@ -1,5 +1,5 @@
 package import Federation
-import Projects
+package import Projects
 package import Secrets
 import Storage
 
@@ -10,6 +10,7 @@ package struct ReturnFromProvider: Sendable {
     let parts: Parts
 
     package struct Returned: Sendable {
+        package var project: Project
         package var visit: HandlerVisit
         /// For the SDK; nil for apps, which have their own.
         package var sessionID: String?
@@ -52,6 +53,7 @@ package struct ReturnFromProvider: Sendable {
             case .ios, .android: nil
             }
         return Returned(
+            project: project,
             visit: visit,
             sessionID: sessionID,
             fault: callback.fault.map { .federation($0, at: returned.provider, caller) }

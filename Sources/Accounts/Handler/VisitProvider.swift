@@ -25,6 +25,8 @@ package struct VisitProvider: Sendable {
         package var clientID: String?
         package var appID: String?
         package var packageName: String?
+        /// `hl`: of the person, BCP 47.
+        package var language: String?
 
         package init(apiKey: String) { self.apiKey = apiKey }
     }
@@ -41,12 +43,13 @@ package struct VisitProvider: Sendable {
     /// - Throws: what keeps the page from telling anybody but the person before it.
     package func destination(of request: Request, _ caller: Caller) throws(HandlerError) -> HandlerVisit {
         guard let type = request.authType, !type.isEmpty else { throw .missingParameter("authType") }
-        let visit = HandlerVisit(
+        var visit = HandlerVisit(
             authType: type,
             eventID: try eventID(of: request),
             destination: try request.bundleID == nil && request.packageName == nil
                 ? webDestination(type, request) : nativeDestination(type, request)
         )
+        visit.language = request.language
         try requireAllowed(visit.destination, caller)
         guard request.redirectURL.map({ allows($0, caller) }) ?? true else { throw .unauthorizedDomain }
         return visit

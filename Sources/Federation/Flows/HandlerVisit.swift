@@ -8,6 +8,8 @@ package struct HandlerVisit: Sendable, Hashable {
     /// Given back as it came.
     package var eventID: String?
     package var destination: Destination
+    /// In which the page spoke, BCP 47; nil for that of the browser.
+    package var language: String?
 
     package enum Destination: Sendable, Hashable {
         /// The iframe that the SDK opened with this key and app name in the page that opened the window.
@@ -19,10 +21,11 @@ package struct HandlerVisit: Sendable, Hashable {
         case android(package: String)
     }
 
-    package init(authType: String, eventID: String?, destination: Destination) {
+    package init(authType: String, eventID: String?, destination: Destination, language: String? = nil) {
         self.authType = authType
         self.eventID = eventID
         self.destination = destination
+        self.language = language
     }
 }
 
@@ -31,6 +34,7 @@ extension HandlerVisit {
     func write(to json: inout JSONText) {
         json.member("authType", authType)
         if let eventID { json.member("eventID", eventID) }
+        if let language { json.member("language", language) }
         switch destination {
         case .popup(let apiKey, let appName):
             json.member("apiKey", apiKey)
@@ -61,6 +65,11 @@ extension HandlerVisit {
         } else {
             return nil
         }
-        self.init(authType: authType, eventID: object["eventID"]?.string, destination: destination)
+        self.init(
+            authType: authType,
+            eventID: object["eventID"]?.string,
+            destination: destination,
+            language: object["language"]?.string
+        )
     }
 }

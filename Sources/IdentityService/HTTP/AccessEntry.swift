@@ -6,7 +6,7 @@ struct AccessEntry {
     private let method: HTTPRequest.Method
     /// The route's path; for an unknown one what came, cut.
     private let path: String
-    private let envelope: ErrorEnvelope
+    let envelope: ErrorEnvelope
     private let meter: RouteMeter?
     private let acceptedLanguages: String?
     var duration: Duration = .zero

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// CORS: browsers call every operation from the origins of apps, with no cookies, so any origin may.
+/// CORS: browsers call every operation from the origins of apps, with no cookies, so any origin may; pages are for people.
 ///
 /// Errors need the headers as well: without them the Web SDK reports a network failure.
 enum CrossOrigin {

@@ -72,7 +72,7 @@ package struct ServiceResponder: Sendable {
                 )
             }
         }
-        finish(&response, to: request, id: id)
+        finish(&response, to: request, id: id, isPage: entry.envelope.isPage)
         entry.log(response.status, to: logger)
         entry.count(response.status, by: unmatched)
         return response
@@ -147,8 +147,8 @@ package struct ServiceResponder: Sendable {
         )
     }
 
-    private func finish(_ response: inout Response, to request: Request, id: String) {
-        CrossOrigin.allow(&response.headers)
+    private func finish(_ response: inout Response, to request: Request, id: String, isPage: Bool) {
+        if !isPage { CrossOrigin.allow(&response.headers) }
         response.headers[.requestID] = id
         response.headers[.xContentTypeOptions] = "nosniff"
         if response.headers[.referrerPolicy] == nil { response.headers[.referrerPolicy] = "no-referrer" }

@@ -29,6 +29,11 @@ struct PageContext: Sendable {
 
     /// A page of one heading, and of what follows it.
     func page(_ title: PageText, _ content: HTML) -> Page {
+        page(titled: title, "<h1>\(text(title))</h1>\n\(html: content)")
+    }
+
+    /// A page whose content has headings of its own.
+    func page(titled title: PageText, _ content: HTML) -> Page {
         let heading = text(title)
         let name = project?.appName
         var page = Page(title: name.map { "\(heading) – \($0)" } ?? heading, content: "")
@@ -39,7 +44,6 @@ struct PageContext: Sendable {
         page.content = """
             \(html: header)
             <main>
-            <h1>\(heading)</h1>
             \(html: content)
             </main>
             """

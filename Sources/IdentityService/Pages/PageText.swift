@@ -29,4 +29,13 @@ package enum PageText: String, Sendable, CaseIterable {
     case failedTitle, failedAdvice
 
     case deletionTitle, deletionDone, deletionUnknown
+
+    // On the way to a provider and back
+    case signInTitle, waitTitle, waitAdvice, waitButton, backToApp, needsScript
+    case providerDoneTitle, providerDoneAdvice
+    case openerGoneTitle, openerGoneAdvice
+    case nothingKeptTitle, nothingKeptAdvice
+    case flowEndedTitle, flowEndedAdvice
+    case unknownAppTitle, unknownAppAdvice
+    case cannotGoOnTitle, cannotGoOnAdvice
 }

@@ -15,8 +15,8 @@ struct HandlerRoutes {
     var routes: [Route] {
         ["/__/auth/handler", "/emulator/auth/handler"].flatMap { path in
             [
-                Route(.get, path, on: .service, errors: .page, .open(get)),
-                Route(.post, path, on: .service, errors: .page, .open(post)),
+                Route(.get, path, on: .service, errors: .handlerPage, .open(get)),
+                Route(.post, path, on: .service, errors: .handlerPage, .open(post)),
             ]
         }
     }
@@ -26,26 +26,29 @@ struct HandlerRoutes {
     private static let browserField = "identity.browser"
 
     private func get(_ call: Call) async throws -> Response {
-        try await page {
+        try await page(call) { context in
+            // Those who only look up what there is bring nobody back.
+            guard call.method != .head else { return .idle(context) }
             let query = call.query
             if try query.value("apiKey") != nil || query.value("authType") != nil || query.value("providerId") != nil {
-                return try await start(call)
+                return try await start(call, &context)
             }
             let own = try ownAddress.url(for: call)
             guard let state = try query.value("state"), !state.isEmpty else {
                 let fault = try HandlerFault(HandlerError.unknownFlow)
-                return .look(data: Self.data("fragment"), or: fault)
+                return .look(data: Self.data("fragment"), or: fault, context)
             }
             return try await takeBack(
                 call,
                 Answer(state: state, requestURI: "\(own)/__/auth/handler?\(call.rawQuery)"),
-                own
+                own,
+                &context
             )
         }
     }
 
     private func post(_ call: Call) async throws -> Response {
-        try await page {
+        try await page(call) { context in
             guard call.body.readableBytes <= Self.maximumForm else { throw WireError.tooLarge }
             let text = String(buffer: call.body)
             guard let form = QueryItems(text) else { throw HandlerError.unknownFlow }
@@ -57,16 +60,23 @@ struct HandlerRoutes {
             // Anybody's page can have a browser post a secret of its own maker's; what browsers say of a request's origin
             // no page can change (T-B1).
             if call.headers[.secFetchSite] == "same-origin" { answer.shown = try form.value(Self.browserField) }
-            return try await takeBack(call, answer, own)
+            return try await takeBack(call, answer, own, &context)
         }
     }
 
     /// A page of whatever came of it; what is the service's own fault is thrown.
-    private func page(_ make: () async throws -> HandlerPage) async throws -> Response {
+    ///
+    /// - Parameter make: completes the context as soon as it learns more.
+    private func page(
+        _ call: Call,
+        _ make: (inout PageContext) async throws -> HandlerPage
+    ) async throws -> Response {
+        var context = PageContext()
+        context.language = .best(try? call.query.value("hl"), accepting: call.headers[.acceptLanguage])
         do {
-            return try await make().response()
+            return try await make(&context).response()
         } catch {
-            return HandlerPage.ended(try HandlerFault(error)).response()
+            return HandlerPage.ended(try HandlerFault(error), context).response()
         }
     }
 
@@ -85,12 +95,13 @@ struct HandlerRoutes {
 
     // MARK: To the provider
 
-    private func start(_ call: Call) async throws -> HandlerPage {
+    private func start(_ call: Call, _ context: inout PageContext) async throws -> HandlerPage {
         let own = try ownAddress.url(for: call)
         guard let key = try call.query.value("apiKey"), !key.isEmpty else {
             throw HandlerError.missingParameter("apiKey")
         }
         guard let project = projectForKey(APIKey(rawValue: key)) else { throw HandlerError.invalidParameter("apiKey") }
+        context.project = project
         let caller = Caller(call, project: project, apiKey: key)
         let request = try Self.request(call.query, key: key)
         let visit = try accounts.visitProvider.destination(of: request, caller)
@@ -109,9 +120,9 @@ struct HandlerRoutes {
                 json.object("refusal") { refusal.writeDelivery(to: &$0, ownURL: own) }
             }
             let cookie = cookie(started.state.reveal(), started.browser.reveal(), seconds: 600, own)
-            return .start(authURI: started.authURI, data: data, cookie: cookie)
+            return .start(authURI: started.authURI, data: data, cookie: cookie, context)
         } catch {
-            return deliver(AuthEvent(visit: visit, fault: try HandlerFault(error)), state: nil, own)
+            return deliver(AuthEvent(visit: visit, fault: try HandlerFault(error)), state: nil, own, context)
         }
     }
 
@@ -132,6 +143,7 @@ struct HandlerRoutes {
         request.clientID = try value("clientId")
         request.appID = try value("appId")
         request.packageName = try value("apn")
+        request.language = try value("hl").flatMap { Call.isLanguage($0) ? $0 : nil }
         request.scopes = try (value("scopes") ?? "").split { $0 == "," || $0 == " " }.map { String($0) }
         if let text = try value("customParameters") {
             guard text.utf8.count <= 16_384, let object = (try? JSONValue(Array(text.utf8), depth: 2))?.object else {
@@ -157,7 +169,12 @@ struct HandlerRoutes {
         var shown: String?
     }
 
-    private func takeBack(_ call: Call, _ answer: Answer, _ own: String) async throws -> HandlerPage {
+    private func takeBack(
+        _ call: Call,
+        _ answer: Answer,
+        _ own: String,
+        _ context: inout PageContext
+    ) async throws -> HandlerPage {
         let name = Self.cookieName(answer.state)
         let cookies = Cookie.values(name, isSecure: Self.isSecure(own), in: call.headers)
         guard let browser = answer.shown ?? cookies.first else {
@@ -165,13 +182,15 @@ struct HandlerRoutes {
                 json.member("state", answer.state)
                 json.member("fields", answer.postBody)
             }
-            return .look(data: data, or: try HandlerFault(HandlerError.unknownFlow))
+            return .look(data: data, or: try HandlerFault(HandlerError.unknownFlow), context)
         }
         let returned = try await accounts.returnFromProvider(
             requestURI: answer.requestURI,
             postBody: answer.postBody,
             browser: Secret(browser)
         )
+        context.project = returned.project
+        context.language = .best(returned.visit.language, accepting: call.headers[.acceptLanguage])
         var event = AuthEvent(visit: returned.visit)
         if let fault = returned.fault {
             event.fault = try HandlerFault(fault)
@@ -180,11 +199,16 @@ struct HandlerRoutes {
             event.postBody = answer.postBody
             event.sessionID = returned.sessionID
         }
-        return deliver(event, state: answer.state, own)
+        return deliver(event, state: answer.state, own, context)
     }
 
     /// - Parameter state: of the flow, which needs the browser no longer; nil when none began.
-    private func deliver(_ event: AuthEvent, state: String?, _ own: String) -> HandlerPage {
+    private func deliver(
+        _ event: AuthEvent,
+        state: String?,
+        _ own: String,
+        _ context: PageContext
+    ) -> HandlerPage {
         let data = Self.data("deliver") { json in
             json.member("state", state)
             event.writeDelivery(to: &json, ownURL: own)
@@ -193,7 +217,8 @@ struct HandlerRoutes {
             event,
             data: data,
             link: event.link(ownURL: own),
-            cookies: state.map { [cookie($0, "", seconds: 0, own)] } ?? []
+            cookies: state.map { [cookie($0, "", seconds: 0, own)] } ?? [],
+            context
         )
     }
 

@@ -13,8 +13,8 @@ struct IframeRoutes {
 
     var routes: [Route] {
         [
-            Route(.get, "/__/auth/iframe", on: .service, errors: .page, .open(iframe)),
-            Route(.get, "/emulator/auth/iframe", on: .service, errors: .page, .open(iframe)),
+            Route(.get, "/__/auth/iframe", on: .service, errors: .handlerPage, .open(iframe)),
+            Route(.get, "/emulator/auth/iframe", on: .service, errors: .handlerPage, .open(iframe)),
             Route(.get, "/__/auth/gapi.js", on: .service, errors: .status, .open(loader)),
             Route(.get, "/__/firebase/init.json", on: .service, errors: .status, .open(initialize)),
         ]
@@ -27,11 +27,13 @@ struct IframeRoutes {
     private func iframe(_ call: Call) async throws -> Response {
         let key = try call.query.value("apiKey") ?? ""
         let appName = try call.query.value("appName") ?? ""
+        var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
         guard let project = projectForKey(APIKey(rawValue: key)), !key.isEmpty else {
-            return HandlerPage.ended(try HandlerFault(HandlerError.invalidParameter("apiKey"))).response()
+            return HandlerPage.ended(try HandlerFault(HandlerError.invalidParameter("apiKey")), context).response()
         }
+        context.project = project
         guard (1...256).contains(appName.utf8.count) else {
-            return HandlerPage.ended(try HandlerFault(HandlerError.missingParameter("appName"))).response()
+            return HandlerPage.ended(try HandlerFault(HandlerError.missingParameter("appName")), context).response()
         }
         let settings = project.settings
         var json = JSONWriter()

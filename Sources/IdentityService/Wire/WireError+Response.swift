@@ -9,14 +9,24 @@ package enum ErrorEnvelope: Sendable, Hashable {
     case status
     /// An HTML page: for what people open in a browser.
     case page
+    /// A page that says it in the codes of SDKs: for what they open in a browser.
+    case handlerPage
     /// As ``accounts`` or ``status``, but 429 and 5xx are plain text: a JSON error of `lookup` or `token` makes web
     /// SDKs delete the signed-in user.
     indirect case plainFailures(ErrorEnvelope)
 
+    /// For people, and no script of another origin.
+    var isPage: Bool {
+        switch self {
+        case .page, .handlerPage: true
+        case .accounts, .status, .plainFailures: false
+        }
+    }
+
     var listsErrors: Bool {
         switch self {
         case .accounts: true
-        case .status, .page: false
+        case .status, .page, .handlerPage: false
         case .plainFailures(let envelope): envelope.listsErrors
         }
     }
@@ -25,8 +35,11 @@ package enum ErrorEnvelope: Sendable, Hashable {
 extension WireError {
     /// - Parameter header: `Accept-Language`, by which a page chooses its language.
     package func response(in envelope: ErrorEnvelope, accepting header: String? = nil) -> Response {
-        if case .page = envelope {
-            return PageContext(language: .best(nil, accepting: header)).problem(self).response()
+        let context = PageContext(language: .best(nil, accepting: header))
+        switch envelope {
+        case .page: return context.problem(self).response()
+        case .handlerPage: return HandlerPage.ended(HandlerFault(self), context).response()
+        case .accounts, .status, .plainFailures: break
         }
         var headers = HTTPFields()
         headers[.cacheControl] = "no-store"

@@ -73,6 +73,7 @@ struct HandlerInputTests {
                     #expect(reply.status == 200 || reply.status == 400, "\(query): \(reply)")
                     #expect(reply.response.header("content-type") == "text/html; charset=utf-8", "\(query)")
                     #expect(page.event == nil && page.text.contains("<h1>"), "\(query)")
+                    #expect(page.code?.hasPrefix("auth/") == true, "\(query)")
                 }
             }
             for (type, body) in [

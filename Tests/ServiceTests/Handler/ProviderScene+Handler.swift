@@ -21,7 +21,7 @@ struct OpenedPage: Sendable {
     var action: String? { data["action"]?.string }
     var event: JSON? { data["event"] }
     /// `auth/…` of a page that stays.
-    var code: String? { text.firstMatch(of: #/<code>(auth/[a-z-]+)</code>/#).map { String($0.1) } }
+    var code: String? { text.firstMatch(of: #/<bdi>(auth/[a-z-]+)</bdi></p>/#).map { String($0.1) } }
     var cookies: [String] {
         reply.response.headers.filter { $0.name.lowercased() == "set-cookie" }.map(\.value)
     }

@@ -8,6 +8,8 @@ struct HandlerFault: Sendable, Hashable {
     var code: String
     /// For a person who makes an app; one line.
     var text: String
+    /// Seconds.
+    var retryAfter: Int?
 
     /// - Throws: what is nobody's fault but the service's.
     init(_ error: any Error) throws {
@@ -17,8 +19,14 @@ struct HandlerFault: Sendable, Hashable {
         }
         let wire = WireError(mapping: error)
         guard wire.status.kind != .serverError else { throw error }
+        self.init(wire)
+        status = .badRequest
+    }
+
+    init(_ wire: WireError) {
         let code =
             switch wire.code {
+            case _ where wire.status.kind == .serverError: "internal-error"
             case "OPERATION_NOT_ALLOWED": "operation-not-allowed"
             case "USER_CANCELLED": "user-cancelled"
             case "INVALID_IDP_RESPONSE", "INVALID_REQUEST_URI": "invalid-credential"
@@ -27,6 +35,20 @@ struct HandlerFault: Sendable, Hashable {
             default: "internal-error"
             }
         self.init(code: code, text: wire.message)
+        status = wire.status
+        retryAfter = wire.retryAfter
+    }
+
+    /// What a person who uses the app is told.
+    var words: (title: PageText, advice: PageText) {
+        switch code {
+        case _ where status.kind == .serverError: (.failedTitle, .failedAdvice)
+        case "operation-not-allowed": (.notOfferedTitle, .notOfferedAdvice)
+        case "invalid-credential": (.flowEndedTitle, .flowEndedAdvice)
+        case "web-storage-unsupported": (.nothingKeptTitle, .nothingKeptAdvice)
+        case "unauthorized-domain", "app-not-authorized": (.unknownAppTitle, .unknownAppAdvice)
+        default: (.cannotGoOnTitle, .cannotGoOnAdvice)
+        }
     }
 
     init(code: String, text: String) {

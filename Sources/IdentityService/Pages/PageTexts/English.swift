@@ -97,6 +97,34 @@ extension PageText {
         case .deletionTitle: "Deletion of your data"
         case .deletionDone: "What this service had from your account was deleted on %DATE%."
         case .deletionUnknown: "There is no request of that code."
+
+        case .signInTitle: "Sign in"
+        case .waitTitle: "One moment …"
+        case .waitAdvice: "The sign-in goes on at the provider."
+        case .waitButton: "Go to the provider"
+        case .backToApp: "Back to the app"
+        case .needsScript: "This page needs JavaScript. Allow it and start again in the app."
+        case .providerDoneTitle: "Signed in at the provider"
+        case .providerDoneAdvice: "You can close this window."
+        case .openerGoneTitle: "The sign-in cannot go on"
+        case .openerGoneAdvice:
+            "The page that opened this window is gone or out of reach. Close this window and try again there."
+        case .nothingKeptTitle: "This browser keeps nothing"
+        case .nothingKeptAdvice:
+            "It keeps neither cookies nor data of this page, which the sign-in needs. Allow them and try again, or choose "
+                + "another way to sign in."
+        case .flowEndedTitle: "This sign-in has ended"
+        case .flowEndedAdvice:
+            "It took too long, was finished already, was begun in another browser, or the provider did not finish it. "
+                + "Close this page, go back to the app and try again."
+        case .unknownAppTitle: "This app is not known here"
+        case .unknownAppAdvice:
+            "Nobody was signed in: the app to which the sign-in should lead does not belong to this service. Go back only "
+                + "to apps that you trust."
+        case .cannotGoOnTitle: "The sign-in cannot begin"
+        case .cannotGoOnAdvice:
+            "The app has asked for something that does not work. Close this page, go back to the app and try again. If "
+                + "that does not help, tell those who run the app."
         }
     }
 }

@@ -102,6 +102,35 @@ extension PageText {
         case .deletionTitle: "Löschung Ihrer Daten"
         case .deletionDone: "Was dieser Dienst von Ihrem Konto hatte, wurde am %DATE% gelöscht."
         case .deletionUnknown: "Es gibt keine Anfrage mit diesem Code."
+
+        case .signInTitle: "Anmelden"
+        case .waitTitle: "Einen Moment …"
+        case .waitAdvice: "Die Anmeldung geht beim Anbieter weiter."
+        case .waitButton: "Zum Anbieter"
+        case .backToApp: "Zurück zur App"
+        case .needsScript: "Diese Seite braucht JavaScript. Erlauben Sie es und beginnen Sie in der App noch einmal."
+        case .providerDoneTitle: "Beim Anbieter angemeldet"
+        case .providerDoneAdvice: "Sie können dieses Fenster schließen."
+        case .openerGoneTitle: "Die Anmeldung kann nicht weitergehen"
+        case .openerGoneAdvice:
+            "Die Seite, die dieses Fenster geöffnet hat, ist fort oder nicht erreichbar. Schließen Sie dieses Fenster und "
+                + "versuchen Sie es dort noch einmal."
+        case .nothingKeptTitle: "Dieser Browser behält nichts"
+        case .nothingKeptAdvice:
+            "Er speichert weder Cookies noch Daten dieser Seite, die für die Anmeldung nötig sind. Erlauben Sie es und "
+                + "versuchen Sie es noch einmal, oder melden Sie sich auf anderem Weg an."
+        case .flowEndedTitle: "Diese Anmeldung ist beendet"
+        case .flowEndedAdvice:
+            "Sie hat zu lange gedauert, war schon fertig, wurde in einem anderen Browser begonnen, oder der Anbieter hat sie "
+                + "nicht abgeschlossen. Schließen Sie diese Seite und versuchen Sie es in der App noch einmal."
+        case .unknownAppTitle: "Diese App ist hier nicht bekannt"
+        case .unknownAppAdvice:
+            "Niemand wurde angemeldet: Die App, zu der die Anmeldung führen soll, gehört nicht zu diesem Dienst. Gehen Sie "
+                + "nur zu Apps zurück, denen Sie vertrauen."
+        case .cannotGoOnTitle: "Die Anmeldung kann nicht beginnen"
+        case .cannotGoOnAdvice:
+            "Die App hat etwas verlangt, das nicht geht. Schließen Sie diese Seite und versuchen Sie es in der App noch "
+                + "einmal. Wenn das nicht hilft, fragen Sie die Betreiber der App."
         }
     }
 }

@@ -95,6 +95,34 @@ extension PageText {
         case .deletionTitle: "データの削除"
         case .deletionDone: "このサービスが保持していたアカウントのデータは %DATE% に削除されました。"
         case .deletionUnknown: "このコードの申請はありません。"
+
+        case .signInTitle: "ログイン"
+        case .waitTitle: "少々お待ちください"
+        case .waitAdvice: "ログインの続きは、連携先のサイトで行います。"
+        case .waitButton: "連携先のサイトに進む"
+        case .backToApp: "アプリに戻る"
+        case .needsScript: "このページには JavaScript が必要です。許可してから、アプリでもう一度始めてください。"
+        case .providerDoneTitle: "連携先でログインしました"
+        case .providerDoneAdvice: "このウィンドウは閉じてもかまいません。"
+        case .openerGoneTitle: "ログインを続けられません"
+        case .openerGoneAdvice:
+            "このウィンドウを開いたページが見つかりません。ウィンドウを閉じて、元のページでもう一度お試しください。"
+        case .nothingKeptTitle: "ブラウザにデータを保存できません"
+        case .nothingKeptAdvice:
+            "ログインに必要な Cookie とサイトデータが保存されません。許可してからもう一度お試しいただくか、"
+                + "別の方法でログインしてください。"
+        case .flowEndedTitle: "このログインは終了しました"
+        case .flowEndedAdvice:
+            "時間がかかりすぎたか、すでに完了したか、別のブラウザで始められたか、連携先で完了しませんでした。"
+                + "このページを閉じ、アプリでもう一度お試しください。"
+        case .unknownAppTitle: "登録されていないアプリです"
+        case .unknownAppAdvice:
+            "ログインは行われていません。ログイン後に進むアプリが、このサービスに登録されていません。"
+                + "信頼できるアプリにのみお戻りください。"
+        case .cannotGoOnTitle: "ログインを開始できません"
+        case .cannotGoOnAdvice:
+            "アプリからの要求を処理できません。このページを閉じ、アプリでもう一度お試しください。"
+                + "解決しない場合は、アプリの運営者にお問い合わせください。"
         }
     }
 }
