@@ -56,6 +56,10 @@ package enum AccountsError: Error, Sendable {
     /// In-band errors of linking when the caller did not ask for the credential back.
     case linking(LinkDecision.Refusal)
 
+    // The sign-in page
+    /// Absent, no SHA-256 in base64url, or of another method.
+    case invalidCodeChallenge
+
     // createAuthUri
     case missingIdentifier
     case invalidIdentifier

@@ -13,6 +13,8 @@ package struct AccountsService: Sendable {
     package let createAuthURI: CreateAuthURI
     package let visitProvider: VisitProvider
     package let returnFromProvider: ReturnFromProvider
+    package let signInPage: SignInPage
+    package let redeemSignInCode: RedeemSignInCode
     package let signInWithIdP: SignInWithIdP
     package let signUp: SignUp
     package let signInWithPassword: SignInWithPassword
@@ -47,6 +49,8 @@ package struct AccountsService: Sendable {
         createAuthURI = CreateAuthURI(parts: parts)
         visitProvider = VisitProvider(parts: parts)
         returnFromProvider = ReturnFromProvider(parts: parts)
+        signInPage = SignInPage(parts: parts)
+        redeemSignInCode = RedeemSignInCode(parts: parts)
         signInWithIdP = SignInWithIdP(parts: parts)
         signUp = SignUp(parts: parts)
         signInWithPassword = SignInWithPassword(parts: parts)

@@ -29,9 +29,14 @@ struct ActionLink {
     ///
     /// - Parameter url: a continue URL that was checked.
     static func inApp(_ url: String, type: OOBCodeType, code: Secret, apiKey: String, language: String?) -> String {
-        let items = [
-            ("mode", type.mode), ("lang", language ?? "en"), ("oobCode", code.reveal()), ("apiKey", apiKey),
-        ]
+        adding(
+            [("mode", type.mode), ("lang", language ?? "en"), ("oobCode", code.reveal()), ("apiKey", apiKey)],
+            to: url
+        )
+    }
+
+    /// An app's own URL with more in its query; what it had of the same names goes.
+    static func adding(_ items: [(String, String)], to url: String) -> String {
         let fragment = url.firstIndex(of: "#") ?? url.endIndex
         let parts = url[..<fragment].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let others = (parts.count == 2 ? parts[1] : "").split(separator: "&").filter { pair in

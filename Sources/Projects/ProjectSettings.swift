@@ -48,6 +48,9 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Whether the iframe of web SDKs gets Google's loader (`apis.google.com`), which they insist on by themselves.
     package var googleLoader = true
 
+    /// Whether the project has a sign-in page of ours.
+    package var signInPage = false
+
     package init() {}
 
     package init(from decoder: any Decoder) throws {
@@ -85,6 +88,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         blockingFunctions = try value(.blockingFunctions, \.blockingFunctions)
         apps = try value(.apps, \.apps)
         googleLoader = try value(.googleLoader, \.googleLoader)
+        signInPage = try value(.signInPage, \.signInPage)
     }
 
     /// Whether the link of a mail signs in.

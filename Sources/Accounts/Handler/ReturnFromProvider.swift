@@ -49,7 +49,7 @@ package struct ReturnFromProvider: Sendable {
         try VisitProvider(parts: parts).requireAllowed(visit.destination, caller)
         let sessionID: String? =
             switch visit.destination {
-            case .popup, .redirect: BrowserSecret.sessionID(of: browser)
+            case .popup, .redirect, .signInPage: BrowserSecret.sessionID(of: browser)
             case .ios, .android: nil
             }
         return Returned(

@@ -19,6 +19,8 @@ package struct HandlerVisit: Sendable, Hashable {
         /// A link that begins with `scheme://firebaseauth/link`.
         case ios(bundleID: String, scheme: String)
         case android(package: String)
+        /// Our own sign-in page, whose visit this is, sealed.
+        case signInPage(String)
     }
 
     package init(authType: String, eventID: String?, destination: Destination, language: String? = nil) {
@@ -47,6 +49,7 @@ extension HandlerVisit {
             json.member("bundleID", bundleID)
             json.member("scheme", scheme)
         case .android(let package): json.member("package", package)
+        case .signInPage(let visit): json.member("signInPage", visit)
         }
     }
 
@@ -62,6 +65,8 @@ extension HandlerVisit {
             destination = .ios(bundleID: bundleID, scheme: scheme)
         } else if let package = object["package"]?.string {
             destination = .android(package: package)
+        } else if let visit = object["signInPage"]?.string {
+            destination = .signInPage(visit)
         } else {
             return nil
         }

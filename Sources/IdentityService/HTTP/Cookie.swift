@@ -13,13 +13,15 @@ struct Cookie: Sendable, Hashable {
     /// A provider's POST carries a cookie only when it is `SameSite=None`, which browsers want to be `Secure`; on loopback
     /// without TLS provider and service are of one site, or the page's own storage helps.
     var isSecure: Bool
+    /// Whether other sites' POSTs are to bring it along.
+    var returnsFromOtherSites = true
 
     /// `__Host-`: browsers take it over https, for this host and all its paths alone (RFC 6265bis §4.1.3.2).
     static func fullName(_ name: String, isSecure: Bool) -> String { isSecure ? "__Host-\(name)" : name }
 
     var header: String {
         "\(Self.fullName(name, isSecure: isSecure))=\(value); Path=/; Max-Age=\(seconds); HttpOnly; "
-            + (isSecure ? "Secure; SameSite=None" : "SameSite=Lax")
+            + (isSecure ? "Secure; " : "") + "SameSite=" + (isSecure && returnsFromOtherSites ? "None" : "Lax")
     }
 
     /// The values that a request has for the name, in their order.

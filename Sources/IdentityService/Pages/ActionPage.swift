@@ -8,8 +8,6 @@ struct ActionPage {
     let context: PageContext
     let link: ActionQuery
 
-    private static let script = String(decoding: PackageResources.action_js, as: UTF8.self)
-
     // MARK: Asking
 
     /// Codes to sign in have no page.
@@ -52,7 +50,7 @@ struct ActionPage {
             </form>
             """
         )
-        page.script = Self.script
+        page.script = PageFiles.actionScript
         return page
     }
 
@@ -79,44 +77,13 @@ struct ActionPage {
     // MARK: The new password
 
     /// The address stands in a field as well: managers of passwords take it for the name that the password goes with.
-    private func passwordFields(email: String, _ problem: [PasswordPolicy.Requirement]?) -> HTML {
-        let policy = context.project?.settings.passwordPolicy ?? PasswordPolicy()
-        let usual = PasswordPolicy.Requirement.atMost(PasswordPolicy.lengths.upperBound)
-        let needs = policy.requirements.filter { $0 != usual }
-        let alert: HTML? = problem.map { lacks in
-            """
-            <div id="problem" role="alert"><p>\(html: context.html(.passwordLacks))</p>
-            <ul>\(html: items(lacks))</ul></div>
-            """
-        }
-        let described: HTML = problem == nil ? "needs" : "problem needs"
-        let invalid: HTML? = problem == nil ? nil : " aria-invalid=\"true\""
-        return """
-            \(html: alert)
-            <label for="email">\(html: context.html(.address))</label>
-            <input id="email" type="email" value="\(email)" autocomplete="username" readonly>
-            <label for="password">\(html: context.html(.newPassword))</label>
-            <input id="password" name="newPassword" type="password" autocomplete="new-password" required \
-            spellcheck="false" autocapitalize="off" aria-describedby="\(html: described)"\(html: invalid) \
-            data-show="\(context.text(.showPassword))" data-hide="\(context.text(.hidePassword))">
-            <div id="needs" class="hint"><p>\(html: context.html(.passwordNeeds))</p>
-            <ul>\(html: items(needs))</ul></div>
-            """
-    }
-
-    private func items(_ requirements: [PasswordPolicy.Requirement]) -> [HTML] {
-        requirements.map { requirement in
-            let text =
-                switch requirement {
-                case .atLeast(let count): context.html(.needsLength, ["COUNT": String(count)])
-                case .atMost(let count): context.html(.needsAtMost, ["COUNT": String(count)])
-                case .lowercase: context.html(.needsLowercase)
-                case .uppercase: context.html(.needsUppercase)
-                case .digit: context.html(.needsDigit)
-                case .symbol: context.html(.needsSymbol)
-                }
-            return "<li>\(html: text)</li>"
-        }
+    private func passwordFields(email: String, _ lacks: [PasswordPolicy.Requirement]?) -> HTML {
+        """
+        \(html: context.passwordAlert(lacks))
+        <label for="email">\(html: context.html(.address))</label>
+        <input id="email" type="email" value="\(email)" autocomplete="username" readonly>
+        \(html: context.newPassword("newPassword", .newPassword, lacks))
+        """
     }
 
     // MARK: Names
@@ -128,7 +95,7 @@ struct ActionPage {
             case .password: context.text(.methodPassword)
             case .emailLink: context.text(.methodEmailLink)
             case .phone: context.text(.methodPhone)
-            default: method.displayName ?? Self.brands[method.provider.rawValue] ?? method.provider.rawValue
+            default: ProviderNames.name(of: method.provider.rawValue, method.displayName)
             }
         }.joined(separator: ", ")
     }
@@ -137,14 +104,6 @@ struct ActionPage {
         factor.phoneNumber.map { context.text(.factorSMS, ["NUMBER": JSONWriter.masked($0)]) }
             ?? context.text(.factorApp)
     }
-
-    /// Providers with names of their own in every language.
-    private static let brands = [
-        "apple.com": "Apple", "facebook.com": "Facebook", "github.com": "GitHub", "google.com": "Google",
-        "linkedin.com": "LinkedIn", "microsoft.com": "Microsoft", "twitter.com": "Twitter", "yahoo.com": "Yahoo",
-        "oauth.discord": "Discord", "oauth.feedly": "Feedly", "oauth.x": "X", "oidc.gitlab": "GitLab",
-        "oidc.line": "LINE", "oidc.slack": "Slack", "oidc.yahoojp": "Yahoo! JAPAN",
-    ]
 
     // MARK: Done
 

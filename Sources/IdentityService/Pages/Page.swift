@@ -26,6 +26,9 @@ package struct Page: Sendable {
     /// Where it may be shown in a frame: origins; nowhere when empty (T-B13).
     var frameAncestors: [String] = []
     var cookies: [Cookie] = []
+    /// Where browsers go from it at once.
+    var leadsTo: String?
+    var referrerPolicy = "no-referrer"
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?
 
@@ -36,6 +39,7 @@ package struct Page: Sendable {
     package func response(_ random: RandomSource = .system) -> Response {
         let nonce = random.handle()
         let block: HTML? = data.map { "<script type=\"application/json\" id=\"data\">\(json: $0)</script>" }
+        let refresh: HTML? = leadsTo.map { "<meta http-equiv=\"refresh\" content=\"0; url=\($0)\">\n" }
         let head: HTML = """
             <!doctype html>
             <html lang="\(language)" dir="\(direction)">
@@ -43,6 +47,7 @@ package struct Page: Sendable {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="robots" content="noindex">
+            \(html: refresh)\
             <title>\(title)</title>
 
             """
@@ -60,7 +65,7 @@ package struct Page: Sendable {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8",
             .cacheControl: "no-store",
-            .referrerPolicy: "no-referrer",
+            .referrerPolicy: referrerPolicy,
             .contentSecurityPolicy:
                 "default-src 'none'; script-src \(scripts); style-src 'nonce-\(nonce)'; img-src 'self' data:; "
                 + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors \(ancestors)",

@@ -50,6 +50,20 @@ struct PageContext: Sendable {
         return page
     }
 
+    /// A page that leads on by itself: forms may lead to nothing but ourselves (`form-action`), their answers neither.
+    func leaving(to url: String, _ advice: PageText, _ link: PageText, _ cookies: [Cookie]) -> Page {
+        var page = page(
+            .waitTitle,
+            """
+            <p role="status">\(html: html(advice))</p>
+            <p><a class="button" href="\(url)">\(html: html(link))</a></p>
+            """
+        )
+        page.leadsTo = url
+        page.cookies = cookies
+        return page
+    }
+
     private enum Piece {
         case text(Substring)
         case placeholder(Substring)

@@ -9,13 +9,20 @@ struct RefusedPage: Error {
 
 extension PageContext {
     /// What is wrong and what to do then, in words of ours: nothing that came with the request is repeated.
-    func problem(_ error: WireError) -> Page {
-        let (title, advice) = Self.words(for: error)
+    func problem(_ error: WireError) -> Page { problem(error, Self.words(for: error)) }
+
+    /// - Parameter more: where to go on, below the advice.
+    func problem(
+        _ error: WireError,
+        _ words: (title: PageText, advice: PageText),
+        _ more: () -> HTML? = { nil }
+    ) -> Page {
         let code = error.code ?? error.statusName ?? ""
         var page = page(
-            title,
+            words.title,
             """
-            <p role="alert">\(html: html(advice))</p>
+            <p role="alert">\(html: html(words.advice))</p>
+            \(html: more())
             <p class="code">\(html: html(.errorCode, ["CODE": code]))</p>
             """
         )

@@ -38,4 +38,14 @@ package enum PageText: String, Sendable, CaseIterable {
     case flowEndedTitle, flowEndedAdvice
     case unknownAppTitle, unknownAppAdvice
     case cannotGoOnTitle, cannotGoOnAdvice
+
+    // The sign-in page
+    case emailAddress, password, or, continueWith, startAgain, backToSignIn, signedInAdvice
+    case signUpTitle, signUpButton
+    case forgotTitle, forgotLead, forgotButton, mailSentTitle, mailSent
+    case conflictTitle, conflictLead, conflictNote
+    case factorTitle, factorAppLead, factorPhoneLead, factorSentLead, code, codeButton, sendCodeButton
+    case pageOverTitle, pageOverAdvice
+    case wrongPassword, invalidAddress, passwordOutdated, addressHasAccount, notLinked, tooManyTries, wrongCode
+    case tookTooLong, providerCancelled, providerFailed, signUpClosed, notLetIn, otherProblem
 }

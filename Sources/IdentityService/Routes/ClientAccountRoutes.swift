@@ -111,7 +111,11 @@ struct ClientAccountRoutes {
 
     private func signInWithCustomToken(_ call: ClientCall) async throws -> Response {
         let token = try call.json().string("token").map { Secret($0) }
-        let result = try await accounts.signInWithCustomToken(token: token, call.caller)
+        // What the sign-in page gave an app is one as well.
+        let result =
+            accounts.redeemSignInCode.takes(token)
+            ? try await accounts.redeemSignInCode(token: token, call.caller)
+            : try await accounts.signInWithCustomToken(token: token, call.caller)
         return .json { json in
             json.kind("VerifyCustomTokenResponse")
             json.firstFactor(result.end)

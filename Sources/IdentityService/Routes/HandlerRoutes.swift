@@ -11,6 +11,7 @@ struct HandlerRoutes {
     let accounts: AccountsService
     let projectForKey: @Sendable (APIKey) -> Project?
     let ownAddress: OwnPages
+    let signInPages: SignInPageRoutes
 
     var routes: [Route] {
         ["/__/auth/handler", "/emulator/auth/handler"].flatMap { path in
@@ -28,7 +29,7 @@ struct HandlerRoutes {
     private func get(_ call: Call) async throws -> Response {
         try await page(call) { context in
             // Those who only look up what there is bring nobody back.
-            guard call.method != .head else { return .idle(context) }
+            guard call.method != .head else { return HandlerPage.idle(context).response() }
             let query = call.query
             if try query.value("apiKey") != nil || query.value("authType") != nil || query.value("providerId") != nil {
                 return try await start(call, &context)
@@ -36,7 +37,7 @@ struct HandlerRoutes {
             let own = try ownAddress.url(for: call)
             guard let state = try query.value("state"), !state.isEmpty else {
                 let fault = try HandlerFault(HandlerError.unknownFlow)
-                return .look(data: Self.data("fragment"), or: fault, context)
+                return HandlerPage.look(data: Self.data("fragment"), or: fault, context).response()
             }
             return try await takeBack(
                 call,
@@ -69,12 +70,14 @@ struct HandlerRoutes {
     /// - Parameter make: completes the context as soon as it learns more.
     private func page(
         _ call: Call,
-        _ make: (inout PageContext) async throws -> HandlerPage
+        _ make: (inout PageContext) async throws -> Response
     ) async throws -> Response {
         var context = PageContext()
         context.language = .best(try? call.query.value("hl"), accepting: call.headers[.acceptLanguage])
         do {
-            return try await make(&context).response()
+            return try await make(&context)
+        } catch let refused as RefusedPage {
+            throw refused
         } catch {
             return HandlerPage.ended(try HandlerFault(error), context).response()
         }
@@ -95,7 +98,7 @@ struct HandlerRoutes {
 
     // MARK: To the provider
 
-    private func start(_ call: Call, _ context: inout PageContext) async throws -> HandlerPage {
+    private func start(_ call: Call, _ context: inout PageContext) async throws -> Response {
         let own = try ownAddress.url(for: call)
         guard let key = try call.query.value("apiKey"), !key.isEmpty else {
             throw HandlerError.missingParameter("apiKey")
@@ -119,8 +122,13 @@ struct HandlerRoutes {
                 json.member("url", started.authURI)
                 json.object("refusal") { refusal.writeDelivery(to: &$0, ownURL: own) }
             }
-            let cookie = cookie(started.state.reveal(), started.browser.reveal(), seconds: 600, own)
-            return .start(authURI: started.authURI, data: data, cookie: cookie, context)
+            let cookie = Cookie.flow(
+                started.state.reveal(),
+                started.browser.reveal(),
+                seconds: 600,
+                Self.isSecure(own)
+            )
+            return HandlerPage.start(authURI: started.authURI, data: data, cookie: cookie, context).response()
         } catch {
             return deliver(AuthEvent(visit: visit, fault: try HandlerFault(error)), state: nil, own, context)
         }
@@ -174,15 +182,14 @@ struct HandlerRoutes {
         _ answer: Answer,
         _ own: String,
         _ context: inout PageContext
-    ) async throws -> HandlerPage {
-        let name = Self.cookieName(answer.state)
-        let cookies = Cookie.values(name, isSecure: Self.isSecure(own), in: call.headers)
+    ) async throws -> Response {
+        let cookies = Cookie.flowValues(answer.state, isSecure: Self.isSecure(own), in: call.headers)
         guard let browser = answer.shown ?? cookies.first else {
             let data = Self.data("prove") { json in
                 json.member("state", answer.state)
                 json.member("fields", answer.postBody)
             }
-            return .look(data: data, or: try HandlerFault(HandlerError.unknownFlow), context)
+            return HandlerPage.look(data: data, or: try HandlerFault(HandlerError.unknownFlow), context).response()
         }
         let returned = try await accounts.returnFromProvider(
             requestURI: answer.requestURI,
@@ -191,6 +198,17 @@ struct HandlerRoutes {
         )
         context.project = returned.project
         context.language = .best(returned.visit.language, accepting: call.headers[.acceptLanguage])
+        if case .signInPage(let visit) = returned.visit.destination {
+            return try await signInPages.comeBack(
+                visit,
+                returned,
+                requestURI: answer.requestURI,
+                postBody: answer.postBody,
+                call,
+                context,
+                .flow(answer.state, "", seconds: 0, Self.isSecure(own))
+            )
+        }
         var event = AuthEvent(visit: returned.visit)
         if let fault = returned.fault {
             event.fault = try HandlerFault(fault)
@@ -208,30 +226,19 @@ struct HandlerRoutes {
         state: String?,
         _ own: String,
         _ context: PageContext
-    ) -> HandlerPage {
+    ) -> Response {
         let data = Self.data("deliver") { json in
             json.member("state", state)
             event.writeDelivery(to: &json, ownURL: own)
         }
-        return .deliver(
+        return HandlerPage.deliver(
             event,
             data: data,
             link: event.link(ownURL: own),
-            cookies: state.map { [cookie($0, "", seconds: 0, own)] } ?? [],
+            cookies: state.map { [.flow($0, "", seconds: 0, Self.isSecure(own))] } ?? [],
             context
-        )
-    }
-
-    // MARK: The cookie
-
-    /// One for each flow: several windows may be at providers.
-    private static func cookieName(_ state: String) -> String {
-        "identity-flow-" + String(SecureHash.sha256Hex(state).prefix(16))
+        ).response()
     }
 
     private static func isSecure(_ own: String) -> Bool { own.hasPrefix("https:") }
-
-    private func cookie(_ state: String, _ value: String, seconds: Int, _ own: String) -> Cookie {
-        Cookie(name: Self.cookieName(state), value: value, seconds: seconds, isSecure: Self.isSecure(own))
-    }
 }

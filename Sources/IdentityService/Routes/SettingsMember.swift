@@ -51,6 +51,7 @@ package struct SettingsMember: Sendable {
         flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
         flag("identity.deleteAccountsDeletedAtProvider", \.deleteAccountsDeletedAtProvider),
         flag("identity.googleLoader", \.googleLoader),
+        flag("identity.signInPage", \.signInPage),
     ]
 
     typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable

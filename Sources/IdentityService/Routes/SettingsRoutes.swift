@@ -94,6 +94,7 @@ extension JSONWriter {
             json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
             json.member("deleteAccountsDeletedAtProvider", settings.deleteAccountsDeletedAtProvider)
             json.member("googleLoader", settings.googleLoader)
+            json.member("signInPage", settings.signInPage)
             json.object("rateLimits") { $0.rateLimits(settings.rateLimits) }
         }
     }

@@ -30,6 +30,11 @@ extension RouteTable {
             providerTokens: accounts.providerToken,
             explanations: accounts.explainSignIn
         )
+        let signInPages = SignInPageRoutes(
+            accounts: accounts,
+            projectForKey: pages.projectForKey,
+            ownAddress: pages.address
+        )
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
             + OOBCodeRoutes(accounts: accounts).routes
@@ -48,7 +53,13 @@ extension RouteTable {
                 allowsLoopback: allowsLoopbackProviders
             ).routes
             + AppRoutes(configuration: configuration).routes
-            + HandlerRoutes(accounts: accounts, projectForKey: pages.projectForKey, ownAddress: pages.address).routes
+            + signInPages.routes
+            + HandlerRoutes(
+                accounts: accounts,
+                projectForKey: pages.projectForKey,
+                ownAddress: pages.address,
+                signInPages: signInPages
+            ).routes
             + IframeRoutes(
                 projectForKey: pages.projectForKey,
                 snapshot: { configuration.snapshot },

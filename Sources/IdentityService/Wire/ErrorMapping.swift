@@ -118,6 +118,9 @@ extension WireError {
             )
         case .linking(let refusal): self.init(refusal.wireCode)
 
+        case .invalidCodeChallenge:
+            self = .invalidRequest("codeChallenge must be a SHA-256 in base64url (S256).", field: "codeChallenge")
+
         case .missingIdentifier: self.init("MISSING_IDENTIFIER")
         case .invalidIdentifier: self.init("INVALID_IDENTIFIER")
         case .missingContinueURI: self.init("MISSING_CONTINUE_URI")

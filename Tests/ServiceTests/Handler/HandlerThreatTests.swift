@@ -158,6 +158,43 @@ struct HandlerThreatTests {
         }
     }
 
+    @Test("T-E3: what providers and apps are told of our address is configured, whatever a request says of it")
+    func ownAddress() async throws {
+        try await ProviderScene.runPages(.oidc) {
+            $0.service.ownPages = false
+        } _: { scene in
+            let port = try #require(URLComponents(string: scene.service.baseURL)?.port)
+            let path = "\(ProviderScene.handler)?\(FormFields(pairs: scene.parameters()).text)"
+            let headers = """
+                Host: evil.example\r\nX-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: http\r\n\
+                Forwarded: host=evil.example;proto=http\r\nConnection: close\r\n
+                """
+            let page = try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET \(path) HTTP/1.1\r\n\(headers)\r\n\r\n")
+                return try await connection.readAll()
+            }
+            #expect(page.contains("redirect_uri=https%3A%2F%2Fid.example.com%2F__%2Fauth%2Fhandler"), "\(page)")
+            #expect(
+                !page.contains("evil") && page.contains("Set-Cookie: __Host-") || page.contains("set-cookie: __Host-")
+            )
+        }
+    }
+
+    @Test("T-B10: what is posted beside Apple's token may be anybody's, and no address is taken from it")
+    func unsignedUser() async throws {
+        try await ProviderScene.runPages(.apple) { scene in
+            let page = try await scene.open(scene.parameters())
+            var visit = try await scene.visit(page)
+            let lie = #"{"name":{"firstName":"Eve"},"email":"victim@example.com"}"#
+            let fields = (visit.posted?.pairs ?? []).map { ($0.name, $0.value) }.filter { $0.0 != "user" }
+            visit.posted = FormFields(pairs: fields + [("user", lie)])
+            let result = try await scene.comeBack(visit, cookie: page.cookie)
+            #expect(result.event?["postBody"]?.string?.contains("victim") == true)
+            let reply = try await scene.signIn(with: result.event)
+            #expect(reply["email"] == "ada@example.com" && reply["displayName"] == "Eve", "\(reply)")
+        }
+    }
+
     // MARK: Pages
 
     @Test(

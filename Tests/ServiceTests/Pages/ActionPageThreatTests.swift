@@ -186,6 +186,32 @@ struct ActionPageThreatTests {
         }
     }
 
+    @Test("T-E3: no header names a host on a page of a link, nor where a link to sign in leads")
+    func ownAddress() async throws {
+        try await MailScene.run {
+            $0.authorizedDomains = ["app.example.com"]
+            $0.allowsEmailLink = true
+        } _: { service in
+            let headers = [
+                ("X-Forwarded-Host", "evil.example"), ("Forwarded", "host=evil.example;proto=http"),
+                ("X-Forwarded-Proto", "http"), ("Origin", "https://evil.example"), ("Referer", "https://evil.example/"),
+            ]
+            let verify = try await service.actionMail(.verifyEmail, continueURL: "https://app.example.com/").link
+            for reply in [
+                try await service.open(verify, headers: headers),
+                try await service.open(verify.with("apiKey", nil), headers: headers),
+            ] { #expect(reply.text.contains("<h1>") && !reply.text.contains("evil"), "\(reply)") }
+            let body: JSON = [
+                "email": "grace@example.com", "continueUrl": "https://app.example.com/in", "canHandleCodeInApp": true,
+            ]
+            _ = try await service.sendCode(.emailSignIn, body)
+            let signIn = ActionLinkItems(try await service.mail(.emailSignIn, to: "grace@example.com"))
+            let led = try await service.open(signIn, headers: headers)
+            let location = led.response.header("location")
+            #expect(led.status == 303 && location?.hasPrefix("https://app.example.com/in?") == true, "\(led)")
+        }
+    }
+
     @Test("T-B14: what a link and a project say is text on the page, never a part of it")
     func escapes() async throws {
         let hostile = #"</title><img src=x onerror="alert(1)">"#

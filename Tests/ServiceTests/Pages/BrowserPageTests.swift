@@ -11,45 +11,10 @@ import Testing
 /// the keyboard reaches everything, nothing is asked of another host.
 @Suite("Pages in Chromium", .database, .serialized)
 struct BrowserPageTests {
-    private struct Visit: Encodable {
-        var name: String
-        var url: String
-        /// All four when empty.
-        var variants: [String] = []
-        var steps: [Step] = []
-    }
+    private typealias Visit = PagesInChromium.Visit
+    private typealias Step = PagesInChromium.Step
 
-    /// See pages_in_chromium.py.
-    private struct Step: Encodable {
-        var heading: String?
-        var fill: [String: String]?
-        var press: String?
-        var twice: String?
-        var back: Bool?
-        var leads: String?
-        var post: [String: String]?
-        var sees: String?
-    }
-
-    private struct Job: Encodable {
-        var visits: [Visit]
-        var screenshots: String?
-    }
-
-    private func look(at visits: [Visit]) async throws {
-        let screenshots = ProcessInfo.processInfo.environment["PAGE_SCREENSHOTS"]
-        if let screenshots {
-            try FileManager.default.createDirectory(atPath: screenshots, withIntermediateDirectories: true)
-        }
-        let file = FileManager.default.temporaryDirectory.appending(path: "pages-\(UUID().uuidString).json")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try JSONEncoder().encode(Job(visits: visits, screenshots: screenshots)).write(to: file)
-        let script = IdentityProgram.repository.appending(path: "Tests/ServiceTests/Pages/pages_in_chromium.py").path
-        let python = IdentityProgram.repository.appending(path: ".venv/bin/python").path
-        let result = try await Program.run(python, [script, file.path], within: 300)
-        #expect(result.output.trimmingCharacters(in: .newlines) == "[]", "\(result)")
-        #expect(result.status == 0)
-    }
+    private func look(at visits: [Visit]) async throws { try await PagesInChromium.look(at: visits) }
 
     private func run(
         _ change: @Sendable (inout ProjectSettings) -> Void = { _ in },

@@ -1,17 +1,21 @@
 """Opens pages in Chromium as people do, and prints what is wrong with them as a JSON list.
 
-The argument is a JSON file: {"visits": [{"name", "url", "variants", "steps"}], "screenshots": folder (optional)}. A step is
-{"heading"} (what must be there), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"twice": selector} (two
-clicks at once), {"back": true}, {"leads": start of the URL of the page's link}, {"post": {"path", "body"}} (JSON, by
-somebody else), or {"sees": text} (which comes by itself where scripts run, and with a reload where not).
+The argument is a JSON file: {"visits": [{"name", "url", "variants", "steps", "own", "others"}], "screenshots": folder (optional)}.
+A step is {"heading"} (what must come to be there), {"says": text}, {"sees": text} (which comes by itself where scripts run,
+and with a reload where not), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"twice": selector} (two clicks at
+once), {"back": true}, {"goto": url}, {"tab": url} (in another tab, which stays behind), {"arrives": start of the URL to come
+to}, {"forget": true} (all cookies), {"call": url} (outside of the browser), {"post": {"path", "body"}} (JSON, by somebody
+else), or {"leads": start of the URL of the page's link}. Pages whose URL begins with one of "others" are somebody else's; ours
+are those of the origin of "own", else of "url".
 """
 
 import json
 import pathlib
 import sys
+import urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Error as PlaywrightError, sync_playwright
+from playwright.sync_api import TimeoutError, sync_playwright
 
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 640}}
 # size, colours, scripts
@@ -26,6 +30,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "be
 
 job = json.loads(pathlib.Path(sys.argv[1]).read_text())
 findings = []
+paints = []
 
 
 def focus(page, selector):
@@ -56,6 +61,9 @@ def look(page, session, scripts, name, report):
     ):
         if box["height"] < 44:
             report(f"is hard to hit: {box}")
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null")
+    if paint is not None:
+        paints.append((paint, name))
     if job.get("screenshots"):
         path = pathlib.Path(job["screenshots"]) / f"{name}.png"
         page.screenshot(path=str(path), full_page=True)
@@ -74,11 +82,13 @@ def visit(browser, item, variant):
     def report(text):
         findings.append(f"{name}: {text}")
 
-    origin = "/".join(item["url"].split("/")[:3]) + "/"
+    origin = "/".join((item.get("own") or item["url"]).split("/")[:3]) + "/"
     posts = []
 
+    others = item.get("others", [])
+
     def requested(request):
-        if not request.url.startswith(origin):
+        if not request.url.startswith((origin, *others)):
             report(f"asks another host: {request.url}")
         if request.method == "POST":
             posts.append(request.url)
@@ -87,13 +97,49 @@ def visit(browser, item, variant):
     # Chromium notes the status of an error page here as well.
     page.on("console", lambda message: "status of" in message.text or report(f"console: {message.text}"))
     page.on("pageerror", lambda error: report(f"script: {error}"))
+    def settled():
+        """Pages lead on by themselves: the last one counts."""
+        for _ in range(50):
+            url = page.url
+            page.wait_for_load_state("load")
+            page.wait_for_timeout(100)
+            if page.url == url:
+                return
+
+    def look_here(name):
+        settled()
+        if page.url.startswith(origin) and page.evaluate("document.contentType") == "text/html":
+            look(page, session, scripts, name, report)
+
     page.goto(item["url"], wait_until="load")
-    look(page, session, scripts, name, report)
+    look_here(name)
     for number, step in enumerate(item.get("steps", [])):
         if "heading" in step:
-            heading = page.locator("h1").inner_text()
-            if heading != step["heading"]:
-                report(f"says {heading!r} instead of {step['heading']!r}")
+            try:
+                page.locator("h1:visible").get_by_text(step["heading"], exact=True).wait_for()
+            except TimeoutError:
+                headings = page.locator("h1:visible").all_inner_texts()
+                report(f"says {headings!r} at {page.url} instead of {step['heading']!r}")
+            continue
+        if "says" in step:
+            if step["says"] not in page.inner_text("main"):
+                report(f"does not say {step['says']!r}: {page.inner_text('main')!r}")
+            continue
+        if "arrives" in step:
+            try:
+                page.wait_for_url(lambda url: url.startswith(step["arrives"]), wait_until="load")
+            except TimeoutError:
+                report(f"is at {page.url} instead of {step['arrives']}")
+            continue
+        if "call" in step:
+            urllib.request.urlopen(step["call"]).read()
+            continue
+        if "forget" in step:
+            context.clear_cookies()
+            continue
+        if "tab" in step:
+            tab = context.new_page()
+            tab.goto(step["tab"], wait_until="load")
             continue
         if "leads" in step:
             link = page.locator("main a").get_attribute("href") or ""
@@ -111,7 +157,7 @@ def visit(browser, item, variant):
                 page.reload(wait_until="load")
             try:
                 page.get_by_text(step["sees"], exact=True).first.wait_for(timeout=10_000)
-            except PlaywrightError:
+            except TimeoutError:
                 report(f"does not come to show {step['sees']!r}")
             continue
         if "fill" in step:
@@ -128,12 +174,14 @@ def visit(browser, item, variant):
                 report(f"{len(posts) - before} requests for one double click")
         elif "back" in step:
             page.go_back(wait_until="load")
+        elif "goto" in step:
+            page.goto(step["goto"], wait_until="load")
         else:
             if not focus(page, step["press"]):
                 report(f"the keyboard does not reach {step['press']}")
             with page.expect_navigation(wait_until="load"):
                 page.keyboard.press("Enter")
-        look(page, session, scripts, f"{name}-{number}", report)
+        look_here(f"{name}-{number}")
     context.close()
 
 
@@ -148,4 +196,7 @@ with sync_playwright() as playwright:
             except Exception as error:  # noqa: BLE001
                 findings.append(f"{item['name']}-{variant}: {error}")
     browser.close()
+if job.get("screenshots"):
+    slowest = "\n".join(f"{paint:7.1f} ms {name}" for paint, name in sorted(paints))
+    (pathlib.Path(job["screenshots"]) / f"first-paint-{job['visits'][0]['name']}.txt").write_text(slowest + "\n")
 print(json.dumps(findings, ensure_ascii=False))

@@ -48,11 +48,11 @@ struct ServeTests {
         }
     }
 
-    @Test("has no part of the development mode")
+    @Test("T-D11: has no part of the development mode")
     func noDevelopmentMode() async throws {
         try await IdentityProgram.serve(environment) { _, service in
             let project = try await project("plain-project", of: service)
-            // A key of nobody's, a credential of nobody's, a fake ID token, the demo page.
+            // A key of nobody's, a credential of nobody's, a fake ID token, unsigned tokens, the demo page.
             #expect(try await service.signUp("a@example.com").status == 400)
             let fake = try await project.call(
                 "accounts:signInWithIdp",
@@ -62,6 +62,18 @@ struct ServeTests {
                 ]
             )
             #expect(fake.status == 400, "\(fake)")
+            let claims = #"{"uid":"anybody","sub":"anybody","aud":"plain-project"}"#
+            let none = [#"{"alg":"none","typ":"JWT"}"#, claims].map { Base64URL.encode(Array($0.utf8)) }
+            let unsigned = none.joined(separator: ".") + "."
+            for token in [claims, unsigned] {
+                let custom = try await project.call("accounts:signInWithCustomToken", ["token": .string(token)])
+                #expect(custom.code == "INVALID_CUSTOM_TOKEN", "\(custom)")
+                let lookup = try await project.call("accounts:lookup", ["idToken": .string(token)])
+                #expect(lookup.code == "INVALID_ID_TOKEN", "\(lookup)")
+            }
+            var owner = project
+            owner.adminToken = "owner"
+            #expect(try await owner.admin("accounts:batchGet").status == 401)
             let page = try await PlainHTTP.send("GET", service.baseURL + "/", headers: [("Accept", "text/html")])
             #expect(!page.text.contains("<html"))
         }

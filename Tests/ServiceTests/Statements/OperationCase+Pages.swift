@@ -11,6 +11,20 @@ extension OperationCase {
         callback("handlerCallback", "POST", "/__/auth/handler"),
         handler("emulatorHandlerPage", "/emulator/auth/handler"),
         callback("emulatorHandlerCallback", "POST", "/emulator/auth/handler"),
+        OperationCase("signInPage", { $0.signInPage = true }) { world in
+            let person = SignInPagePerson(service: world.service)
+            return { try await person.service.send("GET", person.path()) }
+        },
+        OperationCase("takeSignInStep, to a provider", { $0.signInPage = true }) { world in
+            let page = try await OpenedSignInPage(SignInPagePerson(service: world.service))
+            _ = try await page.post([("provider", LinkingWorld.acmeID.rawValue)])
+            return { try await page.post([("provider", LinkingWorld.acmeID.rawValue)]) }
+        },
+        OperationCase("takeSignInStep, by password", { $0.signInPage = true }) { world in
+            let page = try await OpenedSignInPage(SignInPagePerson(service: world.service))
+            _ = try await page.signIn(ada, signingUp: true)
+            return { try await page.signIn(ada) }
+        },
         page("iframePage", "/__/auth/iframe?appName=x&apiKey="),
         page("emulatorIframePage", "/emulator/auth/iframe?appName=x&apiKey="),
         page("iframeLoader", "/__/auth/gapi.js?v="),

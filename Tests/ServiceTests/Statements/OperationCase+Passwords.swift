@@ -27,6 +27,12 @@ extension OperationCase {
         },
         OperationCase("signInWithCustomToken, the first one") { world in try await world.customToken(before: 0) },
         OperationCase("signInWithCustomToken, a later one") { world in try await world.customToken(before: 1) },
+        OperationCase("signInWithCustomToken, a code of the sign-in page", { $0.signInPage = true }) { world in
+            let page = try await OpenedSignInPage(SignInPagePerson(service: world.service))
+            let reply = try await page.signIn(ada, signingUp: true)
+            let code = reply.text.firstMatch(of: #/signInCode=(page_[A-Za-z0-9_-]+)/#).map { String($0.1) }
+            return { try await page.person.redeem(code ?? "", page.person.verifier) }
+        },
     ]
 }
 

@@ -24,6 +24,8 @@ struct AuthEvent: Sendable {
             json.member("url", url)
             json.object("event", write)
         case .ios, .android: json.member("link", link(ownURL: ownURL))
+        // Nobody else is told.
+        case .signInPage: break
         }
     }
 
@@ -54,7 +56,7 @@ struct AuthEvent: Sendable {
         }
         let facts = [("authType", visit.authType)] + (visit.eventID.map { [("eventId", $0)] } ?? [])
         switch visit.destination {
-        case .popup, .redirect: return nil
+        case .popup, .redirect, .signInPage: return nil
         case .ios(let bundleID, let scheme):
             let query = (facts + result).map { "\($0)=\(FormText.encode($1))" }.joined(separator: "&")
             let host = scheme == bundleID ? "google" : "firebaseauth"

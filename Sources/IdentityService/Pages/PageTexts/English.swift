@@ -125,6 +125,55 @@ extension PageText {
         case .cannotGoOnAdvice:
             "The app has asked for something that does not work. Close this page, go back to the app and try again. If "
                 + "that does not help, tell those who run the app."
+
+        case .emailAddress: "Email address"
+        case .password: "Password"
+        case .or: "or"
+        case .continueWith: "Continue with %PROVIDER%"
+        case .startAgain: "Start again"
+        case .backToSignIn: "Back to sign-in"
+        case .signedInAdvice: "You are signed in."
+        case .signUpTitle: "Create an account"
+        case .signUpButton: "Create the account"
+        case .forgotTitle: "Forgot your password?"
+        case .forgotLead: "We send you a mail with a link to set a new one."
+        case .forgotButton: "Send the mail"
+        case .mailSentTitle: "Look into your mail"
+        case .mailSent:
+            "If an account has the address %EMAIL%, a mail with a link is on its way. Set a new password "
+                + "there, then sign in here."
+        case .conflictTitle: "You have an account already"
+        case .conflictLead:
+            "There is an account at %APP_NAME% with your address %EMAIL%, to which you have signed in "
+                + "another way until now."
+        case .conflictNote: "Sign in that way once more. Then %PROVIDER% is added, and from now on either will do."
+        case .factorTitle: "One more step"
+        case .factorAppLead: "Type the code that your authenticator app shows."
+        case .factorPhoneLead: "We send a code to your phone."
+        case .factorSentLead: "Type the code that was sent to %NUMBER%."
+        case .code: "Code"
+        case .codeButton: "Confirm"
+        case .sendCodeButton: "Send a code to %NUMBER%"
+        case .pageOverTitle: "This page is no longer good"
+        case .pageOverAdvice:
+            "It was open too long, or this browser keeps no cookies of it, which it needs to know you "
+                + "again. Allow cookies, then start again."
+        case .wrongPassword: "The address or the password is wrong."
+        case .invalidAddress: "This is no email address."
+        case .passwordOutdated:
+            "This password no longer meets the app's rules. Set a new one by “Forgot your password?”."
+        case .addressHasAccount: "There is an account with this address already. Go back and sign in to it."
+        case .notLinked:
+            "Nothing was added: you have signed in to another account than that of %EMAIL%, or what "
+                + "should be added belongs to another account."
+        case .tooManyTries: "Too many tries. Wait for some minutes, then try again."
+        case .wrongCode: "This code is wrong, or was used already."
+        case .tookTooLong: "That took too long. Please sign in again."
+        case .providerCancelled: "You were not signed in there. Try again, or choose another way."
+        case .providerFailed: "The provider did not finish the sign-in. Try again, or choose another way."
+        case .signUpClosed: "No new accounts are opened here."
+        case .notLetIn: "The app does not let you in."
+        case .otherProblem: "That did not work. Try again, or choose another way."
         }
     }
 }

@@ -131,6 +131,63 @@ extension PageText {
         case .cannotGoOnAdvice:
             "Die App hat etwas verlangt, das nicht geht. Schließen Sie diese Seite und versuchen Sie es in der App noch "
                 + "einmal. Wenn das nicht hilft, fragen Sie die Betreiber der App."
+
+        case .emailAddress: "E‑Mail-Adresse"
+        case .password: "Passwort"
+        case .or: "oder"
+        case .continueWith: "Weiter mit %PROVIDER%"
+        case .startAgain: "Von vorn beginnen"
+        case .backToSignIn: "Zurück zur Anmeldung"
+        case .signedInAdvice: "Sie sind angemeldet."
+        case .signUpTitle: "Konto anlegen"
+        case .signUpButton: "Das Konto anlegen"
+        case .forgotTitle: "Passwort vergessen?"
+        case .forgotLead: "Wir schicken Ihnen eine E‑Mail mit einem Link, über den Sie ein neues setzen."
+        case .forgotButton: "E‑Mail schicken"
+        case .mailSentTitle: "Sehen Sie in Ihr Postfach"
+        case .mailSent:
+            "Wenn ein Konto die Adresse %EMAIL% hat, ist eine E‑Mail mit einem Link unterwegs. Setzen "
+                + "Sie dort ein neues Passwort und melden Sie sich dann hier an."
+        case .conflictTitle: "Sie haben schon ein Konto"
+        case .conflictLead:
+            "Bei %APP_NAME% gibt es ein Konto mit Ihrer Adresse %EMAIL%, in dem Sie sich bisher auf "
+                + "anderem Weg angemeldet haben."
+        case .conflictNote:
+            "Melden Sie sich noch einmal auf jenem Weg an. Dann kommt %PROVIDER% hinzu, und von da an "
+                + "geht beides."
+        case .factorTitle: "Noch ein Schritt"
+        case .factorAppLead: "Geben Sie den Code ein, den Ihre Authenticator-App zeigt."
+        case .factorPhoneLead: "Wir schicken einen Code an Ihr Telefon."
+        case .factorSentLead: "Geben Sie den Code ein, der an %NUMBER% ging."
+        case .code: "Bestätigungscode"
+        case .codeButton: "Bestätigen"
+        case .sendCodeButton: "Code an %NUMBER% schicken"
+        case .pageOverTitle: "Diese Seite gilt nicht mehr"
+        case .pageOverAdvice:
+            "Sie war zu lange offen, oder dieser Browser behält ihre Cookies nicht, an denen sie Sie "
+                + "wiedererkennt. Erlauben Sie Cookies und beginnen Sie von vorn."
+        case .wrongPassword: "Die Adresse oder das Passwort ist falsch."
+        case .invalidAddress: "Das ist keine E‑Mail-Adresse."
+        case .passwordOutdated:
+            "Dieses Passwort genügt den Regeln der App nicht mehr. Setzen Sie über „Passwort vergessen?“ "
+                + "ein neues."
+        case .addressHasAccount:
+            "Es gibt schon ein Konto mit dieser Adresse. Gehen Sie zurück und melden Sie sich dort an."
+        case .notLinked:
+            "Es wurde nichts hinzugefügt: Sie haben sich in einem anderen Konto als dem von %EMAIL% "
+                + "angemeldet, oder was hinzukommen soll, gehört zu einem anderen Konto."
+        case .tooManyTries: "Zu viele Versuche. Warten Sie einige Minuten und versuchen Sie es dann noch einmal."
+        case .wrongCode: "Dieser Code ist falsch oder wurde schon benutzt."
+        case .tookTooLong: "Das hat zu lange gedauert. Bitte melden Sie sich noch einmal an."
+        case .providerCancelled:
+            "Sie wurden dort nicht angemeldet. Versuchen Sie es noch einmal, oder wählen Sie einen "
+                + "anderen Weg."
+        case .providerFailed:
+            "Der Anbieter hat die Anmeldung nicht abgeschlossen. Versuchen Sie es noch einmal, oder "
+                + "wählen Sie einen anderen Weg."
+        case .signUpClosed: "Hier werden keine neuen Konten angelegt."
+        case .notLetIn: "Die App lässt Sie nicht ein."
+        case .otherProblem: "Das ging nicht. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg."
         }
     }
 }

@@ -123,6 +123,57 @@ extension PageText {
         case .cannotGoOnAdvice:
             "アプリからの要求を処理できません。このページを閉じ、アプリでもう一度お試しください。"
                 + "解決しない場合は、アプリの運営者にお問い合わせください。"
+
+        case .emailAddress: "メールアドレス"
+        case .password: "パスワード"
+        case .or: "または"
+        case .continueWith: "%PROVIDER% で続ける"
+        case .startAgain: "最初からやり直す"
+        case .backToSignIn: "ログインに戻る"
+        case .signedInAdvice: "ログインしました。"
+        case .signUpTitle: "アカウントを作成"
+        case .signUpButton: "アカウントを作成する"
+        case .forgotTitle: "パスワードをお忘れですか？"
+        case .forgotLead: "新しいパスワードを設定するためのリンクを、メールでお送りします。"
+        case .forgotButton: "メールを送信する"
+        case .mailSentTitle: "メールをご確認ください"
+        case .mailSent:
+            "%EMAIL% のアカウントがある場合は、リンクを記載したメールをお送りしました。"
+                + "新しいパスワードを設定してから、ここでログインしてください。"
+        case .conflictTitle: "すでにアカウントがあります"
+        case .conflictLead:
+            "%APP_NAME% には、メールアドレス %EMAIL% のアカウントがあり、"
+                + "これまで別の方法でログインしています。"
+        case .conflictNote:
+            "その方法でもう一度ログインすると %PROVIDER% が追加され、"
+                + "次回からはどちらの方法でもログインできます。"
+        case .factorTitle: "2 段階認証"
+        case .factorAppLead: "認証アプリに表示されているコードを入力してください。"
+        case .factorPhoneLead: "電話番号にコードを送信します。"
+        case .factorSentLead: "%NUMBER% に送信されたコードを入力してください。"
+        case .code: "確認コード"
+        case .codeButton: "確認する"
+        case .sendCodeButton: "%NUMBER% にコードを送信する"
+        case .pageOverTitle: "このページは無効になりました"
+        case .pageOverAdvice:
+            "時間がたちすぎたか、このページに必要な Cookie が保存されていません。Cookie を許可して、"
+                + "最初からやり直してください。"
+        case .wrongPassword: "メールアドレスまたはパスワードが正しくありません。"
+        case .invalidAddress: "メールアドレスの形式が正しくありません。"
+        case .passwordOutdated:
+            "このパスワードは条件を満たしていません。「パスワードをお忘れですか？」から新しいパスワードを設定してください。"
+        case .addressHasAccount: "このメールアドレスのアカウントはすでに存在します。戻ってログインしてください。"
+        case .notLinked:
+            "追加できませんでした。%EMAIL% とは別のアカウントにログインしたか、"
+                + "追加する方法が別のアカウントで使用されています。"
+        case .tooManyTries: "試行回数が多すぎます。数分待ってから、もう一度お試しください。"
+        case .wrongCode: "コードが正しくないか、すでに使用されています。"
+        case .tookTooLong: "時間がたちすぎました。もう一度ログインしてください。"
+        case .providerCancelled: "連携先でログインされませんでした。もう一度お試しいただくか、別の方法を選択してください。"
+        case .providerFailed: "連携先でログインが完了しませんでした。もう一度お試しいただくか、別の方法を選択してください。"
+        case .signUpClosed: "新しいアカウントは作成できません。"
+        case .notLetIn: "アプリがログインを許可していません。"
+        case .otherProblem: "処理できませんでした。もう一度お試しいただくか、別の方法を選択してください。"
         }
     }
 }

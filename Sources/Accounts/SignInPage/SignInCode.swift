@@ -1,0 +1,84 @@
+import Foundation
+import Projects
+package import Secrets
+import Sessions
+import Storage
+
+/// What the sign-in page gives an app: 256 bits, good once and for a minute, to whoever has the verifier to the app's
+/// challenge (RFC 7636).
+///
+/// Apps hand it to `signInWithCustomToken` as `code.verifier`.
+enum SignInCode {
+    static let prefix = "page_"
+    static let lifetime: TimeInterval = 60
+
+    /// What it is exchanged for; the session is open.
+    struct Content: Codable {
+        var refreshToken: String
+        var isNewUser: Bool
+    }
+}
+
+/// S256 alone: `plain` would be the verifier itself (T-B5).
+enum CodeChallenge {
+    static func isValid(_ text: String) -> Bool { text.utf8.count == 43 && Base64URL.decode(text)?.count == 32 }
+
+    /// - Parameter verifier: 43 to 128 unreserved characters; nil for any other.
+    static func of(_ verifier: some StringProtocol) -> String? {
+        let isPlain = verifier.utf8.allSatisfy { byte in
+            switch byte {
+            case 48...57, 65...90, 97...122: true
+            default: "-._~".utf8.contains(byte)
+            }
+        }
+        guard isPlain, (43...128).contains(verifier.utf8.count) else { return nil }
+        return Base64URL.encode(SecureHash.sha256(String(verifier)))
+    }
+}
+
+extension SignInPage {
+    /// - Returns: the app's URL with the code.
+    func issueCode(
+        for tokens: IssuedTokens,
+        isNewUser: Bool,
+        _ visit: PageVisit,
+        _ caller: Caller
+    ) async throws -> String {
+        let code = Secret(SignInCode.prefix + parts.random.handle())
+        let content = SignInCode.Content(refreshToken: tokens.refreshToken.reveal(), isNewUser: isNewUser)
+        try await parts.flows.insert(
+            [UInt8](JSONEncoder().encode(content)),
+            code: code,
+            challenge: visit.codeChallenge,
+            in: caller.scope,
+            now: parts.now(),
+            lifetime: SignInCode.lifetime
+        )
+        return ActionLink.adding([("signInCode", code.reveal())], to: visit.continueURL)
+    }
+}
+
+/// Exchanges a code of the sign-in page for the session that was opened there.
+package struct RedeemSignInCode: Sendable {
+    let parts: Parts
+
+    /// Whether a custom token is such a code.
+    package func takes(_ token: Secret?) -> Bool { token?.reveal().hasPrefix(SignInCode.prefix) ?? false }
+
+    /// - Parameter token: `code.verifier`.
+    package func callAsFunction(token: Secret?, _ caller: Caller) async throws -> SignInWithCustomToken.Result {
+        let pieces = (token?.reveal() ?? "").split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard pieces.count == 2, let challenge = CodeChallenge.of(pieces[1]),
+            let bytes = try await parts.flows.redeem(
+                code: Secret(String(pieces[0])),
+                challenge: challenge,
+                in: caller.scope,
+                now: parts.now()
+            )
+        else { throw AccountsError.invalidCustomToken(.malformed) }
+        let content = try JSONDecoder().decode(SignInCode.Content.self, from: Data(bytes))
+        let refresh = Refresh(parts: parts)
+        let tokens = try await refresh(refreshToken: Secret(content.refreshToken), caller).tokens
+        return SignInWithCustomToken.Result(end: .signedIn(tokens), isNewUser: content.isNewUser)
+    }
+}

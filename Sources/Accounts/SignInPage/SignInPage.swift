@@ -1,0 +1,296 @@
+import Federation
+import Linking
+package import Projects
+package import Secrets
+import Storage
+
+/// The sign-in page of projects that want one: leads somebody through the use cases, and back to the app with a code.
+///
+/// It knows no more and allows no more than they do.
+package struct SignInPage: Sendable {
+    let parts: Parts
+
+    /// Where a step has led.
+    package enum Outcome: Sendable {
+        /// There is something left to do, and the visit says what.
+        case goOn(PageVisit)
+        /// The app's URL, with a code in its query.
+        case signedIn(String)
+    }
+
+    /// What an app sends a browser with; none of it has been looked at.
+    package struct Request: Sendable {
+        package var continueURL: String?
+        package var codeChallenge: String?
+        /// Absent, or `S256`.
+        package var codeChallengeMethod: String?
+        package var language: String?
+
+        package init() {}
+    }
+
+    // MARK: The visit
+
+    /// - Returns: the visit, and what the browser is to keep.
+    package func begin(_ request: Request, _ caller: Caller) throws -> (visit: PageVisit, browser: Secret) {
+        try requireOffered(caller)
+        guard let url = try parts.continueURL(request.continueURL, caller) else {
+            throw AccountsError.missingContinueURI
+        }
+        guard let challenge = request.codeChallenge, CodeChallenge.isValid(challenge),
+            (request.codeChallengeMethod ?? "S256") == "S256"
+        else { throw AccountsError.invalidCodeChallenge }
+        let browser = Secret(parts.random.handle())
+        let visit = PageVisit(
+            apiKey: caller.apiKey ?? "",
+            continueURL: url,
+            codeChallenge: challenge,
+            language: request.language,
+            browserHash: SecureHash.sha256Hex(browser.reveal()),
+            startedAt: parts.seconds
+        )
+        return (visit, browser)
+    }
+
+    package func seal(_ visit: PageVisit) throws -> String { try visit.sealed(by: parts.keyRing) }
+
+    /// The visit of a form; whose browser it is and how old, nobody has looked at.
+    package func open(_ text: String?) throws -> PageVisit {
+        guard let text, let visit = PageVisit(text, openedBy: parts.keyRing) else {
+            throw AccountsError.invalidSessionInfo
+        }
+        return visit
+    }
+
+    /// - Parameter browsers: what the browser has kept.
+    package func check(_ visit: PageVisit, browsers: [String], _ caller: Caller) throws {
+        try requireOffered(caller)
+        guard browsers.contains(where: { ConstantTime.equal(SecureHash.sha256Hex($0), visit.browserHash) }) else {
+            throw AccountsError.invalidSessionInfo
+        }
+        guard parts.seconds < visit.startedAt + PageVisit.lifetime else { throw AccountsError.sessionExpired }
+        guard try parts.continueURL(visit.continueURL, caller) != nil else { throw AccountsError.missingContinueURI }
+    }
+
+    private func requireOffered(_ caller: Caller) throws {
+        guard caller.project.settings.signInPage else { throw AccountsError.operationNotAllowed }
+    }
+
+    /// The ways in.
+    package struct Ways: Sendable {
+        package var password: Bool
+        package var signUp: Bool
+        package var providers: [ProviderConfiguration]
+        /// What a conflict is about.
+        package var added: ProviderConfiguration?
+    }
+
+    /// Those that are switched on; in a conflict those that the person may be told of.
+    package func ways(_ visit: PageVisit, _ caller: Caller) -> Ways {
+        let settings = caller.project.settings
+        var providers = parts.configuration.snapshot.providers(project: caller.project.id, tenant: caller.tenant)
+            .filter(\.enabled)
+        if let conflict = visit.conflict {
+            let named = conflict.accountProviders
+            providers.removeAll { provider in
+                let id = provider.provider.rawValue
+                return named.isEmpty ? id == conflict.provider : !named.contains(id)
+            }
+        }
+        return Ways(
+            password: settings.passwordSignIn,
+            signUp: settings.passwordSignIn && !settings.disabledUserSignup && visit.conflict == nil,
+            providers: providers,
+            added: visit.conflict.flatMap { parts.provider(ProviderID($0.provider), caller) }
+        )
+    }
+
+    // MARK: By password
+
+    package func signIn(
+        email: String?,
+        password: Secret?,
+        _ visit: PageVisit,
+        _ caller: Caller
+    ) async throws -> Outcome {
+        let signIn = SignInWithPassword(parts: parts)
+        let result = try await signIn(email: email, password: password, caller).result
+        return try await finish(result, visit, caller)
+    }
+
+    package func signUp(
+        email: String?,
+        password: Secret?,
+        _ visit: PageVisit,
+        _ caller: Caller
+    ) async throws -> Outcome {
+        var request = SignUp.Request()
+        (request.email, request.password) = (email ?? "", password ?? Secret(""))
+        let result = try await SignUp(parts: parts)(request, caller)
+        return try await finish(.signedIn(result.tokens), visit, isNewUser: true, caller)
+    }
+
+    /// The mail that leads to a new password; whether anybody has the address is not told.
+    package func sendPasswordReset(to email: String?, _ visit: PageVisit, _ caller: Caller) async throws {
+        guard caller.project.settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
+        var request = SendOOBCode.Request(type: .passwordReset)
+        request.email = email
+        request.continueURL = visit.continueURL
+        do {
+            _ = try await SendOOBCode(parts: parts)(request, as: .app, caller)
+        } catch AccountsError.emailNotFound {}
+    }
+
+    // MARK: At a provider
+
+    /// - Parameter page: the URL of the handler page, to which the provider sends the browser back.
+    package func visitProvider(
+        _ provider: String,
+        page: String,
+        _ visit: PageVisit,
+        _ caller: Caller
+    ) async throws -> VisitProvider.Started {
+        var request = VisitProvider.Request(apiKey: visit.apiKey)
+        request.providerID = provider
+        let visit = HandlerVisit(
+            authType: "signInViaRedirect",
+            eventID: nil,
+            destination: .signInPage(try visit.sealed(by: parts.keyRing)),
+            language: visit.language
+        )
+        return try await VisitProvider(parts: parts).start(visit, request, page: page, caller)
+    }
+
+    /// The provider has sent the browser back, which the handler page has recognised.
+    package func comeBack(
+        _ returned: ReturnFromProvider.Returned,
+        requestURI: String,
+        postBody: String?,
+        _ visit: PageVisit,
+        _ caller: Caller
+    ) async throws -> Outcome {
+        try requireOffered(caller)
+        if let fault = returned.fault { throw fault }
+        var request = SignInWithIdP.Request()
+        request.requestURI = requestURI
+        request.postBody = postBody
+        request.sessionID = returned.sessionID.map { Secret($0) }
+        let result = try await SignInWithIdP(parts: parts)(request, caller)
+        switch result.outcome {
+        case .signedIn(_, let end, let isNewUser, _):
+            return try await finish(end, visit, isNewUser: isNewUser, caller)
+        case .needsConfirmation(_, let providers):
+            guard let pendingToken = result.pendingToken else { throw AccountsError.contended }
+            var visit = visit
+            visit.conflict = PageVisit.Conflict(
+                email: result.credential.identity.email?.original,
+                provider: result.credential.identity.provider.rawValue,
+                accountProviders: (providers ?? []).map(\.rawValue),
+                pendingToken: pendingToken.reveal()
+            )
+            return .goOn(visit)
+        case .linkRefused(let refusal): throw AccountsError.linking(refusal)
+        }
+    }
+
+    // MARK: The second factor
+
+    /// Sends a code to a phone of the account.
+    package func sendCode(to factor: String?, _ visit: PageVisit, _ caller: Caller) async throws -> PageVisit {
+        guard let challenge = visit.challenge, let factor else { throw AccountsError.invalidSessionInfo }
+        let sessionInfo = try await SignInWithSecondFactor(parts: parts).sendCode(
+            pendingCredential: challenge.pendingCredential,
+            enrollment: factor,
+            appHash: nil,
+            caller
+        )
+        var visit = visit
+        visit.challenge?.sent = PageVisit.Challenge.Sent(factor: factor, sessionInfo: sessionInfo.reveal())
+        return visit
+    }
+
+    /// Takes the code of an SMS that was sent to the phone, or of an app.
+    package func prove(
+        _ factor: String?,
+        code: String?,
+        _ visit: PageVisit,
+        _ caller: Caller
+    ) async throws -> Outcome {
+        guard let challenge = visit.challenge else { throw AccountsError.invalidSessionInfo }
+        let signIn = SignInWithSecondFactor(parts: parts)
+        let tokens =
+            if let sent = challenge.sent, sent.factor == factor {
+                try await signIn.withPhone(
+                    pendingCredential: challenge.pendingCredential,
+                    sessionInfo: sent.sessionInfo,
+                    code: code,
+                    caller
+                )
+            } else {
+                try await signIn.withApp(
+                    pendingCredential: challenge.pendingCredential,
+                    enrollment: factor,
+                    code: code,
+                    caller
+                )
+            }
+        return try await finish(.signedIn(tokens), visit, caller)
+    }
+
+    /// The visit from its beginning: whoever gave up a second factor or a conflict may take another way.
+    package func startAgain(_ visit: PageVisit) -> PageVisit {
+        var visit = visit
+        (visit.conflict, visit.challenge) = (nil, nil)
+        return visit
+    }
+
+    // MARK: The end
+
+    private func finish(
+        _ end: FirstFactorResult,
+        _ visit: PageVisit,
+        isNewUser: Bool = false,
+        _ caller: Caller
+    ) async throws -> Outcome {
+        switch end {
+        case .needsSecondFactor(let challenge):
+            var visit = visit
+            visit.challenge = PageVisit.Challenge(
+                pendingCredential: challenge.pendingCredential.reveal(),
+                factors: challenge.factors.map { factor in
+                    let number = factor.phoneNumber.flatMap { PhoneNumber($0) }?.masked
+                    return PageVisit.Challenge.Factor(id: factor.id, number: number)
+                }
+            )
+            return .goOn(visit)
+        case .signedIn(let tokens):
+            let linked = try await link(visit.conflict, to: tokens, caller)
+            return .signedIn(try await issueCode(for: linked, isNewUser: isNewUser, visit, caller))
+        }
+    }
+
+    /// Ends a conflict: who has signed in gets the identity that was kept.
+    private func link(
+        _ conflict: PageVisit.Conflict?,
+        to tokens: IssuedTokens,
+        _ caller: Caller
+    ) async throws -> IssuedTokens {
+        guard let conflict else { return tokens }
+        var request = SignInWithIdP.Request()
+        request.requestURI = "http://localhost"
+        request.pendingToken = Secret(conflict.pendingToken)
+        request.idToken = tokens.idToken
+        do {
+            guard
+                case .signedIn(_, .signedIn(let linked), _, _) = try await SignInWithIdP(parts: parts)(request, caller)
+                    .outcome
+            else { throw AccountsError.contended }
+            return linked
+        } catch {
+            // Nobody gets the session that it would have been for.
+            let signOut = SignOut(parts: parts)
+            try await signOut(idToken: tokens.idToken, scope: .current, sessionID: nil, caller)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Accounts
+import HTTPTypes
+import Secrets
+
+/// The cookies that there are, each made anew for what it is for (docs/threats.md, T-D9).
+extension Cookie {
+    // MARK: The handler page
+
+    /// By which the handler page knows the browser of a flow: one each, several windows may be at providers.
+    static func flow(_ state: String, _ value: String, seconds: Int, _ isSecure: Bool) -> Cookie {
+        Cookie(name: flowName(state), value: value, seconds: seconds, isSecure: isSecure)
+    }
+
+    static func flowValues(_ state: String, isSecure: Bool, in headers: HTTPFields) -> [String] {
+        values(flowName(state), isSecure: isSecure, in: headers)
+    }
+
+    private static func flowName(_ state: String) -> String {
+        "identity-flow-" + String(SecureHash.sha256Hex(state).prefix(16))
+    }
+
+    // MARK: The sign-in page
+
+    private static let signInPagePrefix = "identity-page-"
+
+    /// By which the sign-in page knows the browser of a visit.
+    static func signInPage(_ visit: PageVisit, _ value: String, isSecure: Bool) -> Cookie {
+        var cookie = Cookie(name: signInPageName(visit), value: value, seconds: 3_600, isSecure: isSecure)
+        cookie.returnsFromOtherSites = false
+        return cookie
+    }
+
+    static func signInPages(_ visit: PageVisit, isSecure: Bool, in headers: HTTPFields) -> [String] {
+        values(signInPageName(visit), isSecure: isSecure, in: headers)
+    }
+
+    /// Takes those of visits back that nobody has finished, before they are too many.
+    static func leftSignInPages(isSecure: Bool, in headers: HTTPFields) -> [Cookie] {
+        let prefix = fullName(signInPagePrefix, isSecure: isSecure)
+        let names = headers[values: .cookie].flatMap { $0.split(separator: ";") }
+            .map { $0.drop { $0 == " " }.prefix { $0 != "=" } }
+            .filter { $0.hasPrefix(prefix) && $0.dropFirst(prefix.count).allSatisfy(\.isHexDigit) }
+        guard names.count > 8 else { return [] }
+        return names.map { name in
+            let name = signInPagePrefix + name.dropFirst(prefix.count)
+            return Cookie(name: name, value: "", seconds: 0, isSecure: isSecure, returnsFromOtherSites: false)
+        }
+    }
+
+    private static func signInPageName(_ visit: PageVisit) -> String { signInPagePrefix + visit.browserHash.prefix(16) }
+}

@@ -1,0 +1,216 @@
+import Accounts
+import Linking
+import Projects
+
+/// The sign-in page, at each of its steps.
+struct SignInForm {
+    let context: PageContext
+    let visit: PageVisit
+    /// ``visit`` as the page's forms have it.
+    let sealed: String
+    let ways: SignInPage.Ways
+    /// What went wrong just before.
+    var problem: PageText?
+    /// What a new password lacks.
+    var lacks: [PasswordPolicy.Requirement]?
+    /// As it was typed.
+    var email: String?
+
+    enum Step { case signIn, signUp, forgotPassword, mailSent, secondFactor }
+
+    private static let script = PageFiles.actionScript
+
+    func page(_ step: Step) -> Page {
+        var page =
+            switch step {
+            case .signIn where visit.conflict != nil: conflict
+            case .signIn: context.page(.signInTitle, "\(html: alert)\(html: entrances)")
+            case .signUp: signUp
+            case .forgotPassword: forgotPassword
+            case .mailSent: mailSent
+            case .secondFactor: secondFactor
+            }
+        page.script = Self.script
+        // Browsers say then whose page posts.
+        page.referrerPolicy = "same-origin"
+        return page
+    }
+
+    // MARK: The ways in
+
+    private var conflict: Page {
+        let email = visit.conflict?.email ?? ""
+        let added = visit.conflict.map { Self.name(of: $0.provider, ways.added?.displayName) } ?? ""
+        return context.page(
+            .conflictTitle,
+            """
+            <p>\(html: context.html(.conflictLead, ["EMAIL": email]))</p>
+            <p>\(html: context.html(.conflictNote, ["PROVIDER": added]))</p>
+            \(html: alert)\(html: entrances)
+            """
+        )
+    }
+
+    private var entrances: HTML {
+        let divider: HTML? =
+            ways.providers.isEmpty || !ways.password ? nil : "<p class=\"or\">\(html: context.html(.or))</p>"
+        return "\(html: providers)\(html: divider)\(html: ways.password ? password : nil)\(html: links)"
+    }
+
+    private var providers: HTML? {
+        let named = ways.providers.map { ($0.provider.rawValue, Self.name(of: $0.provider.rawValue, $0.displayName)) }
+        guard !named.isEmpty else { return nil }
+        let buttons = named.sorted { $0.1.lowercased() < $1.1.lowercased() }.map { id, name -> HTML in
+            """
+            <button class="way" name="provider" value="\(id)">\
+            \(html: context.html(.continueWith, ["PROVIDER": name]))</button>
+
+            """
+        }
+        return form("\(html: buttons)", class: "ways")
+    }
+
+    private var password: HTML {
+        form(
+            """
+            \(html: emailField)
+            <label for="password">\(html: context.html(.password))</label>
+            <input id="password" name="password" type="password" autocomplete="current-password" required \
+            spellcheck="false" autocapitalize="off"\(html: context.passwordToggle)\(html: invalid)>
+            <button name="do" value="signIn">\(html: context.html(.signInTitle))</button>
+            """
+        )
+    }
+
+    private var links: HTML? {
+        var buttons: [HTML] = []
+        if ways.password { buttons.append(link(.forgotTitle, "forgotPassword")) }
+        if ways.signUp { buttons.append(link(.signUpTitle, "showSignUp")) }
+        if visit.conflict != nil { buttons.append(link(.startAgain, "startAgain")) }
+        return buttons.isEmpty ? nil : form("\(html: hiddenEmail)\(html: buttons)", class: "links")
+    }
+
+    private var signUp: Page {
+        context.page(
+            .signUpTitle,
+            """
+            \(html: context.passwordAlert(lacks))\(html: lacks == nil ? alert : nil)
+            \(html: form(
+                """
+                \(html: emailField)
+                \(html: context.newPassword("password", .password, lacks))
+                <button name="do" value="signUp">\(html: context.html(.signUpButton))</button>
+                """
+            ))
+            \(html: form(link(.backToSignIn, "showSignIn"), class: "links"))
+            """
+        )
+    }
+
+    // MARK: The forgotten password
+
+    private var forgotPassword: Page {
+        context.page(
+            .forgotTitle,
+            """
+            <p>\(html: context.html(.forgotLead))</p>
+            \(html: alert)
+            \(html: form(
+                "\(html: emailField)<button name=\"do\" value=\"sendMail\">\(html: context.html(.forgotButton))</button>"
+            ))
+            \(html: form(link(.backToSignIn, "showSignIn"), class: "links"))
+            """
+        )
+    }
+
+    private var mailSent: Page {
+        context.page(
+            .mailSentTitle,
+            """
+            <p role="status">\(html: context.html(.mailSent, ["EMAIL": email ?? ""]))</p>
+            \(html: form("\(html: hiddenEmail)<button name=\"do\" value=\"showSignIn\">\(html: context.html(.backToSignIn))</button>"))
+            """
+        )
+    }
+
+    // MARK: The second factor
+
+    private var secondFactor: Page {
+        let factors = visit.challenge?.factors ?? []
+        let sent = visit.challenge?.sent.flatMap { sent in factors.first { $0.id == sent.factor } }
+        let asked = sent ?? factors.first { $0.number == nil }
+        let lead =
+            sent.map { context.html(.factorSentLead, ["NUMBER": $0.number ?? ""]) }
+            ?? context.html(asked == nil ? .factorPhoneLead : .factorAppLead)
+        let codeForm = asked.map { factor in
+            form(
+                """
+                <input type="hidden" name="factor" value="\(factor.id)">
+                <label for="code">\(html: context.html(.code))</label>
+                <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required\
+                \(html: invalid)>
+                <button name="do" value="proveCode">\(html: context.html(.codeButton))</button>
+                """
+            )
+        }
+        let phones = factors.filter { $0.number != nil }.map { factor -> HTML in
+            """
+            <button class="way" name="send" value="\(factor.id)">\
+            \(html: context.html(.sendCodeButton, ["NUMBER": factor.number ?? ""]))</button>
+
+            """
+        }
+        let divider: HTML? = asked == nil || phones.isEmpty ? nil : "<p class=\"or\">\(html: context.html(.or))</p>"
+        return context.page(
+            .factorTitle,
+            """
+            <p>\(html: lead)</p>
+            \(html: alert)\(html: codeForm)\(html: divider)
+            \(html: phones.isEmpty ? nil : form("\(html: phones)", class: "ways"))
+            \(html: form(link(.startAgain, "startAgain"), class: "links"))
+            """
+        )
+    }
+
+    // MARK: Pieces
+
+    private func form(_ content: HTML, class name: String? = nil) -> HTML {
+        let attribute: HTML? = name.map { " class=\"\($0)\"" }
+        return """
+            <form method="post" action="sign-in"\(html: attribute)>
+            <input type="hidden" name="page" value="\(sealed)">
+            \(html: content)
+            </form>
+
+            """
+    }
+
+    private func link(_ text: PageText, _ action: String) -> HTML {
+        "<button class=\"link\" name=\"do\" value=\"\(action)\">\(html: context.html(text))</button>\n"
+    }
+
+    /// In a conflict it is the account's, and stays.
+    private var emailField: HTML {
+        let fixed: HTML? = visit.conflict?.email == nil ? nil : " readonly"
+        return """
+            <label for="email">\(html: context.html(.emailAddress))</label>
+            <input id="email" name="email" type="email" value="\(visit.conflict?.email ?? email ?? "")" \
+            autocomplete="username" required maxlength="256"\(html: fixed)\(html: fixed == nil ? invalid : nil)>
+            """
+    }
+
+    private var hiddenEmail: HTML? { email.map { "<input type=\"hidden\" name=\"email\" value=\"\($0)\">" } }
+
+    private var alert: HTML? {
+        problem.map { problem in
+            let values = ["EMAIL": visit.conflict?.email ?? ""]
+            return "<div id=\"problem\" role=\"alert\"><p>\(html: context.html(problem, values))</p></div>\n"
+        }
+    }
+
+    private var invalid: HTML? { problem == nil ? nil : " aria-describedby=\"problem\"" }
+
+    private static func name(of provider: String, _ displayName: String?) -> String {
+        ProviderNames.name(of: provider, displayName)
+    }
+}

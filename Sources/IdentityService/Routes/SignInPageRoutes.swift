@@ -1,0 +1,261 @@
+import Accounts
+import HTTPTypes
+import NIOCore
+import Projects
+import Secrets
+
+/// `/__/auth/sign-in`: the sign-in page of projects that have none of their own (docs/sign-in-page.md).
+///
+/// GET shows it, each POST is a step, and the last page leads back to the app with a code. It needs no script. That a POST
+/// comes from our own page shows a cookie, to which the page's sealed visit is bound, and what browsers say of the page
+/// that posts.
+struct SignInPageRoutes {
+    let accounts: AccountsService
+    let projectForKey: @Sendable (APIKey) -> Project?
+    let ownAddress: OwnPages
+
+    var routes: [Route] {
+        let path = "/__/auth/sign-in"
+        return [
+            Route(.get, path, on: .service, errors: .page, .open(show)),
+            Route(.post, path, on: .service, errors: .page, .open(takeStep)),
+        ]
+    }
+
+    // MARK: GET
+
+    private func show(_ call: Call) async throws -> Response {
+        /// Empty ones are absent.
+        func value(_ name: String) throws -> String? {
+            try call.query.value(name).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        var context = PageContext()
+        context.language = .best(try? value("lang"), accepting: call.headers[.acceptLanguage])
+        do {
+            let isSecure = try ownAddress.url(for: call).hasPrefix("https:")
+            guard let key = try value("apiKey") else { throw WireError.missingAPIKey(.identityToolkit) }
+            let caller = try caller(call, key, &context)
+            guard try value("tenantId") == nil else { throw WireError("INVALID_TENANT_ID") }
+            var request = SignInPage.Request()
+            request.continueURL = try value("continueUrl")
+            request.codeChallenge = try value("codeChallenge")
+            request.codeChallengeMethod = try value("codeChallengeMethod")
+            request.language = try value("lang").flatMap { Call.isLanguage($0) ? $0 : nil }
+            let (visit, browser) = try accounts.signInPage.begin(request, caller)
+            var page = try form(visit, context, caller).page(.signIn)
+            page.cookies = Cookie.leftSignInPages(isSecure: isSecure, in: call.headers)
+            page.cookies.append(.signInPage(visit, browser.reveal(), isSecure: isSecure))
+            return page.response()
+        } catch {
+            throw RefusedPage(cause: error, response: context.signInProblem(WireError(mapping: error)).response())
+        }
+    }
+
+    // MARK: POST
+
+    /// What a form of the page says.
+    private struct Fields {
+        var provider: String?
+        var action: String
+        var email: String?
+        var password: Secret?
+        /// Of the second factor.
+        var send: String?
+        var factor: String?
+        var code: String?
+
+        init(_ form: QueryItems) throws {
+            provider = try form.value("provider")
+            action = try form.value("do") ?? ""
+            email = try form.value("email")
+            password = try form.value("password").map { Secret($0) }
+            send = try form.value("send")
+            factor = try form.value("factor")
+            code = try form.value("code")
+        }
+    }
+
+    private func takeStep(_ call: Call) async throws -> Response {
+        var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
+        var visit: PageVisit?
+        let own: String
+        let caller: Caller
+        let fields: Fields
+        do {
+            own = try ownAddress.url(for: call)
+            guard let form = QueryItems(String(buffer: call.body)) else {
+                throw WireError.invalidRequest("Invalid form payload received.", field: nil)
+            }
+            let opened = try accounts.signInPage.open(form.value("page"))
+            context.language = .best(opened.language, accepting: call.headers[.acceptLanguage])
+            caller = try self.caller(call, opened.apiKey, &context)
+            // Only what somebody may see again is offered to start again.
+            visit = opened
+            guard Self.isOwnPage(call, own) else { throw AccountsError.invalidSessionInfo }
+            let browsers = Cookie.signInPages(opened, isSecure: own.hasPrefix("https:"), in: call.headers)
+            try accounts.signInPage.check(opened, browsers: browsers, caller)
+            fields = try Fields(form)
+        } catch {
+            let page = context.signInProblem(WireError(mapping: error), again: visit)
+            throw RefusedPage(cause: error, response: page.response())
+        }
+        guard let visit else { throw AccountsError.invalidSessionInfo }
+        return try await step(fields, visit, own, context, caller)
+    }
+
+    private func step(
+        _ fields: Fields,
+        _ visit: PageVisit,
+        _ own: String,
+        _ context: PageContext,
+        _ caller: Caller
+    ) async throws -> Response {
+        let pages = accounts.signInPage
+        var form = try form(visit, context, caller)
+        form.email = fields.email
+        var step = SignInForm.Step.signIn
+        do {
+            if let provider = fields.provider {
+                let handler = "\(own)/__/auth/handler"
+                let started = try await pages.visitProvider(provider, page: handler, visit, caller)
+                let isSecure = own.hasPrefix("https:")
+                let cookie = Cookie.flow(started.state.reveal(), started.browser.reveal(), seconds: 600, isSecure)
+                return context.leaving(to: started.authURI, .waitAdvice, .waitButton, [cookie]).response()
+            }
+            if let phone = fields.send {
+                step = .secondFactor
+                return try self.form(await pages.sendCode(to: phone, visit, caller), context, caller).page(step)
+                    .response()
+            }
+            switch fields.action {
+            case "signIn":
+                let email = visit.conflict?.email ?? fields.email
+                let outcome = try await pages.signIn(email: email, password: fields.password, visit, caller)
+                return try answer(outcome, context, caller)
+            case "signUp":
+                step = .signUp
+                let outcome = try await pages.signUp(email: fields.email, password: fields.password, visit, caller)
+                return try answer(outcome, context, caller)
+            case "sendMail":
+                step = .forgotPassword
+                try await pages.sendPasswordReset(to: fields.email, visit, caller)
+                step = .mailSent
+            case "proveCode":
+                step = .secondFactor
+                let outcome = try await pages.prove(fields.factor, code: fields.code, visit, caller)
+                return try answer(outcome, context, caller)
+            case "showSignUp": step = .signUp
+            case "forgotPassword": step = .forgotPassword
+            case "startAgain": form = try self.form(pages.startAgain(visit), context, caller)
+            default: break
+            }
+            return form.page(step).response()
+        } catch {
+            throw try refused(error, fields, at: step, form, caller)
+        }
+    }
+
+    // MARK: Back from a provider
+
+    /// What the handler page does with an answer that is for this page.
+    ///
+    /// - Parameter cookie: takes that of the flow back.
+    func comeBack(
+        _ sealed: String,
+        _ returned: ReturnFromProvider.Returned,
+        requestURI: String,
+        postBody: String?,
+        _ call: Call,
+        _ context: PageContext,
+        _ cookie: Cookie
+    ) async throws -> Response {
+        let visit = try accounts.signInPage.open(sealed)
+        let caller = Caller(call, project: returned.project, apiKey: visit.apiKey, language: visit.language)
+        do {
+            let outcome = try await accounts.signInPage.comeBack(
+                returned,
+                requestURI: requestURI,
+                postBody: postBody,
+                visit,
+                caller
+            )
+            return try answer(outcome, context, caller, [cookie])
+        } catch {
+            throw try refused(error, nil, at: .signIn, form(visit, context, caller), caller)
+        }
+    }
+
+    // MARK: Answers
+
+    private func answer(
+        _ outcome: SignInPage.Outcome,
+        _ context: PageContext,
+        _ caller: Caller,
+        _ cookies: [Cookie] = []
+    ) throws -> Response {
+        switch outcome {
+        case .goOn(let visit):
+            var page = try form(visit, context, caller).page(visit.challenge == nil ? .signIn : .secondFactor)
+            page.cookies = cookies
+            return page.response()
+        case .signedIn(let url):
+            return context.leaving(to: url, .signedInAdvice, .goOn, cookies).response()
+        }
+    }
+
+    private func form(_ visit: PageVisit, _ context: PageContext, _ caller: Caller) throws -> SignInForm {
+        SignInForm(
+            context: context,
+            visit: visit,
+            sealed: try accounts.signInPage.seal(visit),
+            ways: accounts.signInPage.ways(visit, caller)
+        )
+    }
+
+    /// The step once more, with what is wrong; what is the service's own fault is a page of its own.
+    private func refused(
+        _ error: any Error,
+        _ fields: Fields?,
+        at step: SignInForm.Step,
+        _ form: SignInForm,
+        _ caller: Caller
+    ) throws -> RefusedPage {
+        let wire = WireError(mapping: error)
+        guard wire.status.kind != .serverError else {
+            return RefusedPage(cause: error, response: form.context.signInProblem(wire, again: form.visit).response())
+        }
+        var (form, step) = (form, step)
+        form.problem = PageText(signInProblem: wire, at: step)
+        if step == .signUp, let password = fields?.password?.reveal() {
+            let lacks = caller.project.settings.passwordPolicy.unmet(by: password)
+            if !lacks.isEmpty, wire.isAboutPassword { form.lacks = lacks }
+        }
+        // What was proved before counts no longer.
+        if form.problem == .tookTooLong {
+            step = .signIn
+            let (problem, email) = (form.problem, form.email)
+            form = try self.form(accounts.signInPage.startAgain(form.visit), form.context, caller)
+            (form.problem, form.email) = (problem, email)
+        }
+        var page = form.page(step)
+        page.status = wire.status
+        page.retryAfter = wire.retryAfter
+        return RefusedPage(cause: error, response: page.response())
+    }
+
+    // MARK: Who calls
+
+    private func caller(_ call: Call, _ key: String, _ context: inout PageContext) throws -> Caller {
+        guard let project = projectForKey(APIKey(rawValue: key)) else {
+            throw WireError.invalidAPIKey(.identityToolkit)
+        }
+        context.project = project
+        return Caller(call, project: project, apiKey: key, language: context.language.rawValue)
+    }
+
+    /// Browsers say whose page posts, and no page can say otherwise.
+    private static func isOwnPage(_ call: Call, _ own: String) -> Bool {
+        if let site = call.headers[.secFetchSite] { return site == "same-origin" }
+        return call.headers[.origin] == own
+    }
+}

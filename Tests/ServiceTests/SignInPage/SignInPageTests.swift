@@ -1,0 +1,195 @@
+import Development
+import Foundation
+import Linking
+import Projects
+import Storage
+import TestKit
+import Testing
+
+@Suite("The sign-in page", .database, .testProvider)
+struct SignInPageTests {
+    private static let ada = "ada@example.com"
+
+    @Test("signs in with a password and gives the app a code, which any SDK exchanges for the session")
+    func password() async throws {
+        try await ProviderScene.runSignInPage { scene, person in
+            let account = try await scene.service.signUp(Self.ada)
+            let page = try await person.open()
+            #expect(page.status == 200 && page.heading == "Sign in" && page.text.contains("<bdi>Tea House</bdi>"))
+            #expect(page.buttons == ["github.com", "signIn", "forgotPassword", "showSignUp"])
+            let wrong = try await person.signIn(Self.ada, "wrong horse", on: page)
+            #expect(wrong.status == 400 && wrong.alert == "The address or the password is wrong.", "\(wrong.text)")
+            let end = try await person.signIn(Self.ada, "correct horse", on: wrong)
+            #expect(end.isStopped && end.url.hasPrefix("http://localhost:8000/app?a=b&signInCode=page_"), "\(end.url)")
+            #expect(end.url.hasSuffix("#/route"))
+            let reply = try await person.redeem(end)
+            #expect(reply.status == 200 && reply["isNewUser"] == false, "\(reply)")
+            #expect(reply.claims["firebase"]?["sign_in_provider"] == "password")
+            #expect(try await scene.service.lookUp(reply.idToken)["users"]?[0]?["localId"]?.string == account.localID)
+            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+        }
+    }
+
+    @Test("signs in at a provider", arguments: [ProviderScene.Kind.google, .apple, .github])
+    func provider(_ kind: ProviderScene.Kind) async throws {
+        try await ProviderScene.runSignInPage(kind) { scene, person in
+            let end = try await person.press("provider", kind.rawValue, on: try await person.open())
+            let reply = try await person.redeem(end)
+            scene.secrets.add(from: reply)
+            #expect(reply.status == 200 && reply["isNewUser"] == true, "\(reply)")
+            #expect(reply.claims["firebase"]?["sign_in_provider"]?.string == kind.rawValue)
+            let again = try await person.press("provider", kind.rawValue, on: try await person.open())
+            #expect(try await person.redeem(again)["isNewUser"] == false)
+        }
+    }
+
+    @Test("who refuses at the provider may choose again")
+    func cancelled() async throws {
+        try await ProviderScene.runSignInPage { scene, person in
+            scene.tenant.nextLogin(scene.ada, .deny)
+            let page = try await person.press("provider", "github.com", on: try await person.open())
+            #expect(page.alert?.hasPrefix("You were not signed in there.") == true, "\(page.text)")
+            let end = try await person.press("provider", "github.com", on: page)
+            #expect(try await person.redeem(end).status == 200)
+        }
+    }
+
+    @Test("explains a conflict and resolves it, however often the password is wrong")
+    func conflict() async throws {
+        try await ProviderScene.runSignInPage { scene, person in
+            let account = try await scene.service.signUp(Self.ada)
+            let page = try await person.press("provider", "github.com", on: try await person.open())
+            #expect(page.heading == "You have an account already", "\(page.text)")
+            #expect(page.text.contains("<bdi>ada@example.com</bdi>") && page.text.contains("<bdi>GitHub</bdi>"))
+            #expect(page.buttons == ["signIn", "forgotPassword", "startAgain"])
+            // The address is the account's, whatever is typed.
+            let wrong = try await person.signIn("other@example.com", "wrong horse", on: page)
+            #expect(wrong.heading == page.heading && wrong.alert == "The address or the password is wrong.")
+            let end = try await person.signIn("other@example.com", "correct horse", on: wrong)
+            let reply = try await person.redeem(end)
+            #expect(reply.status == 200, "\(reply)")
+            let users = try await scene.service.lookUp(reply.idToken)["users"]?[0]
+            #expect(users?["localId"]?.string == account.localID)
+            let providers = users?["providerUserInfo"]?.array?.compactMap { $0["providerId"]?.string } ?? []
+            #expect(Set(providers) == ["password", "github.com"])
+            let again = try await person.press("provider", "github.com", on: try await person.open())
+            #expect(try await person.redeem(again).status == 200, "both ways lead in now")
+        }
+    }
+
+    @Test(
+        "a conflict is resolved at the provider that the account has, and nothing else is offered that may not be named"
+    )
+    func conflictAtProvider() async throws {
+        try await ProviderScene.runSignInPage {
+            $0.emailEnumerationProtection = false
+        } _: { scene, person in
+            let other = try await TestProvider.tenant(.google)
+            other.addClient(redirects: .anyLocal)
+            other.everyLogin(other.addUser(TestUser("g-1", email: Self.ada, name: "Ada")))
+            try await scene.service.configure(other.configuration(as: ProviderID("google.com")))
+            let unused = try await TestProvider.tenant(.discord)
+            try await scene.service.configure(unused.configuration(as: ProviderID("oauth.discord")))
+            let first = try await person.press("provider", "google.com", on: try await person.open())
+            let account = try await person.redeem(first)
+            scene.secrets.add(from: account)
+            let page = try await person.press("provider", "github.com", on: try await person.open())
+            guard page.heading == "You have an account already" else {
+                Issue.record("no conflict: \(page.text)")
+                return
+            }
+            #expect(page.buttons.filter { $0.contains(".") } == ["google.com"], "\(page.buttons)")
+            let end = try await person.press("provider", "google.com", on: page)
+            let linked = try await scene.service.lookUp(try await person.redeem(end).idToken)["users"]?[0]
+            let providers = linked?["providerUserInfo"]?.array?.compactMap { $0["providerId"]?.string } ?? []
+            #expect(Set(providers) == ["google.com", "github.com"])
+        }
+    }
+
+    @Test("opens accounts where the project does, with the password that it wants")
+    func signUp() async throws {
+        try await ProviderScene.runSignInPage {
+            $0.passwordPolicy.isEnforced = true
+            $0.passwordPolicy.needsDigit = true
+        } _: { scene, person in
+            let form = try await person.press("do", "showSignUp", on: try await person.open())
+            #expect(form.heading == "Create an account")
+            let typed = ["email": "new@example.com", "password": "no digit here"]
+            let lacking = try await person.press("do", "signUp", typed, on: form)
+            #expect(lacking.text.contains("a digit (0–9)") && lacking.text.contains(#"value="new@example.com""#))
+            let strong = typed.merging(["password": "1 digit here"]) { $1 }
+            let reply = try await person.redeem(try await person.press("do", "signUp", strong, on: lacking))
+            #expect(reply.status == 200 && reply["isNewUser"] == true, "\(reply)")
+            let taken = try await person.press("do", "signUp", strong, on: lacking)
+            #expect(taken.alert?.hasPrefix("There is an account with this address already.") == true, "\(taken.text)")
+        }
+        try await ProviderScene.runSignInPage {
+            $0.disabledUserSignup = true
+        } _: { _, person in
+            let page = try await person.open()
+            #expect(!page.buttons.contains("showSignUp"))
+        }
+    }
+
+    @Test("T-E1: sends the mail for a new password and says the same of an address that nobody has")
+    func forgotPassword() async throws {
+        for isProtected in [true, false] {
+            try await ProviderScene.runSignInPage {
+                $0.emailEnumerationProtection = isProtected
+            } _: { scene, person in
+                _ = try await scene.service.signUp(Self.ada)
+                let form = try await person.press("do", "forgotPassword", on: try await person.open())
+                var pages: [String] = []
+                for address in [Self.ada, "bob@example.com"] {
+                    let page = try await person.press("do", "sendMail", ["email": address], on: form)
+                    #expect(page.status == 200 && page.heading == "Look into your mail", "\(page.text)")
+                    pages.append(Self.withoutSecrets(page.text).replacing(address, with: "*"))
+                }
+                #expect(pages[0] == pages[1])
+                let mail = try await scene.service.mail(.passwordReset, to: Self.ada)
+                #expect(mail.items["continueUrl"] == SignInPagePerson.app)
+                scene.secrets.add(mail.code)
+            }
+        }
+    }
+
+    /// Nonces and sealed visits differ each time.
+    private static func withoutSecrets(_ text: String) -> String {
+        text.replacing(#/nonce="[^"]*"/#, with: "").replacing(#/name="page" value="[^"]*"/#, with: "")
+    }
+
+    @Test("asks for the second factor, by app and by SMS")
+    func secondFactor() async throws {
+        try await ProviderScene.runSignInPage {
+            $0.secondFactors.isEnabled = true
+            $0.secondFactors.offersTOTP = true
+        } _: { scene, person in
+            let user = try await scene.service.verifiedUser(Self.ada)
+            let app = try await AuthenticatorApp.enroll(user.idToken, scene.service).app
+            let page = try await person.signIn(Self.ada, "correct horse", on: try await person.open())
+            #expect(page.heading == "One more step" && page.buttons == ["proveCode", "startAgain"], "\(page.text)")
+            let wrong = try await person.press("do", "proveCode", ["code": "000000"], on: page)
+            #expect(wrong.alert == "This code is wrong, or was used already.", "\(wrong.text)")
+            scene.service.clock.advance(by: 30)
+            let end = try await person.press("do", "proveCode", ["code": app.code()], on: wrong)
+            let reply = try await person.redeem(end)
+            #expect(reply.claims["firebase"]?["sign_in_second_factor"] == "totp", "\(reply)")
+            scene.service.clock.advance(by: 1_801)
+            let late = try await person.press("do", "proveCode", ["code": app.code()], on: page)
+            #expect(late.heading == "Sign in" && late.alert == "That took too long. Please sign in again.")
+        }
+    }
+
+    @Test("speaks three languages", arguments: [("en", "Sign in"), ("de", "Anmelden"), ("ja", "ログイン")])
+    func languages(_ language: String, _ title: String) async throws {
+        try await ProviderScene.runSignInPage { _, person in
+            #expect(try await person.open([("lang", language)]).heading == title)
+            let page = try await person.service.send(
+                "GET",
+                person.path([("lang", nil)]),
+                headers: [("Accept-Language", language)]
+            )
+            #expect(page.text.contains("<h1>\(title)</h1>"))
+        }
+    }
+}
