@@ -112,7 +112,7 @@ struct UnsignedTokenTests {
     /// What could make or take them is named where it is declared, and set by the module that `serve` cannot import.
     @Test("cannot be switched on by anything but identity dev")
     func wiring() async throws {
-        let names = #/\b(tokenSigner|tokenVerifier)\s*=\s*(?!options\.|tokenSigner\b|tokenVerifier\b)|UnsignedIDTokens/#
+        let names = #/(?:tokenSigner|tokenVerifier)\s*=\s*(?!tokenSigner\b|tokenVerifier\b|options)\S|UnsignedIDTokens/#
         let setting = try ["Accounts", "IdentityCLI", "IdentityService", "Sessions", "Storage"].flatMap { room in
             try Repository.files(below: "Sources/\(room)", suffix: ".swift").filter {
                 try Repository.text("Sources/\(room)/\($0)").contains(names)
