@@ -132,8 +132,14 @@ struct BrowserPageTests {
         var options = TestService.Options()
         options.development = true
         options.settings = .development
+        options.settings.googleLoader = false
         try await TestService.run(options) { service in
-            try await look(at: [Visit(name: "dev-empty", url: service.baseURL + "/dev")])
+            let requests = "/v1/projects/\(service.project.id)/notifications/facebook.com/deletion/"
+            try await look(at: [
+                Visit(name: "dev-empty", url: service.baseURL + "/dev"),
+                Visit(name: "demo", url: service.baseURL + "/"),
+                Visit(name: "no-deletion", url: service.baseURL + requests + "x"),
+            ])
             var visits: [Visit] = []
             for variant in ["desktop", "desktop-dark", "phone", "phone-dark"] {
                 let name = "\(variant)@example.com"

@@ -15,7 +15,7 @@ import sys
 import urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import TimeoutError, sync_playwright
+from playwright.sync_api import Error as PlaywrightError, TimeoutError, sync_playwright
 
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 640}}
 # size, colours, scripts
@@ -59,7 +59,8 @@ def look(page, session, scripts, name, report):
         "[...document.querySelectorAll('button, input:not([type=hidden]), a')].map(e => ({html: e.outerHTML,"
         " height: e.getBoundingClientRect().height}))"
     ):
-        if box["height"] < 44:
+        # What is not shown has none.
+        if 0 < box["height"] < 44:
             report(f"is hard to hit: {box}")
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null")
     if paint is not None:
@@ -107,9 +108,22 @@ def visit(browser, item, variant):
                 return
 
     def look_here(name):
-        settled()
-        if page.url.startswith(origin) and page.evaluate("document.contentType") == "text/html":
-            look(page, session, scripts, name, report)
+        """A page that leads on while it is looked at was not meant."""
+        for _ in range(5):
+            settled()
+            url, before = page.url, len(findings)
+            if not url.startswith(origin):
+                return
+            try:
+                if page.evaluate("document.contentType") == "text/html":
+                    look(page, session, scripts, name, report)
+                if page.url == url:
+                    return
+            except PlaywrightError:
+                if page.url == url:
+                    raise
+                run_scripts(session, scripts)
+            del findings[before:]
 
     page.goto(item["url"], wait_until="load")
     look_here(name)

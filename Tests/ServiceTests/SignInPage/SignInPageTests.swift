@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Linking
+import Postgres
 import Projects
 import Storage
 import TestKit
@@ -74,6 +75,22 @@ struct SignInPageTests {
             #expect(Set(providers) == ["password", "github.com"])
             let again = try await person.press("provider", "github.com", on: try await person.open())
             #expect(try await person.redeem(again).status == 200, "both ways lead in now")
+        }
+    }
+
+    @Test("a conflict whose credential is gone leaves nobody signed in")
+    func conflictIsOver() async throws {
+        try await ProviderScene.runSignInPage { scene, person in
+            let account = try await scene.service.signUp(Self.ada)
+            let page = try await person.press("provider", "github.com", on: try await person.open())
+            let project = scene.service.project.id.rawValue
+            try await scene.service.stores.database.execute(
+                "DELETE FROM pending_credentials WHERE project = \(project)"
+            )
+            let late = try await person.signIn(Self.ada, "correct horse", on: page)
+            #expect(late.heading == "Sign in" && late.alert == "That took too long. Please sign in again.")
+            let sessions = try await scene.service.call("accounts:listSessions", ["idToken": JSON(account.idToken)])
+            #expect(sessions["sessions"]?.array?.count == 1, "\(sessions)")
         }
     }
 
@@ -158,7 +175,7 @@ struct SignInPageTests {
         text.replacing(#/nonce="[^"]*"/#, with: "").replacing(#/name="page" value="[^"]*"/#, with: "")
     }
 
-    @Test("asks for the second factor, by app and by SMS")
+    @Test("asks for the code of an app as the second factor")
     func secondFactor() async throws {
         try await ProviderScene.runSignInPage {
             $0.secondFactors.isEnabled = true
@@ -177,6 +194,34 @@ struct SignInPageTests {
             scene.service.clock.advance(by: 1_801)
             let late = try await person.press("do", "proveCode", ["code": app.code()], on: page)
             #expect(late.heading == "Sign in" && late.alert == "That took too long. Please sign in again.")
+        }
+    }
+
+    @Test("asks for the code of an SMS as the second factor, which it sends when told to")
+    func secondFactorBySMS() async throws {
+        try await ProviderScene.runSignInPage {
+            $0.secondFactors.isEnabled = true
+            $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
+        } _: { scene, person in
+            let user = try await scene.service.verifiedUser(Self.ada)
+            let (phone, _) = try await EnrolledPhone.enroll(user.idToken, scene.service)
+            let page = try await person.signIn(Self.ada, "correct horse", on: try await person.open())
+            #expect(
+                page.heading == "One more step" && page.buttons == [phone.enrollment, "startAgain"],
+                "\(page.text)"
+            )
+            #expect(!page.text.contains(phone.number))
+            let asked = try await person.press("send", phone.enrollment, on: page)
+            let code = try await scene.service.smsCode(to: phone.number)
+            let typed = ["code": code == "000000" ? "000001" : "000000"]
+            let wrong = try await person.press("do", "proveCode", typed, on: asked)
+            #expect(wrong.alert == "This code is wrong, or was used already.", "\(wrong.text)")
+            let end = try await person.press("do", "proveCode", ["code": code], on: wrong)
+            let reply = try await person.redeem(end)
+            #expect(reply.claims["firebase"]?["sign_in_second_factor"] == "phone", "\(reply)")
+            // The same visit with the same code.
+            let again = try await person.press("do", "proveCode", ["code": code], on: wrong)
+            #expect(again.heading == "Sign in" && again.alert == "That took too long. Please sign in again.")
         }
     }
 
