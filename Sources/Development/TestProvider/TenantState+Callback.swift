@@ -1,3 +1,5 @@
+import IdentityService
+
 extension TenantState {
     /// Where the browser goes back to.
     struct Callback {
@@ -60,18 +62,5 @@ extension TenantState {
 
 enum Markup {
     /// For text and for attribute values in double quotes.
-    static func escape(_ text: String) -> String {
-        var escaped = ""
-        for character in text.unicodeScalars {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(character)
-            }
-        }
-        return escaped
-    }
+    static func escape(_ text: String) -> String { ("\(text)" as HTML).text }
 }

@@ -143,72 +143,6 @@ struct BlockingFunctionTests {
         }
     }
 
-    /// What no function answers, and what the app is told of it.
-    private static let faults: [(status: Int, body: String, text: String)] = [
-        (500, "", "HTTP Cloud Function returned an error: 500"),
-        (404, "<html>not here</html>", "HTTP Cloud Function returned an error: 404"),
-        (302, "", "HTTP Cloud Function returned an error: 302"),
-        (200, "yes", invalid), (200, "[]", invalid), (200, #"{"userRecord": true}"#, invalid),
-        (200, #"{"userRecord": {"displayName": "no mask"}}"#, invalid),
-        (200, #"{"userRecord": {"updateMask": "disabled", "disabled": "true"}}"#, invalid),
-        (200, #"{"userRecord": {"updateMask": "disabled"}}"#, invalid),
-        (200, #"{"userRecord": {"updateMask": "displayName", "displayName": 1}}"#, invalid),
-        (200, #"{"userRecord": {"updateMask": "displayName", "displayName": "a\u0000b"}}"#, invalid),
-        (200, #"{"userRecord": {"updateMask": "customClaims", "customClaims": {"iss": "x"}}}"#, invalid),
-        (200, #"{"userRecord": {"updateMask": "customClaims", "customClaims": []}}"#, invalid),
-        (200, #"{"userRecord": {"updateMask": "sessionClaims", "sessionClaims": {"firebase": {}}}}"#, invalid),
-        (200, claims(of: 1_001), invalid),
-        (200, #"{"userRecord": {"updateMask": "", "updateMask": "disabled"}}"#, invalid),
-        (200, #"{"x": ""# + String(repeating: "x", count: 70_000) + "\"}", "The function could not be reached."),
-    ]
-    private static let invalid = "The function's answer is not valid."
-
-    private static func claims(of length: Int) -> String {
-        #"{"userRecord": {"updateMask": "sessionClaims", "sessionClaims": {"a": ""#
-            + String(repeating: "x", count: length) + "\"}}}"
-    }
-
-    @Test("whatever else a function answers refuses, and is asked for once")
-    func failsClosed() async throws {
-        try await FunctionScene.run { scene in
-            _ = try await scene.service.signUp("ada@example.com")
-            let before = try await scene.written()
-            for fault in Self.faults {
-                let asked = scene.asked.count
-                scene.receiver.answer { _ in (fault.status, fault.body) }
-                try await scene.service.signInWithPassword("ada@example.com")
-                    .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : \(fault.text)")
-                #expect(scene.asked.count == asked + 1, "\(fault)")
-            }
-            #expect(try await scene.written() == before)
-            #expect(scene.service.logs.entries.contains { "\($0.message)".contains("let nobody pass") })
-        }
-    }
-
-    @Test("a function that does not answer in time, or is not there, refuses")
-    func timesOut() async throws {
-        try await FunctionScene.run(timeLimit: .seconds(2)) { scene in
-            _ = try await scene.service.signUp("ada@example.com")
-            let (release, continuation) = AsyncStream.makeStream(of: Void.self)
-            scene.receiver.answer { _ in
-                for await _ in release {}
-                return (200, "{}")
-            }
-            try await scene.service.signInWithPassword("ada@example.com")
-                .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : The function did not answer in time.")
-            continuation.finish()
-            let reply = try await scene.service.admin(
-                "config?updateMask=blockingFunctions.triggers.beforeSignIn",
-                ["blockingFunctions": ["triggers": ["beforeSignIn": ["functionUri": "http://127.0.0.1:1/"]]]],
-                method: "PATCH",
-                version: "v2"
-            )
-            #expect(reply.status == 200, "\(reply)")
-            try await scene.service.signInWithPassword("ada@example.com")
-                .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : The function could not be reached.")
-        }
-    }
-
     @Test("a provider's tokens are told where the project says so, each by itself, and never otherwise")
     func forwardsTokens() async throws {
         let names = ["oauth_id_token", "oauth_access_token", "oauth_refresh_token"]
@@ -337,33 +271,13 @@ struct BlockingFunctionTests {
 
     @Test("every use case that opens a session asks")
     func everySessionIsAskedFor() throws {
-        let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-        let folder = root.appending(path: "Sources/Accounts")
         var opening: Set<String> = []
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
-            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+        for name in try Repository.files(below: "Sources/Accounts", suffix: ".swift") {
+            let text = try Repository.text("Sources/Accounts/\(name)")
             guard text.contains("repareSession(nil") else { continue }
             opening.insert(name)
             #expect(text.contains("parts.admit("), "\(name) opens a session")
         }
         #expect(opening.count > 5, "\(opening)")
-    }
-
-    @Test(
-        "refuses addresses that nobody should be asked at",
-        arguments: [
-            "http://functions.example/", "ftp://functions.example/", "nowhere", "https://a:b@functions.example/",
-        ]
-    )
-    func refusesAddresses(_ url: String) async throws {
-        try await TestService.run { service in
-            let reply = try await service.admin(
-                "config?updateMask=blockingFunctions",
-                ["blockingFunctions": ["triggers": ["beforeCreate": ["functionUri": .string(url)]]]],
-                method: "PATCH",
-                version: "v2"
-            )
-            #expect(reply.code == "INVALID_CONFIG", "\(reply)")
-        }
     }
 }

@@ -1,7 +1,7 @@
 """Opens pages in Chromium as people do, and prints what is wrong with them as a JSON list.
 
 The argument is a JSON file: {"visits": [{"name", "url", "variants", "steps", "own", "others"}], "screenshots": folder (optional)}.
-A step is {"heading"} (what must come to be there), {"says": text}, {"sees": text} (which comes by itself where scripts run,
+A step is {"heading"} or {"says": text} (what must come to be there), {"sees": text} (which comes by itself where scripts run,
 and with a reload where not), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"twice": selector} (two clicks at
 once), {"back": true}, {"goto": url}, {"tab": url} (in another tab, which stays behind), {"arrives": start of the URL to come
 to}, {"forget": true} (all cookies), {"call": url} (outside of the browser), {"post": {"path", "body"}} (JSON, by somebody
@@ -98,6 +98,7 @@ def visit(browser, item, variant):
     # Chromium notes the status of an error page here as well.
     page.on("console", lambda message: "status of" in message.text or report(f"console: {message.text}"))
     page.on("pageerror", lambda error: report(f"script: {error}"))
+
     def settled():
         """Pages lead on by themselves: the last one counts."""
         for _ in range(50):
@@ -119,11 +120,13 @@ def visit(browser, item, variant):
                     look(page, session, scripts, name, report)
                 if page.url == url:
                     return
-            except PlaywrightError:
-                if page.url == url:
+            except PlaywrightError as error:
+                # A form comes back to its own URL.
+                if page.url == url and "navigation" not in str(error):
                     raise
                 run_scripts(session, scripts)
             del findings[before:]
+        report(f"leads on without end from {page.url}")
 
     page.goto(item["url"], wait_until="load")
     look_here(name)
@@ -136,7 +139,9 @@ def visit(browser, item, variant):
                 report(f"says {headings!r} at {page.url} instead of {step['heading']!r}")
             continue
         if "says" in step:
-            if step["says"] not in page.inner_text("main"):
+            try:
+                page.locator("main", has_text=step["says"]).wait_for()
+            except TimeoutError:
                 report(f"does not say {step['says']!r}: {page.inner_text('main')!r}")
             continue
         if "arrives" in step:
