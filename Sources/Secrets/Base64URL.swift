@@ -15,22 +15,23 @@ package enum Base64URL {
 
     /// Encodes onto the end of text that is still bytes, such as a token in the making.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
-        text.reserveCapacity(text.count + (bytes.count * 4 + 2) / 3)
         let alphabet = Self.alphabet
-        let whole = bytes.count - bytes.count % 3
-        for index in stride(from: 0, to: whole, by: 3) {
-            let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+        text.append(addingCapacity: (bytes.count * 4 + 2) / 3) { text in
+            let whole = bytes.count - bytes.count % 3
+            for index in stride(from: 0, to: whole, by: 3) {
+                let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+                text.append(alphabet[Int(group >> 18)])
+                text.append(alphabet[Int(group >> 12 & 63)])
+                text.append(alphabet[Int(group >> 6 & 63)])
+                text.append(alphabet[Int(group & 63)])
+            }
+            let rest = bytes.count - whole
+            guard rest > 0 else { return }
+            let group = UInt32(bytes[whole]) << 16 | (rest == 2 ? UInt32(bytes[whole + 1]) << 8 : 0)
             text.append(alphabet[Int(group >> 18)])
             text.append(alphabet[Int(group >> 12 & 63)])
-            text.append(alphabet[Int(group >> 6 & 63)])
-            text.append(alphabet[Int(group & 63)])
+            if rest == 2 { text.append(alphabet[Int(group >> 6 & 63)]) }
         }
-        let rest = bytes.count - whole
-        guard rest > 0 else { return }
-        let group = UInt32(bytes[whole]) << 16 | (rest == 2 ? UInt32(bytes[whole + 1]) << 8 : 0)
-        text.append(alphabet[Int(group >> 18)])
-        text.append(alphabet[Int(group >> 12 & 63)])
-        if rest == 2 { text.append(alphabet[Int(group >> 6 & 63)]) }
     }
 
     /// The bytes, or nil for anything but the one canonical spelling: padding, white space, foreign characters and

@@ -22,11 +22,11 @@ package struct RefreshToken: Sendable, Hashable {
     package var secretHash: [UInt8] { Self.hash(of: secret) }
 
     private init(_ projectNumber: ProjectNumber, _ account: AccountID, _ session: SessionID, _ secret: String) {
+        let plain = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue).\(secret)"
         self.projectNumber = projectNumber
         self.account = account
         self.session = session
         self.secret = Secret(secret)
-        let plain = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue).\(secret)"
         encoded = Secret(Base64URL.encode(plain.utf8))
     }
 
@@ -49,15 +49,19 @@ package struct RefreshToken: Sendable, Hashable {
         guard let afterNumber = bytes.firstIndex(of: dot), let beforeSecret = bytes.lastIndex(of: dot),
             let beforeSession = bytes[..<beforeSecret].lastIndex(of: dot), afterNumber < beforeSession
         else { return nil }
-        guard let number = String(validating: bytes[..<afterNumber], as: UTF8.self).flatMap({ Int64($0) }),
+        guard let digits = String(validating: bytes[..<afterNumber], as: UTF8.self), let number = Int64(digits),
+            String(number) == digits,  // "+1" and "01" are numbers too
             let account = String(validating: bytes[(afterNumber + 1)..<beforeSession], as: UTF8.self),
             (1...512).contains(account.utf8.count), !account.utf8.contains(0),
             let sessionText = String(validating: bytes[(beforeSession + 1)..<beforeSecret], as: UTF8.self),
             let session = SessionID(rawValue: sessionText),
             let secret = String(validating: bytes[(beforeSecret + 1)...], as: UTF8.self), Self.isSecret(secret)
         else { return nil }
-        self.init(ProjectNumber(rawValue: number), AccountID(account), session, secret)
-        guard self.text == text else { return nil }  // "+1" and "01" are numbers too
+        self.projectNumber = ProjectNumber(rawValue: number)
+        self.account = AccountID(account)
+        self.session = session
+        self.secret = Secret(secret)
+        encoded = Secret(text)
     }
 
     /// The token that takes this one's place when it is used: the same one each time, although nothing of it is stored

@@ -59,7 +59,8 @@ enum RefreshAnswer: Sendable {
     case notFound
     /// Somebody else holds the row's lock.
     case busy
-    case found(RefreshCandidate)
+    /// Boxed: what a candidate holds is counted in dozens of places, and answers are handed on from task to task.
+    indirect case found(RefreshCandidate)
 }
 
 extension SessionStore {
@@ -131,12 +132,11 @@ extension SessionStore {
                 UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
                 WHERE v.project = d.project AND v.account = d.account
             )
-            SELECT s.number, k.number IS NULL AND s.revoked_at IS NULL AND s.is_known
+            SELECT s.number, s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND s.is_known
                     AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
                 s.is_known, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
                 s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity)
             FROM found s
-            LEFT JOIN locked k ON k.number = s.number
             LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
             \(sql: AccountRow.joinsWithoutActivity)
             """

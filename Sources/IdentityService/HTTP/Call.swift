@@ -4,18 +4,20 @@ package import Logging
 package import NIOCore
 
 /// One request, read whole, before anything in it is believed.
-package struct Call: Sendable {
-    package var method: HTTPRequest.Method
+///
+/// A class, because each step of the answer holds it, and a copy would count each of its parts.
+package final class Call: Sendable {
+    package let method: HTTPRequest.Method
     /// The captures of the route's path, decoded.
-    package var parameters: [String: String]
-    package var query: QueryItems
+    package let parameters: [String: String]
+    package let query: QueryItems
     /// ``query`` as it came.
-    package var rawQuery: String
-    package var headers: HTTPFields
+    package let rawQuery: String
+    package let headers: HTTPFields
     /// At most ``Request/maximumBody`` bytes.
-    package var body: ByteBuffer
-    package var device: Device
-    package var logger: Logger
+    package let body: ByteBuffer
+    package let device: Device
+    package let logger: Logger
 
     /// Who seems to call.
     package struct Device: Sendable {
@@ -96,7 +98,7 @@ package struct Call: Sendable {
             type.hasPrefix("application/x-www-form-urlencoded")
             || (type.isEmpty && body.readableBytesView.first != UInt8(ascii: "{"))
         guard isForm else { return try json() }
-        guard let form = QueryItems(String(buffer: body)) else {
+        guard let form = QueryItems(utf8: body.readableBytesView) else {
             throw .invalidRequest("Invalid form payload received.", field: nil)
         }
         return try form.object()

@@ -43,7 +43,7 @@ struct ActionPageRoutes {
 
     /// What stands in the URL counts for nothing here.
     private func carryOut(_ call: Call) async throws -> Response {
-        guard let form = QueryItems(String(buffer: call.body)) else {
+        guard let form = QueryItems(utf8: call.body.readableBytesView) else {
             throw WireError.invalidRequest("Invalid form payload received.", field: nil)
         }
         return try await answer(call, form) { pages, caller in

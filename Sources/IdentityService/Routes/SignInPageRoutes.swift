@@ -83,7 +83,7 @@ struct SignInPageRoutes {
         let fields: Fields
         do {
             own = try ownAddress.url(for: call)
-            guard let form = QueryItems(String(buffer: call.body)) else {
+            guard let form = QueryItems(utf8: call.body.readableBytesView) else {
                 throw WireError.invalidRequest("Invalid form payload received.", field: nil)
             }
             let opened = try accounts.signInPage.open(form.value("page"))

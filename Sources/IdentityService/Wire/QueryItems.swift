@@ -5,9 +5,16 @@ package struct QueryItems: Sendable {
     private let items: [(name: String, value: String)]
 
     /// Nil for bad percent-encoding, bad UTF-8 or a NUL.
-    package init?(_ text: some StringProtocol) {
+    package init?(_ text: String) { self.init(utf8: text.utf8) }
+
+    /// Nil for bad percent-encoding, bad UTF-8 or a NUL.
+    package init?(utf8: some Collection<UInt8>) {
         var items: [(name: String, value: String)] = []
-        for pair in Array(text.utf8).split(separator: UInt8(ascii: "&")) {
+        var rest = Array(utf8)[...]
+        while !rest.isEmpty {
+            let pair = rest.prefix { $0 != UInt8(ascii: "&") }
+            rest = rest[pair.endIndex...].dropFirst()
+            guard !pair.isEmpty else { continue }
             let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
             guard let name = PercentEncoding.decode(pair[..<end], plusIsSpace: true),
                 let value = PercentEncoding.decode(pair[end...].dropFirst(), plusIsSpace: true)
