@@ -23,6 +23,7 @@ enum AccountEvent: String, Sendable {
     case unlinked = "Unlinked providers"
     case refreshTokenReused = "Ended a session whose old refresh token was used"
     case signedOut = "Signed out"
+    case sessionCookieCreated = "Made a session cookie"
     case deleted = "Deleted the account"
     case nameNotKept = "A name that the provider says once could not be kept"
     case grantRevoked = "Ended a grant at its provider"

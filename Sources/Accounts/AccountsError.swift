@@ -11,6 +11,10 @@ package enum AccountsError: Error, Sendable {
     // The caller's session
     case missingIDToken
     case invalidIDToken
+    /// To be deleted at once.
+    case tooManyLocalIDs
+    /// Of a session cookie.
+    case invalidDuration
     case tokenExpired
     case userNotFound
     case userDisabled
@@ -19,7 +23,7 @@ package enum AccountsError: Error, Sendable {
 
     // Custom tokens
     case missingCustomToken
-    case invalidCustomToken(CustomTokenError)
+    case invalidCustomToken(AssertionError)
     case customTokenOfAnotherProject
     /// Absent, empty, or longer than 128 characters.
     case missingUID

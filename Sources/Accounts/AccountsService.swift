@@ -44,6 +44,9 @@ package struct AccountsService: Sendable {
     package let receiveNotification: ReceiveNotification
     package let admin: AdminAccounts
     package let importAccounts: ImportAccounts
+    package let grantAccessToken: GrantAccessToken
+    package let createSessionCookie: CreateSessionCookie
+    package let deleteAccounts: DeleteAccounts
 
     package init(_ parts: Parts) {
         createAuthURI = CreateAuthURI(parts: parts)
@@ -80,6 +83,9 @@ package struct AccountsService: Sendable {
         receiveNotification = ReceiveNotification(parts: parts)
         admin = AdminAccounts(parts: parts)
         importAccounts = ImportAccounts(parts: parts)
+        grantAccessToken = GrantAccessToken(parts: parts)
+        createSessionCookie = CreateSessionCookie(parts: parts)
+        deleteAccounts = DeleteAccounts(parts: parts)
     }
 }
 

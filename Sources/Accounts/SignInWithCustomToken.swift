@@ -75,19 +75,12 @@ package struct SignInWithCustomToken: Sendable {
         }
         let content: CustomToken
         let signer: ServiceAccountKey
-        do throws(CustomTokenError) {
-            let token = try SignedCustomToken(text)
-            // By the address that the token names, whatever project it is of: whose it is is told apart below, and only
-            // to whoever has the key.
-            let keys = parts.configuration.snapshot.serviceAccountKeys(of: token.issuer).filter {
-                $0.allows(.mintCustomTokens, now: parts.seconds) && (token.keyID == nil || token.keyID == $0.id)
-            }
-            guard !keys.isEmpty else { throw .unknownSigner }
-            let signed = keys.first { key in parts.publicKeys.key(key.publicKey).map { token.isSigned(by: $0) } ?? false
-            }
-            guard let key = signed else { throw .badSignature }
-            content = try token.checked(now: parts.seconds)
-            signer = key
+        do throws(AssertionError) {
+            let assertion = try ServiceAccountAssertion(text)
+            guard assertion.subject != nil else { throw .malformed }
+            // Whatever project the signer is of: whose it is is told apart below, and only to whoever has the key.
+            signer = try parts.signer(of: assertion, for: .mintCustomTokens)
+            content = CustomToken(try assertion.checked(for: [CustomToken.audience], now: parts.seconds))
         } catch {
             AccountEvent.customTokenRefused.log(nil, provider: .custom, caller)
             throw .invalidCustomToken(error)

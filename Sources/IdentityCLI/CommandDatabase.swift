@@ -36,6 +36,12 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
+    /// `http.publicURL` of the configuration; nil without one, and for the database of an `identity dev`.
+    func publicURL() async throws -> String? {
+        guard data == nil else { return nil }
+        return try await ServiceConfiguration.load(file: config).publicURL
+    }
+
     private func target() async throws -> (conninfo: String, keyRing: KeyRing) {
         if let data {
             let folder = DataFolder(path: data)
@@ -79,3 +85,5 @@ extension Stores {
         return project
     }
 }
+
+extension AdminScope: ExpressibleByArgument {}

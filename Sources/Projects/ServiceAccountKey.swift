@@ -27,10 +27,8 @@ package struct ServiceAccountKey: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether it may do what `scope` covers, at `now` (seconds since 1970).
-    package func allows(_ scope: AdminScope, now: Int64) -> Bool {
-        scopes.contains(scope) && (expiresAt.map { now < $0 } ?? true)
-    }
+    /// Whether it counts at `now` (seconds since 1970).
+    package func isCurrent(now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
 
     /// The address of a service account, in the form that Google's have.
     package static func email(name: String, project: ProjectID) -> String {

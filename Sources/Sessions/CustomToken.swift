@@ -4,6 +4,10 @@ package import StrictJSON
 ///
 /// Nothing of it was judged yet but who says it.
 package struct CustomToken: Sendable {
+    /// `aud` of every custom token.
+    package static let audience =
+        "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+
     package var uid: String?
     package var claims: JSONValue?
     package var tenant: String?
@@ -14,16 +18,4 @@ package struct CustomToken: Sendable {
         claims = payload["claims"]
         tenant = payload["tenant_id"]?.string
     }
-}
-
-/// Why a custom token was refused; the text goes behind `INVALID_CUSTOM_TOKEN`.
-package enum CustomTokenError: String, Error, Equatable, CaseIterable {
-    case malformed = "Invalid assertion format"
-    case wrongAlgorithm = "The assertion must be signed with RS256"
-    case unknownSigner = "The assertion's issuer is no service account that may sign custom tokens"
-    case badSignature = "The assertion's signature is invalid"
-    case wrongAudience = "The assertion's audience is invalid"
-    case issuedInFuture = "The assertion was issued in the future"
-    case tooLong = "The assertion lives for more than an hour"
-    case expired = "The assertion has expired"
 }

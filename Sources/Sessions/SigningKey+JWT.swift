@@ -1,11 +1,28 @@
 import Secrets
+import StrictJSON
 
 extension SigningKey: TokenSigner {
     /// A JWS in compact form (RFC 7515 §3.1) of a payload.
     ///
     /// Takes a core for a signature's time: 25 µs with ES256, 300 to 700 µs with RS256.
     package func token(of payload: [UInt8]) throws(IDTokenMintingError) -> String {
-        var token = encodedHeader
+        try token(of: payload, header: encodedHeader)
+    }
+
+    /// The same as a session cookie: its header has no `typ`.
+    package func cookie(of payload: [UInt8]) throws(IDTokenMintingError) -> String {
+        var header = JSONText(capacity: 96)
+        header.openObject()
+        header.member("alg", algorithm.rawValue)
+        header.member("kid", kid)
+        header.closeObject()
+        var encoded: [UInt8] = []
+        Base64URL.append(header.bytes, to: &encoded)
+        return try token(of: payload, header: encoded)
+    }
+
+    private func token(of payload: [UInt8], header: [UInt8]) throws(IDTokenMintingError) -> String {
+        var token = header
         token.reserveCapacity(token.count + payload.count * 4 / 3 + 400)
         token.append(UInt8(ascii: "."))
         Base64URL.append(payload, to: &token)

@@ -34,18 +34,26 @@ extension ConfigurationStore {
     ///
     /// Notes its use, at most once a minute.
     package func adminCredential(forToken token: String) async throws -> AdminCredential? {
+        if let access = AccessToken(token, keyRing) {
+            var credential = try await usedAdminCredential(where: "id = \(access.key) AND kind = 'service_account'")
+            credential?.narrow(to: access)
+            return credential
+        }
         guard token.hasPrefix("idk_"), token.utf8.count < 128 else { return nil }
-        let hash = SecureHash.sha256(token)
+        return try await usedAdminCredential(where: "secret_hash = \(SecureHash.sha256(token)) AND kind = 'key'")
+    }
+
+    private func usedAdminCredential(where condition: SQL) async throws -> AdminCredential? {
         let date = now()
         let rows = try await readAdminCredentials(
             """
             WITH used AS (
                 UPDATE admin_credentials SET last_used_at = \(date)
-                WHERE secret_hash = \(hash) AND NOT disabled AND (expires_at IS NULL OR expires_at > \(date))
+                WHERE \(sql: condition) AND NOT disabled AND (expires_at IS NULL OR expires_at > \(date))
                     AND (last_used_at IS NULL OR last_used_at < \(date.addingTimeInterval(-60)))
             )
             """,
-            where: "secret_hash = \(hash) AND kind = 'key'"
+            where: condition
         )
         return rows.first?.credential
     }

@@ -28,6 +28,8 @@ extension ConfigurationStore {
     package struct ListedServiceAccountKey: Sendable {
         package var key: ServiceAccountKey
         package var createdAt: Date
+        /// When one of its access tokens was used last, to the minute.
+        package var lastUsedAt: Date?
         package var disabled: Bool
     }
 
@@ -51,7 +53,7 @@ extension ConfigurationStore {
     func readServiceAccountKeys(where condition: SQL) async throws -> [ListedServiceAccountKey] {
         try await database.query(
             """
-            SELECT id, email, project, scopes, public_key, expires_at, created_at, disabled
+            SELECT id, email, project, scopes, public_key, expires_at, created_at, last_used_at, disabled
             FROM admin_credentials WHERE kind = 'service_account' AND \(sql: condition) ORDER BY created_at, id
             """
         ) { row in
@@ -59,7 +61,8 @@ extension ConfigurationStore {
             let scopes: [String] = try row.next()
             let publicKey: [UInt8]? = try row.next()
             let expiresAt: Date? = try row.next()
-            let (createdAt, disabled): (Date, Bool) = (try row.next(), try row.next())
+            let (createdAt, lastUsedAt): (Date, Date?) = (try row.next(), try row.next())
+            let disabled: Bool = try row.next()
             guard let email, let publicKey, let project = project.flatMap(ProjectID.init(rawValue:)) else { return nil }
             return ListedServiceAccountKey(
                 key: ServiceAccountKey(
@@ -71,6 +74,7 @@ extension ConfigurationStore {
                     expiresAt: expiresAt.map { Int64($0.timeIntervalSince1970) }
                 ),
                 createdAt: createdAt,
+                lastUsedAt: lastUsedAt,
                 disabled: disabled
             )
         }.compactMap(\.self)

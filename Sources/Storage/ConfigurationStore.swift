@@ -22,7 +22,7 @@ package final class ConfigurationStore: Service, Sendable {
 
     private struct State {
         var snapshot = ConfigurationSnapshot.empty
-        var signingKeys = SigningKeys([])
+        var signingKeys: [SigningPurpose: SigningKeys] = [:]
     }
 
     package init(
@@ -40,7 +40,14 @@ package final class ConfigurationStore: Service, Sendable {
     }
 
     package var snapshot: ConfigurationSnapshot { state.withLock { $0.snapshot } }
-    package var signingKeys: SigningKeys { state.withLock { $0.signingKeys } }
+    /// Of ID tokens.
+    package var signingKeys: SigningKeys { signingKeys(for: .idToken) }
+    /// Of session cookies: a set of their own, so that neither verifies as the other.
+    package var cookieKeys: SigningKeys { signingKeys(for: .sessionCookie) }
+
+    func signingKeys(for purpose: SigningPurpose) -> SigningKeys {
+        state.withLock { $0.signingKeys[purpose] } ?? SigningKeys([])
+    }
 
     /// Looks for changes twice a second until told to stop.
     package func run() async throws {

@@ -19,24 +19,17 @@ struct AdminKeysCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "A name for people.") var name: String
         @Option(help: "The only project that it is good for; all without.") var project: String?
-        @Option(help: "What it may do: accounts.read, accounts.manage, configuration.manage. All without.")
-        var scope: [String] = []
+        @Option(help: "What it may do: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). All without.")
+        var scope: [AdminScope] = []
         @Option(help: "Days until it expires; never without.") var days: Int?
 
         func run() async throws {
-            let scopes = try scope.map { name in
-                guard let scope = AdminScope(rawValue: name) else {
-                    let known = AdminScope.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw CommandFailure.usage("'\(name)' is no scope; there are \(known)")
-                }
-                return scope
-            }
             if let days, days < 1 { throw CommandFailure.usage("--days must be at least 1") }
             try await database.withStores { stores in
                 let (_, token) = try await stores.configuration.createAdminCredential(
                     name: name,
                     project: try project.map { try stores.project($0).id },
-                    scopes: Set(scopes.isEmpty ? AdminScope.allCases : scopes),
+                    scopes: Set(scope.isEmpty ? AdminScope.allCases : scope),
                     expiresAt: days.map { Date().addingTimeInterval(Double($0) * 86_400) }
                 )
                 print(token.reveal())

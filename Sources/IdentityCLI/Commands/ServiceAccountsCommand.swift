@@ -11,8 +11,9 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
         commandName: "service-accounts",
         abstract: "Make, list and revoke keys of service accounts.",
         discussion: """
-            A back end's Admin SDK loads the file that `create` prints (GOOGLE_APPLICATION_CREDENTIALS) and signs custom \
-            tokens with it. The private key is in that file alone; the database keeps the public one.
+            A back end's Admin SDK loads the file that `create` prints (GOOGLE_APPLICATION_CREDENTIALS): with it the SDK \
+            signs custom tokens, and what it asks for access tokens with. The private key is in that file alone; the \
+            database keeps the public one.
             """,
         subcommands: [Create.self, List.self, Revoke.self]
     )
@@ -24,6 +25,10 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The project that it is good for.") var project: String
         @Option(help: "The account's name: 6 to 30 of a-z, 0-9 and -, a letter first.") var name = "admin-sdk"
+        @Option(help: "What it may do: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). All without.")
+        var scope: [AdminScope] = []
+        @Option(help: "Where the SDK asks for access tokens; without, /token below http.publicURL.")
+        var tokenURI: String?
         @Option(help: "Days until the key expires; never without.") var days: Int?
 
         func run() async throws {
@@ -31,6 +36,7 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
                 throw CommandFailure.usage("'\(name)' is no name: 6 to 30 of a-z, 0-9 and -, a letter first")
             }
             if let days, days < 1 { throw CommandFailure.usage("--days must be at least 1") }
+            let tokenURI = try await tokenURI()
             try await database.withStores { stores in
                 let project = try stores.project(project)
                 let pair = try ServiceAccountKeyPair.generate()
@@ -38,18 +44,29 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
                     id: pair.id,
                     email: ServiceAccountKey.email(name: name, project: project.id),
                     project: project.id,
-                    scopes: [.mintCustomTokens],
+                    scopes: Set(scope.isEmpty ? AdminScope.allCases : scope),
                     publicKey: pair.publicKey,
                     expiresAt: days.map { Int64(Date().timeIntervalSince1970) + Int64($0) * 86_400 }
                 )
                 try await stores.configuration.createServiceAccountKey(key, name: name)
-                print(try file(of: key, pair, project))
+                print(try file(of: key, pair, project, tokenURI: tokenURI))
             }
         }
 
+        /// Without any other, Google's: whose name has to lead to the service anyhow, as those of all other calls.
+        private func tokenURI() async throws -> String {
+            if let tokenURI { return tokenURI }
+            guard let own = try await database.publicURL() else { return "https://oauth2.googleapis.com/token" }
+            return (own.hasSuffix("/") ? String(own.dropLast()) : own) + "/token"
+        }
+
         /// The members that Admin SDKs look for.
-        private func file(of key: ServiceAccountKey, _ pair: ServiceAccountKeyPair, _ project: Project) throws -> String
-        {
+        private func file(
+            of key: ServiceAccountKey,
+            _ pair: ServiceAccountKeyPair,
+            _ project: Project,
+            tokenURI: String
+        ) throws -> String {
             let members = [
                 "type": "service_account",
                 "project_id": key.project.rawValue,
@@ -57,8 +74,7 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
                 "private_key": pair.privateKeyPEM.reveal(),
                 "client_email": key.email,
                 "client_id": "\(project.number)",
-                // Admin SDKs want one; what they would get an access token for is asked with an admin key.
-                "token_uri": "https://oauth2.googleapis.com/token",
+                "token_uri": tokenURI,
             ]
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -77,12 +93,12 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
                     [
                         listed.key.id, listed.key.email, listed.key.project.rawValue,
                         listed.key.scopes.map(\.rawValue).sorted().joined(separator: ","),
-                        listed.createdAt.ISO8601Format(),
+                        listed.createdAt.ISO8601Format(), listed.lastUsedAt?.ISO8601Format() ?? "",
                         listed.key.expiresAt.map { Date(timeIntervalSince1970: Double($0)).ISO8601Format() } ?? "",
                         listed.disabled ? "revoked" : "active",
                     ]
                 }
-                let header = ["KEY", "EMAIL", "PROJECT", "SCOPES", "CREATED", "EXPIRES", "STATE"]
+                let header = ["KEY", "EMAIL", "PROJECT", "SCOPES", "CREATED", "USED", "EXPIRES", "STATE"]
                 print(Table(header, rows).text(json: json))
             }
         }

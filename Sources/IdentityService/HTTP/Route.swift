@@ -35,6 +35,7 @@ package struct Route: Sendable {
         case identityToolkit = "identitytoolkit.googleapis.com"
         case secureToken = "securetoken.googleapis.com"
         case googleAPIs = "www.googleapis.com"
+        case oauth2 = "oauth2.googleapis.com"
         /// Ours alone: no prefix.
         case service = ""
     }

@@ -11,6 +11,7 @@ struct AdminAccountRoutes {
     let accounts: AdminAccounts
     let providerTokens: ProviderToken
     let explanations: ExplainSignIn
+    let deletions: DeleteAccounts
 
     var routes: [Route] {
         let base = "/v1/projects/{project}/accounts"
@@ -20,6 +21,7 @@ struct AdminAccountRoutes {
             Route(.post, base + ":update", .admin(.manageAccounts, update)),
             Route(.post, base + ":delete", .admin(.manageAccounts, delete)),
             Route(.get, base + ":batchGet", .admin(.readAccounts, list)),
+            Route(.post, base + ":batchDelete", .admin(.manageAccounts, deleteAll)),
             Route(.post, base + ":signOut", .admin(.manageAccounts, signOut)),
             Route(.post, base + ":listSessions", .admin(.readAccounts, listSessions)),
             Route(.post, base + ":providerToken", .admin(.manageAccounts, providerToken)),
@@ -101,6 +103,24 @@ struct AdminAccountRoutes {
     func delete(_ call: AdminCall) async throws -> Response {
         try await accounts.delete(localID: try call.json().string("localId"), call.project, call.tenant)
         return .json { $0.kind("DeleteAccountResponse") }
+    }
+
+    private func deleteAll(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let localIDs = try body.strings("localIds")
+        let left = try await deletions(localIDs, force: body.bool("force") ?? false, call.project, call.tenant)
+        return .json { json in
+            guard !left.isEmpty else { return }
+            json.array("errors") { json in
+                for index in left {
+                    json.object { json in
+                        json.member("index", number: Int64(index))
+                        json.member("localId", localIDs[index])
+                        json.member("message", "NOT_DISABLED : Disable the account before batch deletion.")
+                    }
+                }
+            }
+        }
     }
 
     /// A page of accounts, with their password hashes for whom they are not redacted: a credential that may only read

@@ -2,9 +2,10 @@ import HTTPTypes
 import NIOCore
 import Sessions
 
-/// The public keys that verify ID tokens, in the two forms that SDKs and libraries fetch.
+/// The public keys that verify ID tokens and session cookies, in the two forms that SDKs and libraries fetch.
 struct KeyRoutes {
     let signingKeys: @Sendable () -> SigningKeys
+    let cookieKeys: @Sendable () -> SigningKeys
 
     /// Seconds that a copy may be kept: a new key is published for longer than that before it signs.
     private static let maximumAge = 3600
@@ -28,6 +29,21 @@ struct KeyRoutes {
                 errors: .status,
                 .open { _ in
                     Self.response(signingKeys().jwksJSON)
+                }
+            ),
+            Route(
+                .get,
+                "/identitytoolkit/v3/relyingparty/publicKeys",
+                on: .googleAPIs,
+                .open { _ in
+                    Self.response(cookieKeys().certificatesJSON)
+                }
+            ),
+            Route(
+                .get,
+                "/v1/sessionCookiePublicKeys",
+                .open { _ in
+                    Self.response(cookieKeys().jwksJSON)
                 }
             ),
         ]

@@ -28,7 +28,8 @@ extension RouteTable {
         let admin = AdminAccountRoutes(
             accounts: accounts.admin,
             providerTokens: accounts.providerToken,
-            explanations: accounts.explainSignIn
+            explanations: accounts.explainSignIn,
+            deletions: accounts.deleteAccounts
         )
         let signInPages = SignInPageRoutes(
             accounts: accounts,
@@ -42,6 +43,7 @@ extension RouteTable {
             + SecondFactorRoutes(accounts: accounts).routes
             + PhoneRoutes(accounts: accounts).routes
             + TokenRoutes(accounts: accounts).routes
+            + AccessTokenRoutes(accounts: accounts, ownAddress: pages.address).routes
             + ProviderGrantRoutes(accounts: accounts).routes
             + NotificationRoutes(accounts: accounts, projectNamed: projectNamed, publicURL: publicURL).routes
             + admin.routes
@@ -66,7 +68,8 @@ extension RouteTable {
                 ownAddress: pages.address,
                 development: pages.development
             ).routes
-            + KeyRoutes(signingKeys: { configuration.signingKeys }).routes
+            + SessionCookieRoutes(createSessionCookie: accounts.createSessionCookie).routes
+            + KeyRoutes(signingKeys: { configuration.signingKeys }, cookieKeys: { configuration.cookieKeys }).routes
             + UnbuiltRoutes.routes
     }
 }

@@ -10,16 +10,11 @@ enum UnbuiltRoutes {
         + ["signOutUser", "setProjectConfig", "uploadAccount", "downloadAccount"].map { method in
             Route(.post, "/identitytoolkit/v3/relyingparty/\(method)", on: .googleAPIs, .unbuilt)
         }
-        + [
-            Route(.get, "/identitytoolkit/v3/relyingparty/publicKeys", on: .googleAPIs, .unbuilt),
-            Route(.get, "/v1/sessionCookiePublicKeys", .unbuilt),
-        ]
 
     private static let project: [Route] =
-        ["accounts:batchCreate", "accounts:batchDelete", "accounts:query"]
+        ["accounts:batchCreate", "accounts:query"]
         .map { Route(.post, "/v1/projects/{project}/\($0)", .unbuilt) }
         + [
-            Route(.post, "/v1/projects/{project}:createSessionCookie", .unbuilt),
             Route(.post, "/v1/projects/{project}/tenants/{tenant}:createSessionCookie", .unbuilt),
             Route(.post, "/v1/projects/{project}:queryAccounts", .unbuilt),
         ]

@@ -73,6 +73,8 @@ extension WireError {
         switch error {
         case .missingIDToken: self.init("MISSING_ID_TOKEN")
         case .invalidIDToken: self.init("INVALID_ID_TOKEN")
+        case .tooManyLocalIDs: self.init("LOCAL_ID_LIST_EXCEEDS_LIMIT")
+        case .invalidDuration: self.init("INVALID_DURATION")
         case .tokenExpired: self.init("TOKEN_EXPIRED")
         case .userNotFound: self.init("USER_NOT_FOUND")
         case .userDisabled: self.init("USER_DISABLED")

@@ -7,6 +7,8 @@ package enum ErrorEnvelope: Sendable, Hashable {
     case accounts
     /// Secure Token and v2: with `status`.
     case status
+    /// RFC 6749 §5.2.
+    case oauth
     /// An HTML page: for what people open in a browser.
     case page
     /// A page that says it in the codes of SDKs: for what they open in a browser.
@@ -19,14 +21,14 @@ package enum ErrorEnvelope: Sendable, Hashable {
     var isPage: Bool {
         switch self {
         case .page, .handlerPage: true
-        case .accounts, .status, .plainFailures: false
+        case .accounts, .status, .oauth, .plainFailures: false
         }
     }
 
     var listsErrors: Bool {
         switch self {
         case .accounts: true
-        case .status, .page, .handlerPage: false
+        case .status, .oauth, .page, .handlerPage: false
         case .plainFailures(let envelope): envelope.listsErrors
         }
     }
@@ -39,7 +41,7 @@ extension WireError {
         switch envelope {
         case .page: return context.problem(self).response()
         case .handlerPage: return HandlerPage.ended(HandlerFault(self), context).response()
-        case .accounts, .status, .plainFailures: break
+        case .accounts, .status, .oauth, .plainFailures: break
         }
         var headers = HTTPFields()
         headers[.cacheControl] = "no-store"
@@ -61,6 +63,7 @@ extension WireError {
     private func body(in envelope: ErrorEnvelope) -> ByteBuffer {
         var json = JSONWriter()
         json.object { json in
+            guard envelope != .oauth else { return writeOAuthError(to: &json) }
             json.object("error") { json in
                 json.member("code", number: Int64(status.code))
                 json.member("message", message)
@@ -70,6 +73,12 @@ extension WireError {
             }
         }
         return json.bytes
+    }
+
+    private func writeOAuthError(to json: inout JSONWriter) {
+        let isOurs = status == .tooManyRequests || status.kind == .serverError
+        json.member("error", oauthCode ?? (isOurs ? "temporarily_unavailable" : "invalid_request"))
+        json.member("error_description", message)
     }
 
     private func writeErrors(to json: inout JSONWriter) {

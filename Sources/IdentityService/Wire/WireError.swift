@@ -9,6 +9,8 @@ package struct WireError: Error, Sendable, Hashable {
     package var reason = "invalid"
     /// The canonical name of the status (`google.rpc.Code`); nil for the domain errors of the accounts API, which have none.
     package var statusName: String?
+    /// `error` of RFC 6749 §5.2, at the one route that answers so.
+    package var oauthCode: String?
     package var details: [Detail] = []
     /// Seconds, for `Retry-After`.
     package var retryAfter: Int?
@@ -41,6 +43,13 @@ package struct WireError: Error, Sendable, Hashable {
         let code = message.prefix { $0 == "_" || $0.isUppercase || $0.isNumber }
         return code.count > 2 && (code.endIndex == message.endIndex || message[code.endIndex...].hasPrefix(" : "))
             ? String(code) : nil
+    }
+
+    /// An error of the token endpoint, status 400 (RFC 6749 §5.2).
+    package static func oauth(_ code: String, _ description: String) -> WireError {
+        var error = WireError(status: .badRequest, message: line(description))
+        error.oauthCode = code
+        return error
     }
 
     // MARK: Errors of the protocol

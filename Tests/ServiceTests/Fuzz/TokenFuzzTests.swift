@@ -76,16 +76,16 @@ struct TokenFuzzTests {
         let signature = try RSAPrivateKey(pkcs8DER: [UInt8](der)).sign(Array(message.utf8))
         let minted = message + "." + Base64URL.encode(signature)
         let publicKey = try RSAPublicKey(subjectPublicKeyInfo: pair.publicKey)
-        try #require(SignedCustomToken(minted).isSigned(by: publicKey))
+        try #require(ServiceAccountAssertion(minted).isSigned(by: publicKey))
         let words = self.words + minted.split(separator: ".").map { String($0) }
         try await Fuzzer(name: "custom-token", words: words).run { input in
             let text = String(decoding: input, as: UTF8.self)
             for candidate in [text, minted + text] {
-                guard let token = try? SignedCustomToken(candidate) else { continue }
+                guard let token = try? ServiceAccountAssertion(candidate) else { continue }
                 try hold(candidate == minted || !token.isSigned(by: publicKey), "\(candidate) is taken")
-                _ = try? token.checked(now: 1_800_000_000)
+                _ = try? token.checked(for: [CustomToken.audience], now: 1_800_000_000)
             }
-            return (try? SignedCustomToken(text)) != nil
+            return (try? ServiceAccountAssertion(text)) != nil
         }
     }
 

@@ -6,6 +6,7 @@ extension OperationCase {
         admin("adminUpdate, the profile", "accounts:update", ["localId": "ada", "displayName": "Ada"]),
         admin("adminUpdate, the password", "accounts:update", ["localId": "ada", "password": "another horse"]),
         admin("adminDelete", "accounts:delete", ["localId": "ada"]),
+        admin("adminBatchDelete, one account", "accounts:batchDelete", ["localIds": ["ada"], "force": true]),
         admin("adminSendOobCode", "accounts:sendOobCode", ["requestType": "VERIFY_EMAIL", "email": .string(ada)]),
         admin("adminBatchGet", "accounts:batchGet"),
         admin("adminSignOut", "accounts:signOut", ["localId": "ada"]),
@@ -16,6 +17,11 @@ extension OperationCase {
         OperationCase("adminCreate") { world in
             _ = try await world.service.admin("config", version: "v2")
             return { try await world.service.admin("accounts", ["email": .string(ada), "password": "correct horse"]) }
+        },
+        OperationCase("createSessionCookie") { world in
+            let user = try await world.service.signUp("ada@example.com")
+            _ = try await world.service.admin("config", version: "v2")
+            return { try await world.service.admin(":createSessionCookie", ["idToken": JSON(user.idToken)]) }
         },
         OperationCase("adminProviderToken") { world in
             let user = try await world.keepingTokens()

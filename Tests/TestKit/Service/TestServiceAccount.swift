@@ -36,7 +36,7 @@ package struct TestServiceAccount: Sendable {
     /// The payload that Admin SDKs sign.
     package func payload(uid: String, claims: JSON? = nil, at now: Int64) -> [String: JSON] {
         var payload: [String: JSON] = [
-            "iss": .string(key.email), "sub": .string(key.email), "aud": .string(SignedCustomToken.audience),
+            "iss": .string(key.email), "sub": .string(key.email), "aud": .string(CustomToken.audience),
             "uid": .string(uid), "iat": .number(Double(now)), "exp": .number(Double(now + 3600)),
         ]
         if let claims { payload["claims"] = claims }

@@ -1,0 +1,35 @@
+import Linking
+package import Projects
+import Sessions
+import Storage
+
+/// Exchanges an ID token for a session cookie, as back ends do right after a sign-in.
+///
+/// How long ago that may be is for the back end to check (`auth_time`), as Firebase has it.
+package struct CreateSessionCookie: Sendable {
+    let parts: Parts
+
+    /// - Parameter duration: in seconds; nil for the longest.
+    package func callAsFunction(
+        idToken: String?,
+        duration: Int64?,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> String {
+        let duration = duration ?? SessionCookie.durations.upperBound
+        guard SessionCookie.durations.contains(duration) else { throw AccountsError.invalidDuration }
+        let caller = Caller(project: project, tenant: tenant)
+        let user = try await parts.authenticate(idToken, caller: caller)
+        let payload = SessionCookie.payload(
+            of: idToken ?? "",
+            project: project.id,
+            now: parts.seconds,
+            duration: duration
+        )
+        guard let payload else { throw AccountsError.invalidIDToken }
+        AccountEvent.sessionCookieCreated.log(user.account.id, caller)
+        if let signer = parts.tokenSigner { return try signer.token(of: payload) }
+        guard let key = parts.configuration.cookieKeys.signer(for: .rs256) else { throw NoSigningKey() }
+        return try key.cookie(of: payload)
+    }
+}

@@ -1,0 +1,57 @@
+import Linking
+package import Projects
+import Storage
+
+/// Deletes accounts that an admin names, each by itself: what is refused of one keeps no other.
+package struct DeleteAccounts: Sendable {
+    let parts: Parts
+
+    /// How many accounts one request may name.
+    package static let limit = 1_000
+    /// How many are deleted at once: half of a node's connections stay for everybody else.
+    private static let width = 4
+
+    /// - Parameter force: deletes accounts that are not disabled as well, as every Admin SDK wants it.
+    /// - Returns: the indices of those that were left because they are not disabled. An id that nobody has is no error.
+    package func callAsFunction(
+        _ localIDs: [String],
+        force: Bool,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> [Int] {
+        guard !localIDs.isEmpty, localIDs.count <= Self.limit else { throw AccountsError.tooManyLocalIDs }
+        return try await withThrowingTaskGroup(of: Int?.self) { group in
+            var left: [Int] = []
+            for (index, localID) in localIDs.enumerated() {
+                if index >= Self.width, let refused = try await group.next() ?? nil { left.append(refused) }
+                group.addTask { try await delete(localID, force: force, project, tenant) ? nil : index }
+            }
+            for try await refused in group { if let refused { left.append(refused) } }
+            return left.sorted()
+        }
+    }
+
+    private func delete(
+        _ localID: String,
+        force: Bool,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> Bool {
+        guard let account = try? AdminAccounts.accountID(localID) else { return true }
+        do {
+            _ = try await parts.change(account, session: nil, Caller(project: project, tenant: tenant)) { found, _ in
+                guard force || found.isDisabled else { throw NotDisabled() }
+                var changes = AccountChanges()
+                changes.deletesAccount = true
+                return changes
+            }
+            return true
+        } catch is NotDisabled {
+            return false
+        } catch AccountsError.userNotFound {
+            return true
+        }
+    }
+
+    private struct NotDisabled: Error {}
+}

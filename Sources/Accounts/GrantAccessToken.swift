@@ -1,0 +1,50 @@
+import Logging
+import Projects
+package import Secrets
+import Sessions
+import Storage
+import StrictJSON
+
+/// Exchanges what a service account signed for an access token (RFC 7523 §2.1), as Admin SDKs do before their first
+/// call.
+///
+/// The token may do what the account may; scopes of ours that the assertion names narrow it. Nothing is stored: the token
+/// names the account's key, which is looked up with each use.
+package struct GrantAccessToken: Sendable {
+    let parts: Parts
+
+    /// Seconds that an access token is good.
+    package static let lifetime: Int64 = 3600
+
+    package struct Result: Sendable {
+        package var accessToken: Secret
+        /// In seconds.
+        package var expiresIn: Int64
+    }
+
+    /// - Parameter audiences: the URLs by which callers know the token endpoint.
+    package func callAsFunction(assertion text: Secret, for audiences: [String]) throws -> Result {
+        let signer: ServiceAccountKey
+        let payload: JSONObject
+        do throws(AssertionError) {
+            let assertion = try ServiceAccountAssertion(text.reveal())
+            signer = try parts.signer(of: assertion, for: nil)
+            payload = try assertion.checked(for: audiences, now: parts.seconds)
+        } catch {
+            Logger.current.notice("Refused an assertion of a service account", metadata: ["reason": "\(error)"])
+            throw error
+        }
+        let named =
+            payload["scope"]?.string?.split(separator: " ").compactMap { AdminScope(rawValue: String($0)) } ?? []
+        let token = try parts.configuration.accessToken(
+            for: signer,
+            scopes: named.isEmpty ? signer.scopes : signer.scopes.intersection(named),
+            expiresAt: parts.seconds + Self.lifetime
+        )
+        Logger.current.info(
+            "Granted an access token",
+            metadata: ["project.id": "\(signer.project)", "key.id": "\(signer.id)"]
+        )
+        return Result(accessToken: token, expiresIn: Self.lifetime)
+    }
+}

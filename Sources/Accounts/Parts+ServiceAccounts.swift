@@ -1,0 +1,24 @@
+import Projects
+import Sessions
+import Storage
+
+extension Parts {
+    /// The service account's key that signed an assertion: one that is registered, and may do this.
+    ///
+    /// Some SDKs name the key, others leave all of the account's to be tried.
+    func signer(
+        of assertion: ServiceAccountAssertion,
+        for scope: AdminScope?
+    ) throws(AssertionError) -> ServiceAccountKey {
+        let keys = configuration.snapshot.serviceAccountKeys(of: assertion.issuer).filter { key in
+            key.isCurrent(now: seconds) && scope.map { key.scopes.contains($0) } ?? true
+                && assertion.keyID ?? key.id == key.id
+        }
+        guard !keys.isEmpty else { throw .unknownSigner }
+        let signer = keys.first { key in
+            publicKeys.key(key.publicKey).map { assertion.isSigned(by: $0) } ?? false
+        }
+        guard let signer else { throw .badSignature }
+        return signer
+    }
+}

@@ -1,0 +1,42 @@
+import Accounts
+import HTTPTypes
+import Secrets
+import Sessions
+
+/// The `token_uri` of service accounts: assertions for access tokens to the admin API (RFC 7523 §2.1).
+struct AccessTokenRoutes {
+    let accounts: AccountsService
+    let ownAddress: OwnPages
+
+    private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// What SDKs call the endpoint whose host's name leads to us.
+    private static let googles = "https://oauth2.googleapis.com/token"
+
+    var routes: [Route] { [Route(.post, "/token", on: .oauth2, errors: .oauth, .open(grant))] }
+
+    private func grant(_ call: Call) async throws -> Response {
+        let body = try call.formOrJSON()
+        guard let grant = try body.string("grantType"), !grant.isEmpty else {
+            throw WireError.oauth("invalid_request", "grant_type is missing")
+        }
+        guard grant == Self.grantType else {
+            throw WireError.oauth("unsupported_grant_type", "grant_type must be \(Self.grantType)")
+        }
+        guard let assertion = try body.string("assertion"), !assertion.isEmpty else {
+            throw WireError.oauth("invalid_request", "assertion is missing")
+        }
+        let own = try? ownAddress.url(for: call)
+        let audiences = [Self.googles] + (own.map { ["\($0)/token"] } ?? [])
+        let result: GrantAccessToken.Result
+        do {
+            result = try accounts.grantAccessToken(assertion: Secret(assertion), for: audiences)
+        } catch let error as AssertionError {
+            throw WireError.oauth("invalid_grant", error.rawValue)
+        }
+        return .json { json in
+            json.member("access_token", result.accessToken.reveal())
+            json.member("expires_in", number: result.expiresIn)
+            json.member("token_type", "Bearer")
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Accounts
+import HTTPTypes
+import Projects
+
+/// Session cookies, for back ends.
+struct SessionCookieRoutes {
+    let createSessionCookie: CreateSessionCookie
+
+    var routes: [Route] {
+        [Route(.post, "/v1/projects/{project}:createSessionCookie", .admin(.manageAccounts, create))]
+    }
+
+    private func create(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let cookie = try await createSessionCookie(
+            idToken: try body.string("idToken"),
+            duration: try body.int64("validDuration"),
+            call.project,
+            call.tenant
+        )
+        return .json { $0.member("sessionCookie", cookie) }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+package import Projects
+package import Secrets
+
+/// What an access token of a service account says; its text is that, sealed under the key ring.
+struct AccessToken: Codable {
+    /// The id of the account's key.
+    var key: String
+    var scopes: [String]
+    /// Seconds since 1970.
+    var expiresAt: Int64
+
+    private static let prefix = "ida_"
+    private static let place = "access token"
+
+    init(key: String, scopes: Set<AdminScope>, expiresAt: Int64) {
+        self.key = key
+        self.scopes = scopes.map(\.rawValue).sorted()
+        self.expiresAt = expiresAt
+    }
+
+    /// Nil for anything that was not made here.
+    init?(_ text: String, _ keyRing: KeyRing) {
+        guard text.hasPrefix(Self.prefix), text.utf8.count < 1024,
+            let sealed = Base64URL.decode(text.dropFirst(Self.prefix.count)),
+            let bytes = try? keyRing.open(sealed, for: Self.place),
+            let token = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+        else { return nil }
+        self = token
+    }
+
+    func text(_ keyRing: KeyRing) throws -> String {
+        Self.prefix + Base64URL.encode(try keyRing.seal(Array(try JSONEncoder().encode(self)), for: Self.place))
+    }
+}
+
+extension AdminCredential {
+    /// Leaves what both permit, for as long as both do.
+    mutating func narrow(to token: AccessToken) {
+        scopes.formIntersection(token.scopes.compactMap(AdminScope.init(rawValue:)))
+        expiresAt = min(expiresAt ?? token.expiresAt, token.expiresAt)
+    }
+}
+
+extension ConfigurationStore {
+    /// A bearer token for the admin API that stands for a key of a service account.
+    ///
+    /// - Parameter expiresAt: seconds since 1970.
+    package func accessToken(
+        for key: ServiceAccountKey,
+        scopes: Set<AdminScope>,
+        expiresAt: Int64
+    ) throws -> Secret {
+        Secret(try AccessToken(key: key.id, scopes: scopes, expiresAt: expiresAt).text(keyRing))
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import Projects
+import Storage
+import TestKit
+import Testing
+
+/// What a service account's file is good for besides custom tokens: access tokens for the admin API (RFC 7523).
+@Suite("Access tokens of service accounts", .database)
+struct ServiceAccountTests {
+    private struct Scene: Sendable {
+        var service: TestService
+        var account: TestServiceAccount
+
+        /// What Admin SDKs sign.
+        func payload() -> [String: JSON] {
+            let now = Double(service.clock.seconds)
+            return [
+                "iss": .string(account.key.email), "aud": "https://oauth2.googleapis.com/token",
+                "iat": .number(now), "exp": .number(now + 3600),
+                "scope": "https://www.googleapis.com/auth/cloud-platform https://www.googleapis.com/auth/firebase",
+            ]
+        }
+
+        func ask(_ assertion: String) async throws -> Reply {
+            let body: JSON = [
+                "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": .string(assertion),
+            ]
+            return try await service.post("/token", text: body.text)
+        }
+
+        func accessToken(_ change: (inout [String: JSON]) -> Void = { _ in }) async throws -> String {
+            var payload = payload()
+            change(&payload)
+            let reply = try await ask(account.sign(payload))
+            return try #require(reply["access_token"]?.string, "\(reply)")
+        }
+
+        func lastUse() async throws -> Date? {
+            let keys = try await service.stores.configuration.listServiceAccountKeys()
+            return try #require(keys.first { $0.key == account.key }).lastUsedAt
+        }
+
+        /// Reads accounts, or makes one.
+        func status(_ token: String, manages: Bool = false, project: String? = nil) async throws -> Int {
+            let path = "/v1/projects/\(project ?? service.project.id.rawValue)/accounts\(manages ? "" : ":lookup")"
+            let headers = [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")]
+            let body: JSON = manages ? [:] : ["localId": ["nobody"]]
+            return try await service.send("POST", path, headers: headers, body: Array(body.text.utf8)).status
+        }
+    }
+
+    private func run(
+        scopes: Set<AdminScope> = Set(AdminScope.allCases),
+        expiresAt: (@Sendable (TestService) -> Int64)? = nil,
+        _ body: @Sendable (Scene) async throws -> Void
+    ) async throws {
+        try await TestService.run { service in
+            let account = try await TestServiceAccount.register(
+                in: service.project.id,
+                scopes: scopes,
+                expiresAt: expiresAt?(service),
+                service.stores.configuration
+            )
+            try await body(Scene(service: service, account: account))
+        }
+    }
+
+    @Test("an assertion becomes a token of an hour, which is good for the account's project; its use is noted")
+    func grants() async throws {
+        try await run { scene in
+            let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
+            let form = try await scene.service.send(
+                "POST",
+                "/oauth2.googleapis.com/token",
+                headers: [("Content-Type", "application/x-www-form-urlencoded")],
+                body: Array("grant_type=\(grant)&assertion=\(try scene.account.sign(scene.payload()))".utf8)
+            )
+            #expect(form.status == 200, "\(form)")
+            #expect(form["token_type"] == "Bearer" && form["expires_in"] == 3600, "\(form)")
+            let token = try #require(form["access_token"]?.string)
+            #expect(try await scene.lastUse() == nil)
+            #expect(try await scene.status(token) == 200)
+            #expect(try await scene.status(token, manages: true) == 200)
+            #expect(try await scene.lastUse() == scene.service.clock.now())
+            scene.service.clock.advance(by: 3599)
+            #expect(try await scene.status(token) == 200)
+            scene.service.clock.advance(by: 1)
+            #expect(try await scene.status(token) == 401)
+        }
+    }
+
+    @Test("T-D13: a key that is revoked or over takes its tokens with it, at once")
+    func endsWithItsKey() async throws {
+        try await run(expiresAt: { $0.clock.seconds + 600 }) { scene in
+            let token = try await scene.accessToken()
+            #expect(try await scene.status(token) == 200)
+            scene.service.clock.advance(by: 600)
+            #expect(try await scene.status(token) == 401)
+            #expect(try await scene.ask(scene.account.sign(scene.payload()))["error"] == "invalid_grant")
+        }
+        try await run { scene in
+            let token = try await scene.accessToken()
+            #expect(try await scene.status(token) == 200)
+            try await scene.service.stores.configuration.revokeServiceAccountKey(scene.account.key.id)
+            #expect(try await scene.status(token) == 401)
+            try await scene.service.stores.configuration.refresh()
+            #expect(try await scene.ask(scene.account.sign(scene.payload()))["error"] == "invalid_grant")
+        }
+    }
+
+    @Test("T-D13: a token does what the account may, what the assertion names, and nothing in another project")
+    func scopes() async throws {
+        try await run(scopes: [.readAccounts]) { scene in
+            let token = try await scene.accessToken()
+            #expect(try await scene.status(token) == 200)
+            #expect(try await scene.status(token, manages: true) == 403)
+            let greedy = try await scene.accessToken { $0["scope"] = "accounts.manage" }
+            #expect(try await scene.status(greedy, manages: true) == 403)
+        }
+        try await run { scene in
+            let narrow = try await scene.accessToken { $0["scope"] = "accounts.read openid" }
+            #expect(try await scene.status(narrow) == 200)
+            #expect(try await scene.status(narrow, manages: true) == 403)
+            let token = try await scene.accessToken()
+            #expect(try await scene.status(token, project: "another-project") == 403)
+        }
+    }
+
+    /// What is no assertion of this account for this endpoint.
+    private static let forgeries: [(change: @Sendable (inout [String: JSON], Double) -> Void, text: String)] = [
+        ({ payload, _ in payload["aud"] = "https://elsewhere.example/token" }, "The assertion's audience is invalid"),
+        ({ payload, _ in payload["aud"] = nil }, "The assertion's audience is invalid"),
+        ({ payload, _ in payload["iss"] = nil }, "Invalid assertion format"),
+        ({ payload, _ in payload["sub"] = "somebody-else@example.com" }, "Invalid assertion format"),
+        ({ payload, _ in payload["exp"] = nil }, "Invalid assertion format"),
+        (
+            { payload, _ in payload["iss"] = "nobody@example.com" },
+            "The assertion's issuer is no service account that may do this"
+        ),
+        (
+            { payload, now in
+                payload["iat"] = .number(now - 3600)
+                payload["exp"] = .number(now)
+            }, "The assertion has expired"
+        ),
+        ({ payload, now in payload["exp"] = .number(now + 3601) }, "The assertion lives for more than an hour"),
+        (
+            { payload, now in
+                payload["iat"] = .number(now + 61)
+                payload["exp"] = .number(now + 3600)
+            }, "The assertion was issued in the future"
+        ),
+    ]
+
+    @Test("T-D13: nothing else is an assertion, or an access token", arguments: forgeries.indices)
+    func refusesForgeries(_ index: Int) async throws {
+        let (change, text) = Self.forgeries[index]
+        try await run { scene in
+            var payload = scene.payload()
+            change(&payload, Double(scene.service.clock.seconds))
+            let reply = try await scene.ask(scene.account.sign(payload))
+            #expect(reply.status == 400, "\(reply)")
+            #expect(reply["error"] == "invalid_grant" && reply["error_description"] == .string(text), "\(reply)")
+        }
+    }
+
+    @Test("T-D13: what another key signed, nobody signed, or somebody changed is refused; an assertion is no token")
+    func refusesSignatures() async throws {
+        try await run { scene in
+            let other = try await TestServiceAccount.register(
+                in: scene.service.project.id,
+                name: "another",
+                scene.service.stores.configuration
+            )
+            let assertion = try scene.account.sign(scene.payload())
+            let parts = assertion.split(separator: ".").map { String($0) }
+            let forged = [
+                try other.sign(scene.payload()), parts[0] + "." + parts[1] + ".",
+                try scene.account.sign(scene.payload(), header: ["alg": "none"]),
+                try scene.account.sign(scene.payload(), header: ["alg": "RS256", "kid": "another"]), "x", "a.b.c",
+            ]
+            for text in forged {
+                let reply = try await scene.ask(text)
+                #expect(reply.status == 400 && reply["error"] == "invalid_grant", "\(text) \(reply)")
+            }
+            let token = try await scene.accessToken()
+            let custom = try scene.account.sign(
+                scene.account.payload(uid: "person", at: scene.service.clock.seconds)
+            )
+            #expect(try await scene.ask(custom)["error"] == "invalid_grant")
+            let last = try #require(token.last)
+            let changed = token.dropLast() + (last == "A" ? "B" : "A")
+            for text in [assertion, custom, String(changed), "ida_", "ida_AAAA", token + "A"] {
+                #expect(try await scene.status(text) == 401, "\(text)")
+            }
+        }
+    }
+
+    @Test("what cannot be read is refused in OAuth's form")
+    func refusesRequests() async throws {
+        try await run { scene in
+            let requests = [
+                ("{}", "invalid_request"), (#"{"grant_type": 1}"#, "invalid_request"), ("[]", "invalid_request"),
+                (#"{"grant_type": "password", "assertion": "x"}"#, "unsupported_grant_type"),
+                (#"{"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer"}"#, "invalid_request"),
+            ]
+            for (body, code) in requests {
+                let reply = try await scene.service.post("/token", text: body)
+                #expect(reply.status == 400 && reply["error"] == .string(code), "\(body) \(reply)")
+                #expect(reply["error_description"]?.string?.isEmpty == false)
+            }
+        }
+    }
+}

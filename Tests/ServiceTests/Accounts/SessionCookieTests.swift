@@ -1,0 +1,106 @@
+import Foundation
+import JWTKit
+import Projects
+import Secrets
+import TestKit
+import Testing
+
+/// Cookies with which a back end keeps people signed in.
+@Suite("Session cookies", .database)
+struct SessionCookieTests {
+    private struct Claims: JWTPayload {
+        let iss: IssuerClaim
+        let aud: AudienceClaim
+        let sub: SubjectClaim
+        let iat: IssuedAtClaim
+        let exp: ExpirationClaim
+
+        func verify(using algorithm: some JWTAlgorithm) {}
+    }
+
+    private static let certificates = "/www.googleapis.com/identitytoolkit/v3/relyingparty/publicKeys"
+
+    private func header(_ token: String) throws -> JSON {
+        let part = try #require(token.split(separator: ".").first)
+        return try JSON(parsing: try #require(Base64URL.decode(part)))
+    }
+
+    @Test("says what the ID token said, under an issuer, times and keys of its own", arguments: [nil, 300, 1_209_600])
+    func copiesTheToken(_ duration: Int?) async throws {
+        var options = TestService.Options()
+        options.settings.signWithES256 = true
+        try await TestService.run(options) { service in
+            let user = try await service.signUp("ada@example.com")
+            let idToken = try #require(user.idToken)
+            service.clock.advance(by: 60)
+            // Admin SDKs send it as a number, or as text.
+            let validDuration: JSON = duration.map { $0 == 300 ? "300" : .number(Double($0)) } ?? .null
+            let reply = try await service.admin(
+                ":createSessionCookie",
+                ["idToken": .string(idToken), "validDuration": validDuration]
+            )
+            let cookie = try #require(reply["sessionCookie"]?.string, "\(reply)")
+
+            // The keys that Admin SDKs and libraries fetch verify it; those of ID tokens do not.
+            let published = try await service.send("GET", "/v1/sessionCookiePublicKeys")
+            let judge = JWTKeyCollection()
+            let keys = try JSONDecoder().decode(JWKS.self, from: Data(published.response.text.utf8)).keys
+            for jwk in keys { try await judge.add(jwk: jwk, isDefault: false) }
+            _ = try await judge.verify(cookie, as: Claims.self)
+            let kid = try #require(header(cookie)["kid"]?.string)
+            #expect(try header(cookie) == ["alg": "RS256", "kid": .string(kid)])
+            let certificates = try await service.send("GET", Self.certificates)
+            #expect(certificates[kid]?.string?.hasPrefix("-----BEGIN CERTIFICATE-----\n") == true, "\(certificates)")
+            let others = try await service.send(
+                "GET",
+                "/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
+            )
+            #expect(!others.response.text.contains(kid))
+
+            let now = Double(service.clock.seconds)
+            let expected = Reply.claims(of: idToken).merging([
+                "iss": .string("https://session.firebase.google.com/\(service.project.id)"), "iat": .number(now),
+                "exp": .number(now + Double(duration ?? 1_209_600)),
+            ])
+            #expect(Reply.claims(of: cookie) == expected)
+        }
+    }
+
+    @Test("T-D2: is no ID token, and an ID token is what it takes")
+    func isNoIDToken() async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            let reply = try await service.admin(":createSessionCookie", ["idToken": .string(user.idToken ?? "")])
+            let cookie = try #require(reply["sessionCookie"]?.string)
+            try await service.lookUp(cookie).expectRefused("INVALID_ID_TOKEN")
+            try await service.admin(":createSessionCookie", ["idToken": .string(cookie)])
+                .expectRefused("INVALID_ID_TOKEN")
+        }
+    }
+
+    @Test("is made for whoever is signed in, and for five minutes to two weeks")
+    func refuses() async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            let idToken = JSON.string(user.idToken ?? "")
+            try await service.admin(":createSessionCookie", [:]).expectRefused("MISSING_ID_TOKEN")
+            for duration: JSON in [0, 299, -300, 1_209_601, "9223372036854775807"] {
+                try await service.admin(
+                    ":createSessionCookie",
+                    ["idToken": idToken, "validDuration": duration]
+                ).expectRefused("INVALID_DURATION")
+            }
+            for text: JSON in ["", "x", "a.b.c"] {
+                try await service.admin(":createSessionCookie", ["idToken": text]).expectRefused("INVALID_ID_TOKEN")
+            }
+            _ = try await service.admin("accounts:update", ["localId": user["localId"] ?? "", "disableUser": true])
+            try await service.admin(":createSessionCookie", ["idToken": idToken]).expectRefused("USER_DISABLED")
+            _ = try await service.admin("accounts:update", ["localId": user["localId"] ?? "", "disableUser": false])
+            service.clock.advance(by: 1)
+            _ = try await service.admin("accounts:signOut", ["localId": user["localId"] ?? "", "scope": "all"])
+            try await service.admin(":createSessionCookie", ["idToken": idToken]).expectRefused("TOKEN_EXPIRED")
+            _ = try await service.admin("accounts:delete", ["localId": user["localId"] ?? ""])
+            try await service.admin(":createSessionCookie", ["idToken": idToken]).expectRefused("USER_NOT_FOUND")
+        }
+    }
+}

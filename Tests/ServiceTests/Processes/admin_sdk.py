@@ -1,0 +1,211 @@
+"""Does with firebase_admin, unmodified, what a back end does with it in production.
+
+Arguments: port of the service, the service account's file, an API key. Google's host names, and our own, lead to a TLS
+front of this process, which passes on to the service, as a proxy in front of it would. Prints what went wrong, as a JSON
+array.
+"""
+
+import datetime
+import json
+import os
+import socket
+import ssl
+import sys
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+PORT, FILE, KEY = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+HOSTS = ["identitytoolkit.googleapis.com", "www.googleapis.com", "auth.example.com"]
+# Asked by the SDK's credentials, which do without an answer: where Google's service accounts may be used from.
+UNANSWERED = "iamcredentials.googleapis.com"
+wrong = []
+
+
+def certificate():
+    """A certificate for the names, which signs itself; its path, with its key in it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "front")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(1).not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host) for host in HOSTS]), False)
+        .add_extension(x509.BasicConstraints(True, None), True)
+        .sign(key, hashes.SHA256())
+    )
+    file = tempfile.NamedTemporaryFile(suffix=".pem", delete=False)
+    file.write(made.public_bytes(serialization.Encoding.PEM) + key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    file.close()
+    return file.name
+
+
+def pump(source, target):
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+    except OSError:
+        pass
+    finally:
+        for end in (source, target):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def front(path):
+    """A TLS front on a free port; the port."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        while True:
+            raw, _ = listener.accept()
+            try:
+                client = context.wrap_socket(raw, server_side=True)
+                service = socket.create_connection(("127.0.0.1", PORT))
+            except OSError:
+                continue
+            for pair in ((client, service), (service, client)):
+                threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return listener.getsockname()[1]
+
+
+path = certificate()
+os.environ["REQUESTS_CA_BUNDLE"] = path
+front_port = front(path)
+resolve = socket.getaddrinfo
+
+
+def lead(host, port, *more, **named):
+    """The names lead here, as private DNS would have it; other hosts must not be asked at all."""
+    if host in HOSTS:
+        return resolve("127.0.0.1", front_port, *more, **named)
+    if host not in ("127.0.0.1", "localhost"):
+        host == UNANSWERED or wrong.append(f"asks {host}")
+        raise OSError(f"{host} was not to be asked")
+    return resolve(host, port, *more, **named)
+
+
+socket.getaddrinfo = lead
+
+import firebase_admin  # noqa: E402
+from firebase_admin import auth, credentials, exceptions  # noqa: E402
+
+app = firebase_admin.initialize_app(credentials.Certificate(FILE))
+
+
+def check(condition, text):
+    if not condition:
+        wrong.append(text)
+
+
+def refused(error, call, text):
+    try:
+        call()
+        wrong.append(f"{text}: was not refused")
+    except error:
+        pass
+    except Exception as other:  # noqa: BLE001
+        wrong.append(f"{text}: {type(other).__name__} {other}")
+
+
+def client(operation, body):
+    """A call of an app."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{PORT}/v1/accounts:{operation}?key={KEY}", json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        return json.load(error)
+
+
+def users():
+    made = auth.create_user(uid="ada", email="ada@example.com", password="correct horse", display_name="Ada")
+    check(made.uid == "ada" and made.email == "ada@example.com", f"created {made.__dict__}")
+    refused(auth.UidAlreadyExistsError, lambda: auth.create_user(uid="ada"), "an id twice")
+    refused(auth.EmailAlreadyExistsError, lambda: auth.create_user(email="ada@example.com"), "an address twice")
+    check(auth.get_user_by_email("ada@example.com").uid == "ada", "by address")
+    refused(auth.UserNotFoundError, lambda: auth.get_user("nobody"), "nobody")
+    changed = auth.update_user("ada", phone_number="+15555550100", email_verified=True, display_name=auth.DELETE_ATTRIBUTE)
+    check(changed.phone_number == "+15555550100" and changed.display_name is None, "changed")
+    check(auth.get_user_by_phone_number("+15555550100").uid == "ada", "by number")
+    auth.set_custom_user_claims("ada", {"role": "admin"})
+    check(auth.get_user("ada").custom_claims == {"role": "admin"}, "claims")
+    found = auth.get_users([auth.UidIdentifier("ada"), auth.EmailIdentifier("nobody@example.com")])
+    check([user.uid for user in found.users] == ["ada"] and len(found.not_found) == 1, "several")
+    for number in range(5):
+        auth.create_user(uid=f"user{number}")
+    page = auth.list_users(max_results=4)
+    check([user.uid for user in page.users] == ["ada", "user0", "user1", "user2"], "first page")
+    check([user.uid for user in page.get_next_page().users] == ["user3", "user4"], "second page")
+    check([user.uid for user in page.iterate_all()] == ["ada"] + [f"user{number}" for number in range(5)], "all")
+    auth.delete_user("user0")
+    result = auth.delete_users(["user1", "user2", "user3", "user4", "nobody"])
+    check(result.success_count == 5 and result.failure_count == 0, "deleted")
+    check([user.uid for user in auth.list_users().iterate_all()] == ["ada"], "left")
+
+
+def links():
+    for make in (auth.generate_password_reset_link, auth.generate_email_verification_link):
+        link = make("ada@example.com")
+        check("oobCode=" in link and "mode=" in link, f"link {link}")
+
+
+def tokens():
+    custom = auth.create_custom_token("ada", {"plan": "gold"}).decode()
+    signed_in = client("signInWithCustomToken", {"token": custom, "returnSecureToken": True})
+    token = signed_in.get("idToken", "")
+    claims = auth.verify_id_token(token, check_revoked=True)
+    check(claims["uid"] == "ada" and claims["plan"] == "gold" and claims["role"] == "admin", f"claims {claims}")
+    cookie = auth.create_session_cookie(token, expires_in=datetime.timedelta(minutes=5))
+    seen = auth.verify_session_cookie(cookie, check_revoked=True)
+    check(seen["uid"] == "ada" and seen["exp"] - seen["iat"] == 300 and seen["plan"] == "gold", f"cookie {seen}")
+    refused(auth.InvalidIdTokenError, lambda: auth.verify_id_token(cookie), "a cookie for a token")
+    refused(auth.InvalidSessionCookieError, lambda: auth.verify_session_cookie(token), "a token for a cookie")
+    refused(auth.InvalidIdTokenError, lambda: auth.verify_id_token(token[:-4] + "AAAA"), "another signature")
+    refused(exceptions.InvalidArgumentError, lambda: auth.create_session_cookie("x", 300), "a cookie for nothing")
+    auth.revoke_refresh_tokens("ada")
+    # `validSince` counts in seconds, and both may have been made in this one.
+    auth.update_user("ada", valid_since=seen["iat"] + 1)
+    refused(auth.RevokedIdTokenError, lambda: auth.verify_id_token(token, check_revoked=True), "a revoked token")
+    refused(
+        auth.RevokedSessionCookieError, lambda: auth.verify_session_cookie(cookie, check_revoked=True), "a revoked cookie")
+    check(auth.verify_session_cookie(cookie)["uid"] == "ada", "a cookie by itself")
+    auth.update_user("ada", disabled=True)
+    refused(auth.UserDisabledError, lambda: auth.verify_session_cookie(cookie, check_revoked=True), "a disabled user")
+
+
+def providers():
+    made = auth.create_oidc_provider_config(
+        "oidc.acme", client_id="app", issuer="https://login.acme.example", display_name="Acme", enabled=True)
+    check(made.provider_id == "oidc.acme" and made.issuer == "https://login.acme.example", "a provider")
+    changed = auth.update_oidc_provider_config("oidc.acme", display_name="Acme Inc", enabled=False)
+    check(changed.display_name == "Acme Inc" and not changed.enabled, "a provider changed")
+    check([p.provider_id for p in auth.list_oidc_provider_configs().iterate_all()] == ["oidc.acme"], "providers")
+    auth.delete_oidc_provider_config("oidc.acme")
+    refused(
+        auth.ConfigurationNotFoundError, lambda: auth.get_oidc_provider_config("oidc.acme"), "a provider that is gone")
+
+
+for step in (users, links, tokens, providers):
+    try:
+        step()
+    except Exception as error:  # noqa: BLE001
+        wrong.append(f"{step.__name__}: {type(error).__name__} {error}")
+os.unlink(path)
+print(json.dumps(wrong, ensure_ascii=False))
