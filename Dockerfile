@@ -1,7 +1,7 @@
-# Builds the service; what runs holds libpq, libssl, libcurl and one program.
+# Builds the service; what runs holds libpq, libssl, libcurl, libargon2 and one program.
 FROM swift:6.3-bookworm AS build
-RUN apt-get -q update && apt-get -q -y --no-install-recommends install libcurl4-openssl-dev libpq-dev \
-        libssl-dev pkg-config \
+RUN apt-get -q update && apt-get -q -y --no-install-recommends install libargon2-dev \
+        libcrypt-dev libcurl4-openssl-dev libpq-dev libssl-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 # The packages first: they change less often than the sources.
@@ -13,8 +13,8 @@ RUN swift build -c release --static-swift-stdlib --product identity \
     && install -D --strip .build/release/identity /out/identity
 
 FROM debian:bookworm-slim
-RUN apt-get -q update && apt-get -q -y --no-install-recommends install ca-certificates libcurl4 libpq5 libssl3 \
-        libstdc++6 \
+RUN apt-get -q update && apt-get -q -y --no-install-recommends install ca-certificates libargon2-1 libcrypt1 \
+        libcurl4 libpq5 libssl3 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin identity
 COPY --from=build /out/identity /usr/local/bin/identity

@@ -70,6 +70,16 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
         .systemLibrary(
+            name: "CCrypt",
+            pkgConfig: "libxcrypt",
+            providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]
+        ),
+        .systemLibrary(
+            name: "CArgon2",
+            pkgConfig: "libargon2",
+            providers: [.apt(["libargon2-dev"]), .brew(["argon2"])]
+        ),
+        .systemLibrary(
             name: "CCurl",
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
@@ -79,7 +89,7 @@ let package = Package(
             dependencies: ["CLibPQ", logging, serviceLifecycle],
             swiftSettings: facade
         ),
-        .target(name: "SystemCrypto", dependencies: ["COpenSSL"], swiftSettings: facade),
+        .target(name: "SystemCrypto", dependencies: ["CArgon2", "CCrypt", "COpenSSL"], swiftSettings: facade),
         .target(
             name: "SMTPClient",
             dependencies: ["CCurl", "Secrets", nioPosix, serviceLifecycle],

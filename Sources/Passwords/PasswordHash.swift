@@ -4,15 +4,34 @@
 package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    package let salt: [UInt8]
-    /// As long as the project's signer key, 64 bytes.
-    package let hash: [UInt8]
-    package let parameters: ScryptParameters
+    package enum Origin: Sendable, Hashable {
+        /// Made with the project's signer key.
+        case project(ScryptParameters)
+        /// Made elsewhere, and not yet replaced by one of the project.
+        case imported(PasswordConfiguration)
+    }
 
-    package init(salt: [UInt8], hash: [UInt8], parameters: ScryptParameters) {
+    package let salt: [UInt8]
+    /// As long as the project's signer key, 64 bytes, when it is of the project.
+    package let hash: [UInt8]
+    package let origin: Origin
+
+    package init(salt: [UInt8], hash: [UInt8], origin: Origin) {
         self.salt = salt
         self.hash = hash
-        self.parameters = parameters
+        self.origin = origin
+    }
+
+    package init(salt: [UInt8], hash: [UInt8], parameters: ScryptParameters) {
+        self.init(salt: salt, hash: hash, origin: .project(parameters))
+    }
+
+    /// Those of the project's algorithm; nil for a hash that came from elsewhere.
+    package var parameters: ScryptParameters? {
+        switch origin {
+        case .project(let parameters): parameters
+        case .imported: nil
+        }
     }
 
     package var description: String { "<redacted>" }

@@ -48,12 +48,17 @@ package final class PasswordHasher: Service {
         signerKey: [UInt8]
     ) async throws(PasswordError) -> PasswordHash {
         let salt = random.bytes(16)
-        let hash = try await compute(password, salt: salt, parameters: parameters, signerKey: signerKey)
+        let function = function
+        let hash = try await onWorker { () throws(PasswordError) in
+            try function(Array(password.reveal().utf8), salt, parameters, signerKey)
+        }
         return PasswordHash(salt: salt, hash: hash, parameters: parameters)
     }
 
     /// Whether the password is the one that was hashed.
     ///
+    /// A wrong password of a hash from elsewhere costs one of the project's besides, as the right one does when the
+    /// project's takes its place: whatever made the hash, nobody is told from an unknown address by being fast.
     /// - Parameters:
     ///   - stored: nil for an account that has no password or doesn't exist: the same work, and false.
     ///   - parameters: those of most hashes of the project, which stand in for those of none.
@@ -63,21 +68,20 @@ package final class PasswordHasher: Service {
         parameters: ScryptParameters = .standard,
         signerKey: [UInt8]
     ) async throws(PasswordError) -> Bool {
-        let comparison =
-            stored
-            ?? PasswordHash(
-                salt: [UInt8](repeating: 0, count: 16),
-                hash: [UInt8](repeating: 0, count: 64),
-                parameters: parameters
-            )
-        let hash = try await compute(
-            password,
-            salt: comparison.salt,
-            parameters: comparison.parameters,
-            signerKey: signerKey
-        )
-        let isEqual = ConstantTime.equal(hash, comparison.hash)
-        return isEqual && stored != nil
+        let function = function
+        return try await onWorker { () throws(PasswordError) in
+            let bytes = Array(password.reveal().utf8)
+            var (salt, hash) = ([UInt8](repeating: 0, count: 16), [UInt8](repeating: 0, count: 64))
+            var parameters = parameters
+            switch stored?.origin {
+            case nil: break
+            case .imported(let configuration):
+                if try configuration.matches(bytes, hash: stored?.hash ?? [], salt: stored?.salt ?? []) { return true }
+            case .project(let own): (salt, hash, parameters) = (stored?.salt ?? [], stored?.hash ?? [], own)
+            }
+            let isEqual = ConstantTime.equal(try function(bytes, salt, parameters, signerKey), hash)
+            return isEqual && stored?.parameters != nil
+        }
     }
 
     private struct State {
@@ -104,12 +108,10 @@ package final class PasswordHasher: Service {
         await shutdown()
     }
 
-    private func compute(
-        _ password: Secret,
-        salt: [UInt8],
-        parameters: ScryptParameters,
-        signerKey: [UInt8]
-    ) async throws(PasswordError) -> [UInt8] {
+    /// Runs what blocks on one of the threads, once there is room.
+    private func onWorker<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(PasswordError) -> Value
+    ) async throws(PasswordError) -> Value {
         let isAdmitted = state.withLock { state in
             guard state.admitted < capacity else {
                 state.refused += 1
@@ -120,7 +122,6 @@ package final class PasswordHasher: Service {
             return true
         }
         guard isAdmitted else { throw .overloaded }
-        let bytes = Array(password.reveal().utf8)
         let cancellation = Cancellation()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -128,7 +129,7 @@ package final class PasswordHasher: Service {
                     let result = Result { () throws(PasswordError) in
                         guard state == .active else { throw .stopped }
                         guard !cancellation.isCancelled else { throw .cancelled }
-                        return try function(bytes, salt, parameters, signerKey)
+                        return try body()
                     }
                     self.state.withLock { $0.admitted -= 1 }
                     continuation.resume(returning: result)

@@ -1,5 +1,5 @@
 /// The parameters of Firebase's modified scrypt, as its exports name them.
-package struct ScryptParameters: Sendable, Hashable {
+package struct ScryptParameters: Sendable, Hashable, Codable {
     /// scrypt's `r`, 1 to 8.
     package let rounds: Int
     /// The binary logarithm of scrypt's `N`, 1 to 14; a hash takes 128 · rounds · 2^memoryCost bytes, 16 MiB at most.

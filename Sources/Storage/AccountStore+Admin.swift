@@ -74,16 +74,19 @@ extension AccountStore {
     package func list(after: AccountID?, limit: Int, in scope: Scope) async throws -> [ListedAccount] {
         let rows = try await database.query(
             """
-            SELECT \(sql: AccountRow.columns), a.password_hash, a.password_salt, a.password_parameters
+            SELECT \(sql: AccountRow.columns), \(sql: StoredPassword.columns)
             FROM (
                 SELECT * FROM accounts
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND account > \(after?.rawValue ?? "")
                 ORDER BY account LIMIT \(limit)
             ) a \(sql: AccountRow.joins)
+            \(sql: StoredPassword.joins)
             ORDER BY a.account
             """
-        ) { row in (try AccountRow.decode(&row), try StoredPassword.decode(&row)) }
+        ) { [keyRing] row in
+            (try AccountRow.decode(&row), try StoredPassword.decode(&row, of: scope.project, keyRing))
+        }
         var passwords: [AccountID: StoredPassword] = [:]
         for (account, password) in rows { passwords[account.id] = password }
         return AccountRow.merge(rows.map(\.0)).map { ListedAccount(account: $0, password: passwords[$0.id]) }

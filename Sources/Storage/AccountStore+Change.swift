@@ -122,7 +122,7 @@ extension AccountStore {
                 phone_number = \(after.phoneNumber), second_factors = \(secondFactors),
                 password_hash = CASE WHEN \(setsPassword) THEN \(password?.hash.hash) ELSE password_hash END,
                 password_salt = CASE WHEN \(setsPassword) THEN \(password?.hash.salt) ELSE password_salt END,
-                password_parameters = CASE WHEN \(setsPassword) THEN \(password?.hash.parameters.text)
+                password_parameters = CASE WHEN \(setsPassword) THEN \(password?.parameters)
                     ELSE password_parameters END,
                 password_updated_at = \(changes.passwordUpdatedAt ?? account.passwordUpdatedAt),
                 custom_attributes = \(changes.customAttributes ?? account.customAttributes),

@@ -25,7 +25,7 @@ extension AccountStore {
                 \(account.initialEmail), \(account.phoneNumber), \(account.displayName), \(account.photoURL),
                 \(account.screenName), \(account.language), \(account.timeZone), \(account.dateOfBirth),
                 \(account.customAttributes), \(account.customAuth), \(password?.hash.hash), \(password?.hash.salt),
-                \(password?.hash.parameters.text), \(account.passwordUpdatedAt),
+                \(password?.parameters), \(account.passwordUpdatedAt),
                 \(try SecondFactorColumn.text(of: account.secondFactors)), \(account.createdAt))
             RETURNING account
             """

@@ -34,7 +34,7 @@ extension AccountStore {
                 \(account.email?.original), \(account.emailVerified), \(account.emailLinkSignIn),
                 \(account.phoneNumber), \(account.displayName), \(account.photoURL), \(account.customAttributes),
                 \(account.customAuth), \(password?.hash.hash), \(password?.hash.salt),
-                \(password?.hash.parameters.text), \(account.passwordUpdatedAt),
+                \(password?.parameters), \(account.passwordUpdatedAt),
                 \(try SecondFactorColumn.text(of: account.secondFactors)), \(account.createdAt)
             \(sql: code == nil ? "FROM limits WHERE \(sql: limits.havePassed)" : "FROM code")
             RETURNING account
@@ -87,18 +87,21 @@ extension AccountStore {
                     WHERE s.address_prefix = \(network) AND s.last_used_at > \(lately)
                 ) AS open FROM limits
             )
-            SELECT g.passed, g.open, a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity), a.password_hash,
-                a.password_salt, a.password_parameters
+            SELECT g.passed, g.open, a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity),
+                \(sql: StoredPassword.columns)
             FROM gate g
             LEFT JOIN (holder e JOIN accounts a ON a.project = e.project AND a.account = e.account
                 AND a.tenant = e.tenant) ON g.open
             \(sql: AccountRow.joinsWithoutActivity)
+            \(sql: StoredPassword.joins)
             """
-        ) { row -> (passed: Int, account: Account, password: StoredPassword?)? in
+        ) { [keyRing] row -> (passed: Int, account: Account, password: StoredPassword?)? in
             let passed: Int64 = try row.next()
             if try !row.next(Bool.self) { try limits.check(passed: passed) }
             guard try row.next(Bool.self) else { return nil }
-            return (Int(passed), try AccountRow.decode(&row), try StoredPassword.decode(&row))
+            return (
+                Int(passed), try AccountRow.decode(&row), try StoredPassword.decode(&row, of: scope.project, keyRing)
+            )
         }.compactMap(\.self)
         guard let first = rows.first, let account = AccountRow.merge(rows.map(\.account)).first else { return nil }
         return PasswordCandidate(account: account, password: first.password, taken: limits.prefix(first.passed))
@@ -131,7 +134,7 @@ extension AccountStore {
         let rehashing = rehashed.map { new -> SQL in
             """
             UPDATE accounts SET password_hash = \(new.hash.hash), password_salt = \(new.hash.salt),
-                password_parameters = \(new.hash.parameters.text)
+                password_parameters = \(new.parameters)
             \(sql: condition) RETURNING account
             """
         }

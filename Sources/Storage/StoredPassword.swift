@@ -1,18 +1,70 @@
+package import Foundation
 package import Passwords
 import Postgres
+package import Projects
+import Secrets
 
-/// A password hash as its three columns hold it.
+/// A password hash as the columns of an account hold it, with the configuration of a hash that came from elsewhere.
 package struct StoredPassword: Sendable, Hashable {
     package var hash: PasswordHash
 
     package init(hash: PasswordHash) { self.hash = hash }
 
-    static func decode(_ row: inout PostgresRow) throws -> StoredPassword? {
+    /// What `password_parameters` holds: the parameters of the project's algorithm, or the id of a configuration.
+    var parameters: String {
+        switch hash.origin {
+        case .project(let parameters): parameters.text
+        case .imported(let configuration): configuration.id
+        }
+    }
+
+    /// For a statement that reads an account `a`; the configuration comes along with it.
+    static let columns: SQL = "a.password_hash, a.password_salt, a.password_parameters, k.algorithm, k.sealed_key"
+
+    static let joins: SQL = """
+        LEFT JOIN password_configurations k ON k.project = a.project AND k.id = a.password_parameters
+        """
+
+    static func decode(_ row: inout PostgresRow, of project: ProjectID, _ keyRing: KeyRing) throws -> StoredPassword? {
         let hash: [UInt8]? = try row.next()
         let salt: [UInt8]? = try row.next()
         let parameters: String? = try row.next()
-        guard let hash, let salt, let parameters, let scrypt = ScryptParameters(text: parameters) else { return nil }
+        let algorithm: String? = try row.next()
+        let sealedKey: [UInt8]? = try row.next()
+        guard let hash, let salt, let parameters else { return nil }
+        if let algorithm {
+            let place = PasswordConfiguration.place(parameters, of: project)
+            let configuration = PasswordConfiguration(
+                id: parameters,
+                algorithm: try JSONDecoder().decode(PasswordAlgorithm.self, from: Data(algorithm.utf8)),
+                key: try sealedKey.map { try keyRing.open($0, for: place) } ?? []
+            )
+            return StoredPassword(hash: PasswordHash(salt: salt, hash: hash, origin: .imported(configuration)))
+        }
+        guard let scrypt = ScryptParameters(text: parameters) else { return nil }
         return StoredPassword(hash: PasswordHash(salt: salt, hash: hash, parameters: scrypt))
+    }
+}
+
+extension AccountStore {
+    /// Keeps how hashes were made that are about to be imported, under the newest encryption key.
+    package func keep(_ configuration: PasswordConfiguration, of project: ProjectID, now: Date) async throws {
+        let algorithm = String(decoding: try JSONEncoder().encode(configuration.algorithm), as: UTF8.self)
+        let place = PasswordConfiguration.place(configuration.id, of: project)
+        let key = configuration.key.isEmpty ? nil : try keyRing.seal(configuration.key, for: place)
+        try await database.execute(
+            """
+            INSERT INTO password_configurations (project, id, algorithm, sealed_key, created_at)
+            VALUES (\(project.rawValue), \(configuration.id), \(algorithm), \(key), \(now))
+            ON CONFLICT (project, id) DO UPDATE SET sealed_key = EXCLUDED.sealed_key
+            """
+        )
+    }
+}
+
+extension PasswordConfiguration {
+    fileprivate static func place(_ id: String, of project: ProjectID) -> String {
+        "password_configurations/\(project.rawValue)/\(id)"
     }
 }
 

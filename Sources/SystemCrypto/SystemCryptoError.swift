@@ -1,4 +1,4 @@
-/// What libcrypto could not do.
+/// What libcrypto, libcrypt or libargon2 could not do.
 ///
 /// It never says more: its own messages can quote key material.
 package enum SystemCryptoError: Error, Equatable {
@@ -7,4 +7,6 @@ package enum SystemCryptoError: Error, Equatable {
     case invalidKey
     case signingFailed
     case encodingFailed
+    /// The parameters of a password hash are none, or there is no memory for it.
+    case hashingFailed
 }

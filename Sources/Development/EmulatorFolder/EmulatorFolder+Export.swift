@@ -36,7 +36,9 @@ extension EmulatorFolder {
             let page = try await accounts.admin.list(maxResults: 1000, after: last, project, .none)
             for listed in page {
                 users.append(try text(of: listed, project, accounts))
-                if let hash = listed.password?.hash { costs.append((listed.account.id.rawValue, hash.parameters)) }
+                if let parameters = listed.password?.hash.parameters {
+                    costs.append((listed.account.id.rawValue, parameters))
+                }
             }
             guard page.count == 1000, let next = page.last?.account.id else { break }
             last = next

@@ -49,6 +49,12 @@ extension JSONWriter {
 
     private mutating func password(of account: Account, for view: AccountView) {
         guard case .export(let hash?) = view else { return redactedPassword(of: account) }
+        guard hash.parameters != nil else {
+            // As Firebase does: the project's parameters, which a reader would take for it, do not describe the hash.
+            member("passwordHash", "")
+            member("salt", "")
+            return
+        }
         member("passwordHash", Self.webSafeBase64(hash.hash))
         member("salt", Self.webSafeBase64(hash.salt))
         member("version", number: 0)

@@ -1,0 +1,3 @@
+#pragma once
+#include <crypt.h>
+#include <stdlib.h>

@@ -1,0 +1,115 @@
+import Crypto
+import Foundation
+import Secrets
+import SystemCrypto
+
+/// One way in which password hashes from elsewhere were made, key and all: what an import has in common, and what an
+/// export writes a file for.
+///
+/// It prints nothing of its key.
+package struct PasswordConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// The same for the same algorithm, parameters and key within a project, and nothing that the key could be guessed
+    /// from.
+    package let id: String
+    package let algorithm: PasswordAlgorithm
+    /// Empty for algorithms without one.
+    package let key: [UInt8]
+
+    /// - Parameter signerKey: the project's.
+    /// - Throws: for parameters that are out of their ranges.
+    package init(
+        _ algorithm: PasswordAlgorithm,
+        key: [UInt8] = [],
+        signerKey: [UInt8]
+    ) throws(PasswordParameterError) {
+        try algorithm.check(key: key)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let text = (try? encoder.encode(algorithm)) ?? Data()
+        let code = HMAC<SHA256>.authenticationCode(
+            for: [UInt8](text) + [0] + key,
+            using: SymmetricKey(data: Array("password configuration".utf8) + signerKey)
+        )
+        self.init(id: "import:" + Base64URL.encode([UInt8](code).prefix(16)), algorithm: algorithm, key: key)
+    }
+
+    /// As it was stored.
+    package init(id: String, algorithm: PasswordAlgorithm, key: [UInt8]) {
+        self.id = id
+        self.algorithm = algorithm
+        self.key = key
+    }
+
+    package var description: String { "PasswordConfiguration(\(id))" }
+    package var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}
+
+extension PasswordConfiguration {
+    /// Whether a hash and its salt can be of this configuration: what cannot would never match a password.
+    package func fits(hash: [UInt8], salt: [UInt8]) -> Bool {
+        guard salt.count <= 1024 else { return false }
+        return switch algorithm {
+        case .firebaseScrypt: hash.count == key.count
+        case .scrypt(let parameters): hash.count == parameters.length
+        // 15 takes two seconds of a core, 31 a day and a half.
+        case .bcrypt: BCrypt.cost(of: hash).map { (4...15).contains($0) } ?? false
+        case .argon2(let parameters): hash.count == parameters.length && salt.count >= 8
+        case .pbkdf2: (16...1024).contains(hash.count)
+        case .digest(let digest, _, _), .hmac(let digest, _):
+            hash.count == digest.length || Self.bytes(ofHexadecimal: hash)?.count == digest.length
+        }
+    }
+
+    /// Whether the password is the one that was hashed.
+    ///
+    /// Takes a core for as long as the parameters ask, and blocks its thread.
+    package func matches(_ password: [UInt8], hash: [UInt8], salt: [UInt8]) throws(PasswordError) -> Bool {
+        guard fits(hash: hash, salt: salt) else { return false }
+        do {
+            switch algorithm {
+            case .firebaseScrypt(let parameters):
+                let made = try FirebaseScrypt.hash(password, salt: salt, parameters: parameters, signerKey: key)
+                return ConstantTime.equal(made, hash)
+            case .scrypt(let parameters):
+                return ConstantTime.equal(try parameters.hash(password, salt: salt), hash)
+            case .bcrypt:
+                // C would end the password there.
+                guard !password.contains(0) else { return false }
+                // Of the salt's last character, two bits count.
+                let made = try BCrypt.hash(password, setting: hash)
+                return ConstantTime.equal(Array(made.suffix(31)), Array(hash.suffix(31)))
+            case .argon2(let parameters):
+                return ConstantTime.equal(try parameters.hash(password, salt: salt, associatedData: key), hash)
+            case .pbkdf2(let digest, let rounds):
+                let made = try digest.pbkdf2(password, salt: salt, rounds: rounds, count: hash.count)
+                return ConstantTime.equal(made, hash)
+            case .digest(let digest, let rounds, let order):
+                var made = digest.hash(order.join(password, salt))
+                for _ in 1..<max(1, rounds) { made = digest.hash(made) }
+                return Self.equal(made, hash)
+            case .hmac(let digest, let order):
+                return Self.equal(digest.authenticationCode(of: order.join(password, salt), key: key), hash)
+            }
+        } catch {
+            throw .hashingFailed
+        }
+    }
+
+    /// Digests also come in hexadecimal, as Firebase takes those of MD5.
+    private static func equal(_ made: [UInt8], _ hash: [UInt8]) -> Bool {
+        ConstantTime.equal(made, hash.count == made.count ? hash : bytes(ofHexadecimal: hash) ?? [])
+    }
+
+    private static func bytes(ofHexadecimal text: [UInt8]) -> [UInt8]? {
+        guard text.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 2)
+        for index in stride(from: 0, to: text.count, by: 2) {
+            guard let high = Character(Unicode.Scalar(text[index])).hexDigitValue,
+                let low = Character(Unicode.Scalar(text[index + 1])).hexDigitValue
+            else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return bytes
+    }
+}
