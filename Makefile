@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test schemathesis fuzz lint format clean bench bench-overload bench-startup bench-timing
+.PHONY: help run build test schemathesis fuzz lint format clean bench bench-import bench-overload bench-startup bench-timing
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` feeds each parser.
@@ -62,6 +62,11 @@ bench-timing: ## Show whether the time of an answer tells who has an account.
 	@scripts/install-dependencies bench
 	@swift build -c release --static-swift-stdlib --product identity
 	@DURABLE=1 scripts/with-postgres python3 Benchmarks/timing.py $(ARGS)
+
+bench-import: ## Measure how fast accounts come in with their password hashes.
+	@scripts/install-dependencies bench
+	@swift build -c release --static-swift-stdlib --product identity
+	@DURABLE=1 scripts/with-postgres python3 Benchmarks/import_accounts.py $(ARGS)
 
 bench-startup: ## Measure the start of `identity dev`, on a kept folder and on new ones.
 	@$(BUILD) --product identity

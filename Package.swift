@@ -256,7 +256,10 @@ let package = Package(
                 logging, nioCore,
                 serviceLifecycle, x509, yams,
             ],
-            exclude: ["Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Pages/pages_in_chromium.py"],
+            exclude: [
+                "Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",
+                "Pages/pages_in_chromium.py",
+            ],
             swiftSettings: strict
         ),
     ]

@@ -14,6 +14,8 @@ package struct AdminSecondFactor: Sendable {
     package var enrolledAt: Date?
     /// What an app shares with whoever enrolled it; counts for accounts that are imported alone.
     package var sharedSecret: [UInt8]?
+    /// Whether it says that it is an app.
+    package var isApp = false
 
     package init() {}
 }

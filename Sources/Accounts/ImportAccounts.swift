@@ -12,10 +12,11 @@ package import struct Foundation.Date
 package struct ImportAccounts: Sendable {
     let parts: Parts
 
+    package var now: Date { parts.now() }
+
     package struct Entry: Sendable {
         package enum Password: Sendable {
             case plain(Secret)
-            /// Made with the project's signer key.
             case hash(PasswordHash)
         }
 
@@ -50,38 +51,72 @@ package struct ImportAccounts: Sendable {
         package init() {}
     }
 
+    /// How many accounts are written by one statement.
+    private static let batch = 500
     /// How many passwords are hashed at once; the hasher has workers and a queue for them.
     private static let width = 16
 
+    /// - Parameter replaces: an account that is there already is replaced by the entry of its id; else the entry does
+    ///   not land.
     /// - Returns: by their index, why entries did not land.
     package func callAsFunction(
         _ entries: [Entry],
+        replaces: Bool = false,
         _ project: Project,
         _ tenant: TenantID
     ) async throws -> [Int: ImportProblem] {
         var problems: [Int: ImportProblem] = [:]
-        for start in stride(from: 0, to: entries.count, by: Self.width) {
-            let indices = start..<min(start + Self.width, entries.count)
-            let known = try await known(entries[indices], project, tenant)
-            let new = indices.filter { !known.contains(entries[$0].localID ?? "") }
-            let prepared = try await prepare(entries, new, project, tenant)
+        try await keepConfigurations(of: entries, project)
+        for start in stride(from: 0, to: entries.count, by: Self.batch) {
+            let indices = start..<min(start + Self.batch, entries.count)
+            let known = replaces ? [] : try await known(entries[indices], project, tenant)
             // In their order: of two that want the same, the first has it.
+            var landing: [(index: Int, account: ImportedAccount)] = []
             for index in indices {
-                switch prepared[index] {
-                case nil: problems[index] = .accountExists
-                case .failure(let problem): problems[index] = problem
-                case .success(let (account, password)):
-                    let conflict = try await parts.accounts.importAccount(
-                        account,
-                        password: password,
-                        in: Scope(project: project.id, tenant: tenant),
-                        now: parts.now()
-                    )
-                    if let conflict { problems[index] = ImportProblem(conflict) }
+                do throws(ImportProblem) {
+                    guard !known.contains(entries[index].localID ?? "") else { throw .accountExists }
+                    let account = try account(of: entries[index], project, tenant)
+                    landing.append((index, ImportedAccount(account: account, password: try hash(of: entries[index]))))
+                } catch {
+                    problems[index] = error
                 }
             }
+            for (index, problem) in try await hashPlain(&landing, of: entries, project) { problems[index] = problem }
+            landing.removeAll { problems[$0.index] != nil }
+            let conflicts = try await parts.accounts.importAccounts(
+                landing.map(\.account),
+                replaces: replaces,
+                in: Scope(project: project.id, tenant: tenant),
+                now: parts.now()
+            )
+            for (position, conflict) in conflicts { problems[landing[position].index] = ImportProblem(conflict) }
         }
         return problems
+    }
+
+    /// How hashes were made: as the project makes its own, or in a way of theirs.
+    package static func origin(
+        _ algorithm: PasswordAlgorithm,
+        key: [UInt8],
+        _ project: Project
+    ) throws(PasswordParameterError) -> PasswordHash.Origin {
+        if case .firebaseScrypt(let parameters) = algorithm, ConstantTime.equal(key, project.signerKey) {
+            return .project(parameters)
+        }
+        return .imported(try PasswordConfiguration(algorithm, key: key, signerKey: project.signerKey))
+    }
+
+    private func keepConfigurations(of entries: [Entry], _ project: Project) async throws {
+        var configurations: Set<PasswordConfiguration> = []
+        for entry in entries {
+            guard case .hash(let hash) = entry.password, case .imported(let configuration) = hash.origin else {
+                continue
+            }
+            configurations.insert(configuration)
+        }
+        for configuration in configurations {
+            try await parts.accounts.keep(configuration, of: project.id, now: parts.now())
+        }
     }
 
     /// The ids that are taken: nobody hashes a password for them.
@@ -98,27 +133,59 @@ package struct ImportAccounts: Sendable {
         return Set(found.map(\.id.rawValue))
     }
 
-    private typealias Prepared = Result<(Account, StoredPassword?), ImportProblem>
+    private func hash(of entry: Entry) throws(ImportProblem) -> StoredPassword? {
+        guard case .hash(let hash) = entry.password else { return nil }
+        let fits =
+            switch hash.origin {
+            case .project: hash.hash.count == 64 && hash.salt.count <= 1024
+            case .imported(let configuration): configuration.fits(hash: hash.hash, salt: hash.salt)
+            }
+        guard fits else { throw .invalidHash }
+        return StoredPassword(hash: hash)
+    }
 
-    private func prepare(
-        _ entries: [Entry],
-        _ indices: [Int],
-        _ project: Project,
-        _ tenant: TenantID
-    ) async throws -> [Int: Prepared] {
-        try await withThrowingTaskGroup(of: (Int, Prepared).self) { group in
-            for index in indices {
-                group.addTask {
-                    do throws(ImportProblem) {
-                        let account = try account(of: entries[index], project, tenant)
-                        return (index, .success((account, try await password(of: entries[index], project))))
-                    } catch {
-                        return (index, .failure(error))
+    /// Hashes the passwords that come as they are.
+    ///
+    /// - Returns: why entries do not land.
+    private func hashPlain(
+        _ landing: inout [(index: Int, account: ImportedAccount)],
+        of entries: [Entry],
+        _ project: Project
+    ) async throws -> [Int: ImportProblem] {
+        var problems: [Int: ImportProblem] = [:]
+        let plain = landing.indices.compactMap { position -> (position: Int, password: Secret)? in
+            guard case .plain(let password) = entries[landing[position].index].password else { return nil }
+            return (position, password)
+        }
+        for start in stride(from: 0, to: plain.count, by: Self.width) {
+            typealias Hashed = (position: Int, result: Result<StoredPassword, ImportProblem>)
+            try await withThrowingTaskGroup(of: Hashed.self) { group in
+                for (position, password) in plain[start..<min(start + Self.width, plain.count)] {
+                    group.addTask {
+                        do throws(ImportProblem) {
+                            return (position, .success(try await hash(password, project)))
+                        } catch {
+                            return (position, .failure(error))
+                        }
+                    }
+                }
+                for try await hashed in group {
+                    switch hashed.result {
+                    case .success(let password): landing[hashed.position].account.password = password
+                    case .failure(let problem): problems[landing[hashed.position].index] = problem
                     }
                 }
             }
-            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
+        return problems
+    }
+
+    private func hash(_ password: Secret, _ project: Project) async throws(ImportProblem) -> StoredPassword {
+        // What is there already is bound by no policy of new passwords.
+        guard !password.reveal().isEmpty, password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound else {
+            throw .invalidPassword
+        }
+        do { return try await parts.hash(password, project) } catch { throw .passwordNotHashed }
     }
 
     private func account(
@@ -208,7 +275,7 @@ package struct ImportAccounts: Sendable {
         var apps: [SecondFactor] = []
         for index in wanted.indices where wanted[index].phoneNumber == nil {
             guard let secret = wanted[index].sharedSecret, (10...128).contains(secret.count) else {
-                throw .secondFactorNotSupported
+                throw wanted[index].isApp ? .appNotSupported : .secondFactorNotSupported
             }
             let id = wanted[index].id ?? parts.random.uuid()
             wanted[index].id = id
@@ -238,19 +305,6 @@ package struct ImportAccounts: Sendable {
             throw .invalidProfile
         } catch {
             throw .secondFactorNotSupported
-        }
-    }
-
-    private func password(of entry: Entry, _ project: Project) async throws(ImportProblem) -> StoredPassword? {
-        switch entry.password {
-        case nil: return nil
-        case .hash(let hash): return StoredPassword(hash: hash)
-        case .plain(let password):
-            // What is there already is bound by no policy of new passwords.
-            guard !password.reveal().isEmpty, password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound else {
-                throw .invalidPassword
-            }
-            do { return try await parts.hash(password, project) } catch { throw .passwordNotHashed }
         }
     }
 }

@@ -22,9 +22,11 @@ package enum ImportProblem: String, Error, Sendable, Hashable, CaseIterable {
     case secondFactorWithoutEmail = "Second factor account requires email to be presented."
     case secondFactorWithoutVerifiedEmail = "Second factor account requires email to be verified."
     case secondFactorNotSupported = "Second factor not supported."
+    case appNotSupported = "Importing TOTP MFA is not supported."
     case invalidSecondFactorNumber = "Phone number format is invalid."
     case enrollmentTwice = "Enrollment id already exists."
     case invalidEnrollment = "Enrollment id is invalid."
+    case invalidHash = "passwordHash or salt does not fit hashAlgorithm"
     case invalidPassword = "password is empty or too long"
     case passwordNotHashed = "password could not be hashed"
 

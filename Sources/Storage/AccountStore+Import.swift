@@ -4,67 +4,232 @@ import Postgres
 package import Projects
 package import struct Foundation.Date
 
+/// An account as it was elsewhere.
+package struct ImportedAccount: Sendable {
+    package var account: Account
+    package var password: StoredPassword?
+
+    package init(account: Account, password: StoredPassword?) {
+        self.account = account
+        self.password = password
+    }
+}
+
 extension AccountStore {
-    /// Writes an account as it was elsewhere, with everything that it holds, in one statement: whole or not at all.
+    /// Writes accounts as they were elsewhere, with everything that they hold: each whole or not at all, by itself.
     ///
-    /// - Returns: which claim somebody else holds, nil when the account was written.
-    package func importAccount(
-        _ account: Account,
-        password: StoredPassword?,
+    /// All of them are one statement. When another account holds what one of them claims, or somebody else is at the same
+    /// accounts, each half is tried by itself, down to the one; of two that want the same, the first has it.
+    ///
+    /// - Parameter replaces: an account that has the id is deleted first, with its sessions and codes; else the new one
+    ///   is refused.
+    /// - Returns: by their index, which claims of accounts that were not written others hold.
+    package func importAccounts(
+        _ accounts: [ImportedAccount],
+        replaces: Bool,
         in scope: Scope,
         now: Date
-    ) async throws -> ClaimConflict? {
-        let target: SQL = """
-            INSERT INTO accounts (project, account, tenant, methods, valid_since, disabled, email, email_original,
-                email_verified, email_link, initial_email, phone_number, display_name, photo_url, screen_name, language,
-                time_zone, date_of_birth, custom_attributes, custom_auth, password_hash, password_salt,
-                password_parameters, password_updated_at, second_factors, created_at)
-            VALUES (\(scope.project.rawValue), \(account.id.rawValue), \(scope.tenant.rawValue),
-                \(account.methodNames), \(account.validSince), \(account.disabled), \(account.email?.canonical),
-                \(account.email?.original), \(account.emailVerified), \(account.emailLinkSignIn),
-                \(account.initialEmail), \(account.phoneNumber), \(account.displayName), \(account.photoURL),
-                \(account.screenName), \(account.language), \(account.timeZone), \(account.dateOfBirth),
-                \(account.customAttributes), \(account.customAuth), \(password?.hash.hash), \(password?.hash.salt),
-                \(password?.parameters), \(account.passwordUpdatedAt),
-                \(try SecondFactorColumn.text(of: account.secondFactors)), \(account.createdAt))
-            RETURNING account
-            """
-        var parts: [SQL] = []
-        if let email = account.email { parts.append(claimEmail(email, scope)) }
-        if let phone = account.phoneNumber { parts.append(claimPhone(phone, scope)) }
-        if !account.linked.isEmpty { parts += importLinked(account.linked, scope, now: now) }
-        if account.lastSignInAt != nil || account.lastRefreshAt != nil {
-            parts.append(
-                """
-                INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-                SELECT \(scope.project.rawValue), account, \(account.lastSignInAt), \(account.lastRefreshAt) FROM target
-                """
-            )
+    ) async throws -> [Int: ClaimConflict] {
+        var conflicts: [Int: ClaimConflict] = [:]
+        // The next one is the last.
+        var waiting = accounts.isEmpty ? [] : [accounts.indices]
+        while let range = waiting.popLast() {
+            do {
+                let conflict = try await claiming {
+                    try await write(Array(accounts[range]), replaces: replaces, scope, now: now)
+                }
+                guard let conflict else { continue }
+                if range.count == 1 { conflicts[range.lowerBound] = conflict }
+            } catch let error as PostgresError where error.isRetryable && range.count > 1 {}
+            if range.count > 1 {
+                let middle = range.lowerBound + range.count / 2
+                waiting += [middle..<range.upperBound, range.lowerBound..<middle]
+            }
         }
-        return try await claiming { _ = try await write(target: target, parts: parts) }
+        return conflicts
+    }
+
+    private func write(_ accounts: [ImportedAccount], replaces: Bool, _ scope: Scope, now: Date) async throws {
+        guard replaces else {
+            try await database.execute(try insertion(of: accounts, after: [:], scope, now: now))
+            return
+        }
+        try await database.transaction { transaction in
+            let versions = try await clear(accounts.map(\.account.id.rawValue), scope, now: now, transaction)
+            try await transaction.execute(try insertion(of: accounts, after: versions, scope, now: now))
+        }
+    }
+
+    /// Deletes those of the accounts that exist, under their locks.
+    ///
+    /// - Returns: their versions, after which those of their successors come: nobody who decided on an old account may
+    ///   take the new one for it.
+    private func clear(
+        _ accounts: [String],
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws -> [String: Int64] {
+        let found = try await transaction.query(
+            """
+            SELECT account, version, email, phone_number FROM accounts
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = ANY(\(accounts)::text[])
+            ORDER BY account FOR UPDATE
+            """
+        ) { row -> (account: String, version: Int64, email: String?, phoneNumber: String?) in
+            (try row.next(), try row.next(), try row.next(), try row.next())
+        }
+        guard !found.isEmpty else { return [:] }
+        let emails = found.compactMap(\.email)
+        try await transaction.execute(
+            """
+            WITH target AS (
+                DELETE FROM accounts
+                WHERE project = \(scope.project.rawValue) AND account = ANY(\(found.map(\.account))::text[])
+                RETURNING account
+            ), linked AS (
+                DELETE FROM linked_credentials l USING target t
+                WHERE l.project = \(scope.project.rawValue) AND l.account = t.account
+                RETURNING l.provider, l.subject
+            ), subjects AS (
+                DELETE FROM credential_subjects c USING linked l
+                WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
+                    AND c.provider = l.provider AND c.subject = l.subject
+            ), names AS (
+                DELETE FROM kept_names k USING linked l
+                WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
+                    AND k.provider = l.provider AND k.subject = l.subject
+            ), emails AS (
+                DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND email_key = ANY(\(emails)::text[])
+            ), phones AS (
+                DELETE FROM account_phones WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue)
+                    AND phone_number = ANY(\(found.compactMap(\.phoneNumber))::text[])
+            ), activity AS (
+                DELETE FROM account_activity v USING target t
+                WHERE v.project = \(scope.project.rawValue) AND v.account = t.account
+            ), detached AS (
+                DELETE FROM detached_credentials d USING target t
+                WHERE d.project = \(scope.project.rawValue) AND d.account = t.account
+            ), codes AS (
+                DELETE FROM verification_codes c USING target t
+                WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
+                    AND c.purpose <> \(VerificationPurpose.signIn.rawValue) AND c.owner = t.account
+            ), mails AS (
+                \(sql: OOBCodeStore.voiding(OOBCodeType.allCases, of: found.map(\.account), signIn: emails, scope))
+            )
+            UPDATE sessions s SET revoked_at = \(now) FROM target t
+            WHERE s.project = \(scope.project.rawValue) AND s.account = t.account AND s.revoked_at IS NULL
+            """
+        )
+        return Dictionary(found.map { ($0.account, $0.version) }) { first, _ in first }
+    }
+
+    /// One statement, whose rows come in one order, so that two uploads wait for one another instead of both for each.
+    ///
+    /// The accounts are its main part, which PostgreSQL runs first: an id that is taken is what it says first.
+    /// - Parameter versions: of accounts that were there before, by their ids.
+    private func insertion(
+        of imported: [ImportedAccount],
+        after versions: [String: Int64],
+        _ scope: Scope,
+        now: Date
+    ) throws -> SQL {
+        let imported = imported.sorted { $0.account.id.rawValue < $1.account.id.rawValue }
+        let accounts = imported.map(\.account)
+        let seconds = Int64(now.timeIntervalSince1970)
+        let factors = try accounts.map { try SecondFactorColumn.text(of: $0.secondFactors) }
+        // Whoever held an ID token of the old account is told that it is revoked.
+        let validSince = accounts.map { account in
+            versions[account.id.rawValue] == nil ? account.validSince : max(account.validSince, seconds)
+        }
+        let withEmail = accounts.filter { $0.email != nil }
+            .sorted { $0.email?.canonical ?? "" < $1.email?.canonical ?? "" }
+        let withPhone = accounts.filter { $0.phoneNumber != nil }
+            .sorted { $0.phoneNumber ?? "" < $1.phoneNumber ?? "" }
+        let active = accounts.filter { $0.lastSignInAt != nil || $0.lastRefreshAt != nil }
+        return """
+            WITH emails AS (
+                INSERT INTO account_emails (project, tenant, email_key, account)
+                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.email, n.account
+                FROM unnest(\(withEmail.compactMap(\.email?.canonical))::text[],
+                    \(withEmail.map(\.id.rawValue))::text[]) n (email, account)
+            ), phones AS (
+                INSERT INTO account_phones (project, tenant, phone_number, account)
+                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.phone_number, n.account
+                FROM unnest(\(withPhone.compactMap(\.phoneNumber))::text[],
+                    \(withPhone.map(\.id.rawValue))::text[]) n (phone_number, account)
+            ), activity AS (
+                INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
+                SELECT \(scope.project.rawValue), n.account, n.last_sign_in_at, n.last_refresh_at
+                FROM unnest(\(active.map(\.id.rawValue))::text[], \(active.map(\.lastSignInAt))::timestamptz[],
+                    \(active.map(\.lastRefreshAt))::timestamptz[]) n (account, last_sign_in_at, last_refresh_at)
+            ), \(sql: linkedInsertion(of: accounts, scope, now: now))
+            INSERT INTO accounts (project, tenant, account, version, methods, valid_since, disabled, email,
+                email_original, email_verified, email_link, initial_email, phone_number, display_name, photo_url,
+                screen_name, language, time_zone, date_of_birth, custom_attributes, custom_auth, password_hash,
+                password_salt, password_parameters, password_updated_at, second_factors, created_at)
+            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.version, n.methods::text[],
+                n.valid_since, n.disabled, n.email, n.email_original, n.email_verified, n.email_link,
+                n.initial_email, n.phone_number, n.display_name, n.photo_url, n.screen_name, n.language,
+                n.time_zone, n.date_of_birth, n.custom_attributes, n.custom_auth, n.password_hash,
+                n.password_salt, n.password_parameters, n.password_updated_at, n.second_factors, n.created_at
+            FROM unnest(\(accounts.map(\.id.rawValue))::text[],
+                \(accounts.map { (versions[$0.id.rawValue] ?? 0) + 1 })::bigint[],
+                \(accounts.map { Self.arrayText($0.methodNames) })::text[], \(validSince)::bigint[],
+                \(accounts.map(\.disabled))::boolean[], \(accounts.map(\.email?.canonical))::text[],
+                \(accounts.map(\.email?.original))::text[], \(accounts.map(\.emailVerified))::boolean[],
+                \(accounts.map(\.emailLinkSignIn))::boolean[], \(accounts.map(\.initialEmail))::text[],
+                \(accounts.map(\.phoneNumber))::text[], \(accounts.map(\.displayName))::text[],
+                \(accounts.map(\.photoURL))::text[], \(accounts.map(\.screenName))::text[],
+                \(accounts.map(\.language))::text[], \(accounts.map(\.timeZone))::text[],
+                \(accounts.map(\.dateOfBirth))::text[], \(accounts.map(\.customAttributes))::text[],
+                \(accounts.map(\.customAuth))::boolean[], \(imported.map(\.password?.hash.hash))::bytea[],
+                \(imported.map(\.password?.hash.salt))::bytea[], \(imported.map(\.password?.parameters))::text[],
+                \(accounts.map(\.passwordUpdatedAt))::timestamptz[], \(factors)::text[],
+                \(accounts.map(\.createdAt))::timestamptz[])
+                n (account, version, methods, valid_since, disabled, email, email_original, email_verified,
+                    email_link, initial_email, phone_number, display_name, photo_url, screen_name, language,
+                    time_zone, date_of_birth, custom_attributes, custom_auth, password_hash, password_salt,
+                    password_parameters, password_updated_at, second_factors, created_at)
+            """
     }
 
     /// Of which issuer the subjects are is not known here: the first sign-in of each says.
-    private func importLinked(_ linked: [LinkedCredential], _ scope: Scope, now: Date) -> [SQL] {
-        let providers = linked.map(\.provider.rawValue)
-        let subjects = linked.map(\.subject)
-        return [
+    private func linkedInsertion(of accounts: [Account], _ scope: Scope, now: Date) -> SQL {
+        let linked = accounts.flatMap { account in account.linked.map { (account: account.id.rawValue, $0) } }
+            .sorted { ($0.1.provider.rawValue, $0.1.subject) < ($1.1.provider.rawValue, $1.1.subject) }
+        let owners = linked.map(\.account)
+        let credentials = linked.map(\.1)
+        let providers = credentials.map(\.provider.rawValue)
+        let subjects = credentials.map(\.subject)
+        return """
+            subjects AS (
+                INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
+                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.provider, n.subject, n.account, ''
+                FROM unnest(\(providers)::text[], \(subjects)::text[], \(owners)::text[])
+                    n (provider, subject, account)
+            ), linked AS (
+                INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
+                    photo_url, screen_name, linked_at, updated_at)
+                SELECT \(scope.project.rawValue), n.account, n.provider, \(scope.tenant.rawValue), n.subject,
+                    nullif(n.email, ''), nullif(n.display_name, ''), nullif(n.photo_url, ''),
+                    nullif(n.screen_name, ''), \(now), \(now)
+                FROM unnest(\(owners)::text[], \(providers)::text[], \(subjects)::text[],
+                    \(credentials.map(\.email))::text[], \(credentials.map(\.displayName))::text[],
+                    \(credentials.map(\.photoURL))::text[], \(credentials.map(\.screenName))::text[])
+                    n (account, provider, subject, email, display_name, photo_url, screen_name)
+            )
             """
-            INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
-            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.provider, n.subject, t.account, ''
-            FROM target t, unnest(\(providers)::text[], \(subjects)::text[]) n (provider, subject)
-            """,
-            """
-            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
-                photo_url, screen_name, linked_at, updated_at)
-            SELECT \(scope.project.rawValue), t.account, n.provider, \(scope.tenant.rawValue), n.subject,
-                nullif(n.email, ''), nullif(n.display_name, ''), nullif(n.photo_url, ''), nullif(n.screen_name, ''),
-                \(now), \(now)
-            FROM target t, unnest(\(providers)::text[], \(subjects)::text[], \(linked.map { $0.email ?? "" })::text[],
-                \(linked.map { $0.displayName ?? "" })::text[], \(linked.map { $0.photoURL ?? "" })::text[],
-                \(linked.map { $0.screenName ?? "" })::text[])
-                n (provider, subject, email, display_name, photo_url, screen_name)
-            """,
-        ]
+    }
+
+    /// An array of texts as the server reads it, for an array of arrays has no rows of unequal length.
+    private static func arrayText(_ texts: [String]) -> String {
+        let quoted = texts.map { text in
+            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        }
+        return "{" + quoted.joined(separator: ",") + "}"
     }
 }

@@ -14,7 +14,7 @@ package final class Call: Sendable {
     /// ``query`` as it came.
     package let rawQuery: String
     package let headers: HTTPFields
-    /// At most ``Request/maximumBody`` bytes.
+    /// At most ``Route/bodyLimit`` bytes.
     package let body: ByteBuffer
     package let device: Device
     package let logger: Logger

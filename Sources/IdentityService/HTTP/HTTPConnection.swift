@@ -105,9 +105,12 @@ final class HTTPConnection: ChannelDuplexHandler {
         case (.body(let part), .reading(let head, var body, var refusal)) where refusal == nil:
             // Free for the append below, which would copy what two hold.
             state = .idle
-            if body.readableBytes + part.readableBytes > Request.maximumBody {
-                refusal = .tooLarge
-            } else if !load.hold(part.readableBytes) {
+            let size = body.readableBytes + part.readableBytes
+            // Most bodies are too small to ask the route.
+            let limit = size > Request.maximumBody ? responder.bodyLimit(of: head) : Request.maximumBody
+            if size > limit {
+                refusal = .tooLarge(limit)
+            } else if !load.hold(part.readableBytes, after: held) {
                 refusal = .unavailable(cause: "bodies")
             } else {
                 held += part.readableBytes
@@ -246,6 +249,16 @@ final class HTTPConnection: ChannelDuplexHandler {
         case .idle, .reading, .closed: close(context)
         case .answering(let task): task.cancel()
         }
+    }
+}
+
+extension ServiceResponder {
+    fileprivate func bodyLimit(of head: HTTPRequestHead) -> Int {
+        let path = head.uri.prefix { $0 != "?" }
+        guard case .route(let route, _) = table.match(head.fieldMethod, String(path)) else {
+            return Request.maximumBody
+        }
+        return route.bodyLimit
     }
 }
 

@@ -9,14 +9,14 @@ package struct Request: Sendable {
     /// What stands behind the target's `?`; empty without one.
     package var query: String
     package var headers: HTTPFields
-    /// At most ``maximumBody`` bytes; empty for methods that have none here: a body of `GET` or `DELETE` is ignored.
+    /// At most as many bytes as the route takes; empty for methods that have none here: a body of `GET` or `DELETE` is ignored.
     package var body: ByteBuffer
     /// Who sent it; nil for a socket without addresses.
     package var peer: NetworkAddress?
     /// Why it is not to be answered otherwise: a body that was not kept, or a server that has no room.
     package var refusal: WireError?
 
-    /// 1 MiB.
+    /// Of routes that ask for no more: 1 MiB.
     package static let maximumBody = 1 << 20
 
     /// - Parameter target: of the request line (RFC 9112 §3.2), `/v1/token?key=k`.

@@ -10,6 +10,8 @@ package struct Route: Sendable {
     /// The v3 method of the same operation, under `/identitytoolkit/v3/relyingparty/`.
     package var legacy: String?
     package var envelope: ErrorEnvelope
+    /// How many bytes of body it takes.
+    package var bodyLimit: Int
     package var access: Access
     /// Of all its requests, under whichever path.
     let meter = RouteMeter()
@@ -20,6 +22,7 @@ package struct Route: Sendable {
         on host: Host = .identityToolkit,
         legacy: String? = nil,
         errors envelope: ErrorEnvelope = .accounts,
+        bodyLimit: Int = Request.maximumBody,
         _ access: Access
     ) {
         self.method = method
@@ -27,6 +30,7 @@ package struct Route: Sendable {
         self.host = host
         self.legacy = legacy
         self.envelope = envelope
+        self.bodyLimit = bodyLimit
         self.access = access
     }
 

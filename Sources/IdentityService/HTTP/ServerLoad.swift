@@ -6,6 +6,7 @@ final class ServerLoad: Sendable {
     private let openConnections = Atomic(0)
     private let requests = Atomic(0)
     private let bodyBytes = Atomic(0)
+    private let largeBodyBytes = Atomic(0)
     private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
     let date = HTTPDate()
 
@@ -41,12 +42,26 @@ final class ServerLoad: Sendable {
     func end() { requests.subtract(1, ordering: .relaxed) }
 
     /// Counts bytes of a body that is being read.
+    ///
+    /// What bodies have beyond ``Request/maximumBody`` takes half of the room at most: the few requests that may be
+    /// that large keep no other one out.
+    /// - Parameter held: how many of the body are counted already.
     /// - Returns: whether there is room for them; if not, they are not counted.
-    func hold(_ bytes: Int) -> Bool {
-        guard bodyBytes.add(bytes, ordering: .relaxed).newValue > limits.bodyBytes else { return true }
-        release(bytes)
+    func hold(_ bytes: Int, after held: Int) -> Bool {
+        let large = Self.large(held + bytes) - Self.large(held)
+        let all = bodyBytes.add(bytes, ordering: .relaxed).newValue
+        let allLarge = largeBodyBytes.add(large, ordering: .relaxed).newValue
+        if all <= limits.bodyBytes, allLarge <= limits.bodyBytes / 2 { return true }
+        bodyBytes.subtract(bytes, ordering: .relaxed)
+        largeBodyBytes.subtract(large, ordering: .relaxed)
         return false
     }
 
-    func release(_ bytes: Int) { bodyBytes.subtract(bytes, ordering: .relaxed) }
+    /// Gives up all that one body held.
+    func release(_ held: Int) {
+        bodyBytes.subtract(held, ordering: .relaxed)
+        largeBodyBytes.subtract(Self.large(held), ordering: .relaxed)
+    }
+
+    private static func large(_ bytes: Int) -> Int { max(0, bytes - Request.maximumBody) }
 }

@@ -50,7 +50,7 @@ struct HandlerRoutes {
 
     private func post(_ call: Call) async throws -> Response {
         try await page(call) { context in
-            guard call.body.readableBytes <= Self.maximumForm else { throw WireError.tooLarge }
+            guard call.body.readableBytes <= Self.maximumForm else { throw WireError.tooLarge(Self.maximumForm) }
             let text = String(buffer: call.body)
             guard let form = QueryItems(text) else { throw HandlerError.unknownFlow }
             guard let state = try form.value("state"), !state.isEmpty else { throw HandlerError.unknownFlow }

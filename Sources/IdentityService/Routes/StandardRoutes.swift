@@ -47,6 +47,7 @@ extension RouteTable {
             + ProviderGrantRoutes(accounts: accounts).routes
             + NotificationRoutes(accounts: accounts, projectNamed: projectNamed, publicURL: publicURL).routes
             + admin.routes
+            + UploadAccountsRoute(importAccounts: accounts.importAccounts).routes
             + ProjectRoutes().routes
             + SettingsRoutes(configuration: configuration).routes
             + ProviderRoutes(

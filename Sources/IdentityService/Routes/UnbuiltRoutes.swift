@@ -12,7 +12,7 @@ enum UnbuiltRoutes {
         }
 
     private static let project: [Route] =
-        ["accounts:batchCreate", "accounts:query"]
+        ["accounts:query"]
         .map { Route(.post, "/v1/projects/{project}/\($0)", .unbuilt) }
         + [
             Route(.post, "/v1/projects/{project}/tenants/{tenant}:createSessionCookie", .unbuilt),

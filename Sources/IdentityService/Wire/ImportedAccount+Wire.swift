@@ -34,10 +34,11 @@ extension ImportAccounts.Entry {
             let id = ProviderID(try provider.string("providerId") ?? "")
             // These two follow from the account's own members.
             guard id != .password, id != .phone else { continue }
+            let federatedID = try provider.string("federatedId")
             linked.append(
                 LinkedCredential(
                     provider: id,
-                    subject: try provider.string("rawId") ?? "",
+                    subject: try provider.string("rawId") ?? federatedID ?? "",
                     email: try provider.string("email"),
                     displayName: try provider.string("displayName"),
                     photoURL: try provider.string("photoUrl"),
@@ -51,6 +52,7 @@ extension ImportAccounts.Entry {
             factor.displayName = try enrollment.string("displayName")
             factor.phoneNumber = try enrollment.string("phoneInfo")
             factor.enrolledAt = try enrollment.timestamp("enrolledAt")
+            factor.isApp = try enrollment.has("totpInfo")
             secondFactors.append(factor)
         }
     }

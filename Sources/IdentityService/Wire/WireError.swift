@@ -73,11 +73,9 @@ package struct WireError: Error, Sendable, Hashable {
         return error
     }
 
-    package static let tooLarge = status(
-        .contentTooLarge,
-        "INVALID_ARGUMENT",
-        "Request payload size exceeds the limit: \(Request.maximumBody) bytes."
-    )
+    package static func tooLarge(_ limit: Int) -> WireError {
+        status(.contentTooLarge, "INVALID_ARGUMENT", "Request payload size exceeds the limit: \(limit) bytes.")
+    }
 
     package static let notFound = status(.notFound, "NOT_FOUND", "Requested entity was not found.")
 

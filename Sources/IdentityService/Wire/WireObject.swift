@@ -1,5 +1,6 @@
-package import StrictJSON
 package import Foundation
+import Secrets
+package import StrictJSON
 
 /// A JSON object of a request, read member by member with the rules of protobuf's JSON.
 ///
@@ -49,6 +50,23 @@ package struct WireObject: Sendable {
             }
         guard let number else { throw mismatch(name, "TYPE_INT64", value) }
         return number
+    }
+
+    /// Base64 in either alphabet, padded or not.
+    ///
+    /// What is none is not repeated in the error: it may be a key or a hash.
+    package func bytes(_ name: String) throws(WireError) -> [UInt8]? {
+        guard let value = try value(name) else { return nil }
+        var digits: [UInt8] = []
+        if case .string(let text) = value {
+            digits = text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? 0x5f : $0 }
+            for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
+        }
+        guard case .string = value, let bytes = Base64URL.decode(digits[...]) else {
+            let field = join(name)
+            throw .invalidRequest("Invalid value at '\(field)' (TYPE_BYTES), Base64 decoding failed", field: field)
+        }
+        return bytes
     }
 
     /// Milliseconds since 1970, until the year 9999.

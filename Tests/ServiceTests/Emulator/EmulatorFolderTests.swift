@@ -241,7 +241,7 @@ struct EmulatorFolderTests {
             (#"{"localId":"mfa","mfaInfo":[{"phoneInfo":"+15555550103"}]}"#, "requires email to be presented"),
             (
                 #"{"localId":"totp","email":"t@example.com","emailVerified":true,"mfaInfo":[{"totpInfo":{}}]}"#,
-                "Second factor not supported"
+                "Importing TOTP MFA is not supported"
             ),
             (#"{"localId":"hash","email":"h@example.com","passwordHash":"c2NyeXB0","salt":"x"}"#, "not the emulator's"),
             (

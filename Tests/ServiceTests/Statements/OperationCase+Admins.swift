@@ -9,6 +9,9 @@ extension OperationCase {
         admin("adminBatchDelete, one account", "accounts:batchDelete", ["localIds": ["ada"], "force": true]),
         admin("adminSendOobCode", "accounts:sendOobCode", ["requestType": "VERIFY_EMAIL", "email": .string(ada)]),
         admin("adminBatchGet", "accounts:batchGet"),
+        upload("adminBatchCreate, new accounts", ["grace", "alan"]),
+        upload("adminBatchCreate, known accounts", ["ada", "alan"]),
+        upload("adminBatchCreate, without allowOverwrite", ["grace", "alan"], ["allowOverwrite": false]),
         admin("adminSignOut", "accounts:signOut", ["localId": "ada"]),
         admin("adminListSessions", "accounts:listSessions", ["localId": "ada"]),
         admin("adminListDetachedCredentials", "accounts:listDetachedCredentials", ["localId": "ada"]),
@@ -37,6 +40,11 @@ extension OperationCase {
             try await world.update("ada", ["linkProviderUserInfo": ["providerId": "oidc.acme", "rawId": "R"]])
             return { try await world.service.admin(path, body) }
         }
+    }
+
+    private static func upload(_ name: String, _ ids: [String], _ members: JSON = [:]) -> OperationCase {
+        let users = ids.map { ImportedHash.md5.account($0, email: "\($0)@example.net") }
+        return admin(name, "accounts:batchCreate", ImportedHash.md5.upload(users).merging(members))
     }
 
     // MARK: Configuration

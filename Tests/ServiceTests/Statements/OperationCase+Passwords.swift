@@ -25,6 +25,10 @@ extension OperationCase {
             )
             return { try await world.service.signInWithPassword(ada) }
         },
+        OperationCase("signInWithPassword, an imported hash") { world in
+            _ = try await world.service.admin("accounts:batchCreate", ImportedHash.md5.upload())
+            return { try await world.service.signInWithPassword(ada, ImportedHash.md5.password) }
+        },
         OperationCase("signInWithCustomToken, the first one") { world in try await world.customToken(before: 0) },
         OperationCase("signInWithCustomToken, a later one") { world in try await world.customToken(before: 1) },
         OperationCase("signInWithCustomToken, a code of the sign-in page", { $0.signInPage = true }) { world in

@@ -1,0 +1,101 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Linking
+import Passwords
+import Projects
+import Secrets
+
+/// `accounts:batchCreate`: accounts as they were elsewhere, up to 1000 at a time.
+struct UploadAccountsRoute {
+    let importAccounts: ImportAccounts
+
+    var routes: [Route] {
+        let path = "/v1/projects/{project}/accounts:batchCreate"
+        return [Route(.post, path, bodyLimit: Self.maximumBody, .admin(.manageAccounts, upload))]
+    }
+
+    /// 16 MiB.
+    private static let maximumBody = 16 << 20
+    private static let maximumUsers = 1000
+
+    private func upload(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let users = try body.objects("users")
+        guard !users.isEmpty else { throw WireError("MISSING_USER_ACCOUNT") }
+        guard users.count <= Self.maximumUsers else {
+            throw WireError("INVALID_ARGUMENT", "users must not hold more than \(Self.maximumUsers) accounts.")
+        }
+        let replaces = try body.bool("allowOverwrite") ?? true
+        let origin = try Self.origin(body, call.project)
+        let now = importAccounts.now
+        let entries = try users.map { try Self.entry($0, origin, now) }
+        if try body.bool("sanityCheck") ?? false {
+            try Self.checkUniqueness(of: entries, emails: !call.project.settings.allowDuplicateEmails)
+        }
+        if !replaces {
+            let twice = Self.firstRepeated(entries.lazy.map { $0.localID ?? "" })
+            if let twice { throw WireError("DUPLICATE_LOCAL_ID", twice) }
+        }
+        let problems = try await importAccounts(entries, replaces: replaces, call.project, call.tenant)
+        return .json { json in
+            json.kind("UploadAccountResponse")
+            guard !problems.isEmpty else { return }
+            json.array("error") { json in
+                for (index, problem) in problems.sorted(by: { $0.key < $1.key }) {
+                    json.object { json in
+                        json.member("index", number: Int64(index))
+                        json.member("message", problem.rawValue)
+                    }
+                }
+            }
+        }
+    }
+
+    /// How the request's hashes were made; nil when it doesn't say.
+    private static func origin(_ body: WireObject, _ project: Project) throws -> PasswordHash.Origin? {
+        guard let (algorithm, key) = try PasswordAlgorithm.read(body) else { return nil }
+        do throws(PasswordParameterError) {
+            return try ImportAccounts.origin(algorithm, key: key, project)
+        } catch {
+            throw WireError("INVALID_HASH_PARAMETER", error.description)
+        }
+    }
+
+    private static func entry(
+        _ user: WireObject,
+        _ origin: PasswordHash.Origin?,
+        _ now: Date
+    ) throws -> ImportAccounts.Entry {
+        var entry = try ImportAccounts.Entry(user)
+        if let hash = try user.bytes("passwordHash"), !hash.isEmpty {
+            guard let origin else { throw WireError("MISSING_HASH_ALGORITHM") }
+            entry.password = .hash(PasswordHash(salt: try user.bytes("salt") ?? [], hash: hash, origin: origin))
+        } else if let password = try user.string("rawPassword"), !password.isEmpty {
+            entry.password = .plain(Secret(password))
+        }
+        if entry.password != nil { entry.passwordUpdatedAt = entry.passwordUpdatedAt ?? now }
+        // Tokens of an account that was there before are none of this one.
+        entry.validSince = entry.validSince ?? Int64(now.timeIntervalSince1970)
+        return entry
+    }
+
+    /// Of what is one account's alone, the upload must not name anything twice.
+    private static func checkUniqueness(of entries: [ImportAccounts.Entry], emails: Bool) throws(WireError) {
+        if emails, let email = firstRepeated(entries.lazy.compactMap { $0.email?.lowercased() }) {
+            throw WireError("DUPLICATE_EMAIL", email)
+        }
+        var seen: Set<[String]> = []
+        for credential in entries.lazy.flatMap(\.linked) {
+            let (provider, subject) = (credential.provider.rawValue, credential.subject)
+            guard seen.insert([provider, subject]).inserted else {
+                throw WireError("DUPLICATE_RAW_ID", "Provider id(\(provider)), Raw id(\(subject))")
+            }
+        }
+    }
+
+    private static func firstRepeated(_ texts: some Sequence<String>) -> String? {
+        var seen: Set<String> = []
+        return texts.first { !seen.insert($0).inserted }
+    }
+}
