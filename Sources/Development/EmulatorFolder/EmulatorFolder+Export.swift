@@ -30,15 +30,13 @@ extension EmulatorFolder {
     package func export(_ project: Project, _ stores: Stores, _ accounts: AccountsService) async throws -> Int {
         try checkWritable()
         var users: [String] = []
-        var costs: [(id: String, parameters: ScryptParameters)] = []
+        var passwords: [(id: String, hash: PasswordHash)] = []
         var last: AccountID?
         while true {
             let page = try await accounts.admin.list(maxResults: 1000, after: last, project, .none)
             for listed in page {
                 users.append(try text(of: listed, project, accounts))
-                if let parameters = listed.password?.hash.parameters {
-                    costs.append((listed.account.id.rawValue, parameters))
-                }
+                if let hash = listed.password?.hash { passwords.append((listed.account.id.rawValue, hash)) }
             }
             guard page.count == 1000, let next = page.last?.account.id else { break }
             last = next
@@ -50,7 +48,7 @@ extension EmulatorFolder {
 
             """
         var files = [Self.accountsFile: download, Self.configFile: EmulatorRoutes.configText(of: project) + "\n"]
-        if let hashing = hashing(costs, project) { files[Self.hashFile] = hashing.text + "\n" }
+        if let hashing = hashing(passwords, project) { files[Self.hashFile] = hashing.text + "\n" }
         do { try write(files) } catch let error as EmulatorFolderError { throw error } catch {
             throw EmulatorFolderError(file: path, reason: "cannot be written: \(error.localizedDescription)")
         }
@@ -58,29 +56,44 @@ extension EmulatorFolder {
     }
 
     /// Nil when there are no passwords.
-    private func hashing(
-        _ costs: [(id: String, parameters: ScryptParameters)],
-        _ project: Project
-    ) -> HashConfiguration? {
+    private func hashing(_ passwords: [(id: String, hash: PasswordHash)], _ project: Project) -> HashConfiguration? {
+        guard !passwords.isEmpty else { return nil }
+        var costs: [(id: String, parameters: ScryptParameters)] = []
+        var imported: [PasswordConfiguration: [String]] = [:]
+        for (id, hash) in passwords {
+            switch hash.origin {
+            case .project(let parameters): costs.append((id, parameters))
+            case .imported(let configuration): imported[configuration, default: []].append(id)
+            }
+        }
         var counts: [ScryptParameters: Int] = [:]
         for cost in costs { counts[cost.parameters, default: 0] += 1 }
         // Of those that are as many, those that come first.
-        guard let most = counts.values.max(), let usual = costs.first(where: { counts[$0.parameters] == most }) else {
-            return nil
-        }
-        var hashing = HashConfiguration(signerKey: project.passwordSignerKey, parameters: usual.parameters)
-        for cost in costs where cost.parameters != usual.parameters { hashing.exceptions[cost.id] = cost.parameters }
+        let most = counts.values.max()
+        let usual = costs.first { counts[$0.parameters] == most }?.parameters ?? .standard
+        var hashing = HashConfiguration(signerKey: project.passwordSignerKey, parameters: usual)
+        for cost in costs where cost.parameters != usual { hashing.exceptions[cost.id] = cost.parameters }
+        hashing.imported = imported.map { configuration, accounts in
+            HashConfiguration.Imported(algorithm: configuration.algorithm, key: configuration.key, accounts: accounts)
+        }.sorted { $0.accounts[0] < $1.accounts[0] }
         return hashing
     }
 
-    /// As `accounts:batchGet` shows it, with the secrets of authenticator apps, which the emulator keeps readable.
+    /// As `accounts:batchGet` shows it, with the secrets of authenticator apps, which the emulator keeps readable, and with
+    /// hashes that came from elsewhere.
     private func text(of listed: ListedAccount, _ project: Project, _ accounts: AccountsService) throws -> String {
         var json = JSONWriter()
         json.object { $0.account(listed.account, for: .export(listed.password?.hash)) }
         let factors = listed.account.secondFactors
-        guard factors.contains(where: \.isTOTP), var user = try JSONValue(json.text).object,
-            case .array(var enrollments)? = user["mfaInfo"]
-        else { return json.text }
+        let imported = listed.password.map(\.hash).flatMap { $0.parameters == nil ? $0 : nil }
+        guard imported != nil || factors.contains(where: \.isTOTP), var user = try JSONValue(json.text).object else {
+            return json.text
+        }
+        if let imported {
+            user["passwordHash"] = .string(Base64URL.encode(imported.hash))
+            user["salt"] = .string(Base64URL.encode(imported.salt))
+        }
+        guard case .array(var enrollments)? = user["mfaInfo"] else { return JSONValue.object(user).jsonText }
         for (index, factor) in factors.enumerated() {
             guard case .object(var enrollment) = enrollments[index],
                 let secret = try accounts.admin.sharedSecret(of: factor, listed.account.id, project, .none)

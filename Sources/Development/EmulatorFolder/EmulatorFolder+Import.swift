@@ -53,7 +53,7 @@ extension EmulatorFolder {
         var entries: [(row: Row, entry: ImportAccounts.Entry)] = []
         for row in rows {
             do {
-                entries.append((row, try row.entry.get().with(row.password, keyFits: keyFits)))
+                entries.append((row, try row.entry.get().with(row.password, of: project, keyFits: keyFits)))
             } catch {
                 imported.refused.append(row.refusal(error.reason))
             }
@@ -113,6 +113,7 @@ private struct Row: Sendable {
 private enum ExportedPassword: Sendable {
     case plain(Secret)
     case hash(PasswordHash)
+    case imported(salt: [UInt8], hash: [UInt8], HashConfiguration.Imported)
 
     /// - Returns: nil for none.
     init?(_ user: WireObject, _ hashing: HashConfiguration?) throws {
@@ -129,19 +130,29 @@ private enum ExportedPassword: Sendable {
                     reason: "passwordHash is not the emulator's, and no \(EmulatorFolder.hashFile) says how it was made"
                 )
             }
-            guard let bytes = Base64URL.decode(hash.prefix { $0 != "=" }), bytes.count == 64,
+            let id = try user.string("localId") ?? ""
+            let imported = hashing.imported.first { $0.accounts.contains(id) }
+            guard let bytes = Base64URL.decode(hash.prefix { $0 != "=" }), imported != nil || bytes.count == 64,
                 let salt = Base64URL.decode((try user.string("salt") ?? "").prefix { $0 != "=" }), salt.count <= 64
             else {
                 throw RowError(reason: "passwordHash or salt is no hash as \(EmulatorFolder.hashFile) describes it")
             }
-            let own = hashing.exceptions[try user.string("localId") ?? ""]
-            self = .hash(PasswordHash(salt: salt, hash: bytes, parameters: own ?? hashing.parameters))
+            if let imported {
+                self = .imported(salt: salt, hash: bytes, imported)
+            } else {
+                let own = hashing.exceptions[id]
+                self = .hash(PasswordHash(salt: salt, hash: bytes, parameters: own ?? hashing.parameters))
+            }
         }
     }
 }
 
 extension ImportAccounts.Entry {
-    fileprivate func with(_ password: ExportedPassword?, keyFits: Bool) throws(RowError) -> ImportAccounts.Entry {
+    fileprivate func with(
+        _ password: ExportedPassword?,
+        of project: Project,
+        keyFits: Bool
+    ) throws(RowError) -> ImportAccounts.Entry {
         var entry = self
         switch password {
         case nil: break
@@ -151,6 +162,13 @@ extension ImportAccounts.Entry {
                 throw RowError(reason: "its password was hashed with another signer key than the project's")
             }
             entry.password = .hash(hash)
+        case .imported(let salt, let hash, let made):
+            do throws(PasswordParameterError) {
+                let origin = try ImportAccounts.origin(made.algorithm, key: made.key, project)
+                entry.password = .hash(PasswordHash(salt: salt, hash: hash, origin: origin))
+            } catch {
+                throw RowError(reason: "\(EmulatorFolder.hashFile): \(error)")
+            }
         }
         return entry
     }

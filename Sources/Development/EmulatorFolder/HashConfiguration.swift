@@ -4,13 +4,22 @@ import Passwords
 import Secrets
 import StrictJSON
 
-/// How the password hashes of an export were made: Firebase's scrypt, described as a project's `signIn.hashConfig` does.
+/// How the password hashes of an export were made: Firebase's scrypt, described as a project's `signIn.hashConfig` does,
+/// and for those that came from elsewhere whatever made them, as an upload describes it.
 struct HashConfiguration: Sendable, Hashable {
     /// Base64, 64 bytes.
     var signerKey: Secret
     var parameters: ScryptParameters
     /// Of accounts whose hashes cost more or less than the others', by their ids.
     var exceptions: [String: ScryptParameters] = [:]
+    /// Hashes that came from elsewhere, by the accounts that have them.
+    var imported: [Imported] = []
+
+    struct Imported: Sendable, Hashable {
+        var algorithm: PasswordAlgorithm
+        var key: [UInt8]
+        var accounts: [String]
+    }
 
     struct Unreadable: Error {}
 
@@ -27,6 +36,10 @@ struct HashConfiguration: Sendable, Hashable {
         for account in try members.objects("exceptions") {
             guard let id = try account.string("localId") else { throw Unreadable() }
             exceptions[id] = try Self.parameters(account)
+        }
+        for members in try members.objects("imported") {
+            guard let (algorithm, key) = try PasswordAlgorithm.read(members) else { throw Unreadable() }
+            imported.append(Imported(algorithm: algorithm, key: key, accounts: try members.strings("localIds")))
         }
     }
 
@@ -49,17 +62,34 @@ struct HashConfiguration: Sendable, Hashable {
             json.member("algorithm", "SCRYPT")
             json.member("signerKey", signerKey.reveal())
             Self.write(parameters, &json)
-            guard !exceptions.isEmpty else { return }
-            json.array("exceptions") { json in
-                for (id, parameters) in exceptions.sorted(by: { $0.key < $1.key }) {
-                    json.object { json in
-                        json.member("localId", id)
-                        Self.write(parameters, &json)
-                    }
+            writeExceptions(&json)
+            writeImported(&json)
+        }
+        return json.text
+    }
+
+    private func writeExceptions(_ json: inout JSONWriter) {
+        guard !exceptions.isEmpty else { return }
+        json.array("exceptions") { json in
+            for (id, parameters) in exceptions.sorted(by: { $0.key < $1.key }) {
+                json.object { json in
+                    json.member("localId", id)
+                    Self.write(parameters, &json)
                 }
             }
         }
-        return json.text
+    }
+
+    private func writeImported(_ json: inout JSONWriter) {
+        guard !imported.isEmpty else { return }
+        json.array("imported") { json in
+            for hashes in imported {
+                json.object { json in
+                    json.hashAlgorithm(hashes.algorithm, key: hashes.key)
+                    json.member("localIds", strings: hashes.accounts)
+                }
+            }
+        }
     }
 
     private static func write(_ parameters: ScryptParameters, _ json: inout JSONWriter) {

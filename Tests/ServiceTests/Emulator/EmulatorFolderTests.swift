@@ -101,6 +101,28 @@ struct EmulatorFolderTests {
         }
     }
 
+    @Test("hashes from elsewhere come through an export and an import, whatever made them")
+    func keepsImportedHashes() async throws {
+        let hashes = ImportedHash.all
+        try await withTemporaryFolder { folder in
+            try await run { service in
+                for (number, each) in hashes.enumerated() {
+                    let users = [each.account("user\(number)", email: "user\(number)@example.com")]
+                    #expect(try await service.admin("accounts:batchCreate", each.upload(users))["error"] == nil)
+                }
+                try await export(to: folder, service)
+            }
+            try await run { service in
+                let imported = try await bringIn(folder, service)
+                #expect(imported.accounts == hashes.count && imported.refused == [], "\(imported.refused)")
+                for (number, each) in hashes.enumerated() {
+                    let reply = try await service.signInWithPassword("user\(number)@example.com", each.password)
+                    #expect(reply.localID == "user\(number)", "\(each): \(reply)")
+                }
+            }
+        }
+    }
+
     @Test("an export of an import of an export is the same, byte by byte, and its passwords sign in")
     func isStable() async throws {
         try await withTemporaryFolder { folder in
