@@ -20,15 +20,6 @@ struct ProviderTokenTests {
 
     static let renewable = Kind.allCases.filter { $0.personality.refreshTokens != .never }
 
-    private func options(
-        _ personality: @escaping @Sendable (inout ProviderPersonality) -> Void = { _ in }
-    ) -> ProviderScene.Options {
-        var options = ProviderScene.Options()
-        options.definition = ["keepTokens": true]
-        options.personality = personality
-        return options
-    }
-
     // MARK: Handing out
 
     @Test(
@@ -36,7 +27,7 @@ struct ProviderTokenTests {
         arguments: Kind.allCases.filter { !$0.personality.lengthensTokens }
     )
     func renews(_ kind: Kind) async throws {
-        try await ProviderScene.run(kind, options()) { scene in
+        try await ProviderScene.run(kind, .keepingTokens()) { scene in
             let user = try await scene.signIn()
             let first = try await scene.providerToken(user.idToken)
             #expect(first.status == 200, "\(first)")
@@ -79,7 +70,7 @@ struct ProviderTokenTests {
 
     @Test("an admin gets the same token by the account's id", arguments: [Kind.oidc, .oauth2])
     func admin(_ kind: Kind) async throws {
-        try await ProviderScene.run(kind, options()) { scene in
+        try await ProviderScene.run(kind, .keepingTokens()) { scene in
             let user = try await scene.signIn()
             let request: JSON = ["localId": JSON(user.localID), "providerId": .string(kind.rawValue)]
             let reply = try await scene.service.admin("accounts:providerToken", request)
@@ -136,7 +127,7 @@ struct ProviderTokenTests {
 
     @Test("R-18: what is kept is encrypted, for its row alone", arguments: [Kind.oidc, .oauth2])
     func seals(_ kind: Kind) async throws {
-        try await ProviderScene.run(kind, options()) { scene in
+        try await ProviderScene.run(kind, .keepingTokens()) { scene in
             let user = try await scene.signIn([:], ["returnRefreshToken": true])
             let database = scene.service.stores.database
             let columns = try await database.query(
@@ -168,7 +159,7 @@ struct ProviderTokenTests {
 
     @Test("a refresh token that rotates is kept, and one that does not come again stays", arguments: [true, false])
     func rotation(_ rotates: Bool) async throws {
-        try await ProviderScene.run(.oauth2, options { $0.rotatesRefreshTokens = rotates }) { scene in
+        try await ProviderScene.run(.oauth2, .keepingTokens { $0.rotatesRefreshTokens = rotates }) { scene in
             let user = try await scene.signIn()
             for _ in 0..<3 {
                 scene.service.clock.advance(by: 3_600)
@@ -183,7 +174,7 @@ struct ProviderTokenTests {
 
     @Test("a sign-in that brings no refresh token leaves the old one good")
     func laterSignIn() async throws {
-        try await ProviderScene.run(.google, options()) { scene in
+        try await ProviderScene.run(.google, .keepingTokens()) { scene in
             let first = try await scene.signIn([:], ["returnRefreshToken": true])
             let refreshToken = try #require(first["oauthRefreshToken"]?.string)
             let second = try await scene.signIn([:], ["returnRefreshToken": true])
@@ -204,7 +195,7 @@ struct ProviderTokenTests {
         arguments: renewable
     )
     func consent(_ kind: Kind) async throws {
-        try await ProviderScene.run(kind, options()) { scene in
+        try await ProviderScene.run(kind, .keepingTokens()) { scene in
             let user = try await scene.signIn()
             scene.service.clock.advance(by: Double(kind.personality.accessTokenLifetime ?? 0))
             scene.tenant.revokeGrant(of: scene.ada)
@@ -230,7 +221,7 @@ struct ProviderTokenTests {
 
     @Test("R-17: without a refresh token the end of the access token asks for a new consent")
     func noRefreshToken() async throws {
-        try await ProviderScene.run(.oauth2, options { $0.refreshTokens = .never }) { scene in
+        try await ProviderScene.run(.oauth2, .keepingTokens { $0.refreshTokens = .never }) { scene in
             let user = try await scene.signIn()
             scene.service.clock.advance(by: 3_540)
             try await scene.providerToken(user.idToken).expectRefused("PROVIDER_CONSENT_REQUIRED")
@@ -255,7 +246,7 @@ struct ProviderTokenTests {
         ]
     )
     func outage(_ kind: Kind, _ test: FaultCase) async throws {
-        try await ProviderScene.run(kind, options()) { scene in
+        try await ProviderScene.run(kind, .keepingTokens()) { scene in
             let user = try await scene.signIn()
             scene.service.clock.advance(by: 3_590)
             scene.tenant.addFault(test.fault, at: .token)
@@ -267,153 +258,13 @@ struct ProviderTokenTests {
 
     @Test("an answer for another person is not taken")
     func otherPerson() async throws {
-        try await ProviderScene.run(.oidc, options()) { scene in
+        try await ProviderScene.run(.oidc, .keepingTokens()) { scene in
             let user = try await scene.signIn()
             let stranger = try scene.tenant.mintIDToken(for: scene.addGrace())
             scene.service.clock.advance(by: 3_590)
             scene.tenant.addFault(.members(set: ["id_token": .string(stranger)]), at: .token)
             let reply = try await scene.providerToken(user.idToken)
             #expect(reply.error == Messages.invalidAnswer, "\(reply)")
-        }
-    }
-
-    // MARK: Together
-
-    @Test("R-51: 100 callers on two nodes, a refresh token that is good once: one renewal, 100 good answers")
-    func together() async throws {
-        var options = TestService.Options()
-        options.outboundLimits.read = .seconds(60)
-        options.outboundLimits.total = .seconds(60)
-        try await TestService.runPair(options) { first, second in
-            var personality = ProviderPersonality.genericOIDC
-            personality.rotatesRefreshTokens = true
-            let tenant = try await TestProvider.tenant(personality)
-            tenant.addClient(redirects: .anyLocal)
-            tenant.everyLogin(tenant.addUser(TestUser("ada", email: "ada@example.com", name: "Ada")))
-            try await first.configure(tenant.configuration(as: "oidc.acme", overrides: ["keepTokens": true]))
-            try await second.stores.configuration.refresh()
-            let user = try await first.signIn(through: "oidc.acme")
-            for round in 1...2 {
-                // The second time with the token that the first renewal brought.
-                first.clock.advance(by: 3_590)
-                let session = try await first.refresh(user.refreshToken).idToken
-                let gate = TestGate()
-                tenant.addFault(.held(gate), at: .token)
-                let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
-                    for number in 0..<100 {
-                        let node = number.isMultiple(of: 2) ? first : second
-                        group.addTask { try await node.providerToken("oidc.acme", session) }
-                    }
-                    await gate.reached()
-                    try await waitUntil {
-                        [first, second].map(\.assembly.responder.requestsInFlight).reduce(0, +) == 100
-                    }
-                    // Nobody who waits holds a connection to the database.
-                    for node in [first, second] { #expect(try await node.lookUp(session).status == 200) }
-                    gate.open()
-                    return try await group.reduce(into: [Reply]()) { $0.append($1) }
-                }
-                #expect(replies.count == 100)
-                #expect(
-                    replies.allSatisfy { $0.status == 200 },
-                    "\(replies.first { $0.status != 200 }?.description ?? "")"
-                )
-                let tokens = Set(replies.map { $0["oauthAccessToken"]?.string })
-                #expect(tokens.count == 1)
-                #expect(tenant.requests(.token).count == 1 + round)
-                let profile = try await PlainHTTP.send(
-                    "GET",
-                    tenant.url(.userinfo) ?? "",
-                    headers: [("Authorization", "Bearer \(tokens.first.flatMap(\.self) ?? "")")]
-                )
-                #expect(profile.status == 200)
-            }
-            #expect(tenant.violations.isEmpty, "\(tenant.violations)")
-        }
-    }
-
-    /// Options with which everybody who waits is counted, and waits until `goOn` is.
-    private func options(counting waiting: Counter, until goOn: Counter) -> ProviderScene.Options {
-        var options = options()
-        options.service.pause = { _ in
-            waiting.increment()
-            try await waitUntil { goOn.value > 0 }
-        }
-        return options
-    }
-
-    @Test("who waited for a provider that is down does not ask it again")
-    func sharesAFailure() async throws {
-        let waiting = Counter()
-        let goOn = Counter()
-        try await ProviderScene.run(.oidc, options(counting: waiting, until: goOn)) { scene in
-            let user = try await scene.signIn()
-            scene.service.clock.advance(by: 3_590)
-            let gate = TestGate()
-            scene.tenant.addFault(.held(gate), at: .token)
-            scene.tenant.addFault(.status(503), at: .token)
-            let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
-                for _ in 0..<10 { group.addTask { try await scene.providerToken(user.idToken) } }
-                try await waitUntil { waiting.value == 9 }
-                gate.open()
-                var replies = [try #require(try await group.next())]
-                goOn.increment()
-                for try await reply in group { replies.append(reply) }
-                return replies
-            }
-            for reply in replies { reply.expectRefused(Messages.providerDown) }
-            #expect(scene.tenant.requests(.token).count == 2)
-            #expect(try await scene.providerToken(user.idToken).status == 200)
-        }
-    }
-
-    @Test("a node that died while it renewed is waited for until its lease ends")
-    func deadNode() async throws {
-        let waiting = Counter()
-        let goOn = Counter()
-        try await ProviderScene.run(.oidc, options(counting: waiting, until: goOn)) { scene in
-            let user = try await scene.signIn()
-            scene.service.clock.advance(by: 3_500)
-            let leased = try await scene.service.stores.database.execute(
-                """
-                UPDATE linked_credentials SET refresh_generation = refresh_generation + 1,
-                    refresh_leased_until = \(scene.service.clock.current.addingTimeInterval(60))
-                WHERE project = \(scene.service.project.id.rawValue)
-                """
-            )
-            #expect(leased == 1)
-            // A token that is good needs nobody to renew it.
-            #expect(try await scene.providerToken(user.idToken).status == 200)
-            scene.service.clock.advance(by: 59)
-            async let late = scene.providerToken(user.idToken)
-            try await waitUntil { waiting.value == 1 }
-            #expect(scene.tenant.requests(.token).count == 1)
-            scene.service.clock.advance(by: 1)
-            goOn.increment()
-            let reply = try await late
-            #expect(reply.status == 200, "\(reply)")
-            #expect(reply["oauthAccessToken"] != user["oauthAccessToken"])
-            #expect(scene.tenant.requests(.token).count == 2)
-        }
-    }
-
-    @Test("a caller that goes away does not take the provider's answer with it")
-    func cancelled() async throws {
-        try await ProviderScene.run(.oidc, options { $0.rotatesRefreshTokens = true }) { scene in
-            let user = try await scene.signIn()
-            scene.service.clock.advance(by: 3_590)
-            let gate = TestGate()
-            scene.tenant.addFault(.held(gate), at: .token)
-            let operation = scene.service.assembly.accounts.providerToken
-            let caller = Caller(project: scene.service.project)
-            let call = Task { try await operation(idToken: user.idToken, provider: "oidc.acme", caller) }
-            await gate.reached()
-            call.cancel()
-            gate.open()
-            _ = await call.result
-            let reply = try await scene.providerToken(user.idToken)
-            #expect(try await scene.profileStatus(with: reply["oauthAccessToken"]?.string) == 200, "\(reply)")
-            #expect(scene.tenant.requests(.token).count == 2)
         }
     }
 
@@ -424,7 +275,7 @@ struct ProviderTokenTests {
         arguments: [false, true]
     )
     func unlinks(_ deletes: Bool) async throws {
-        var options = options()
+        var options = ProviderScene.Options.keepingTokens()
         options.service.settings.keepLastSignInMethod = false
         options.service.settings.recentSignInSeconds = 0
         try await ProviderScene.run(.oidc, options) { scene in
@@ -446,23 +297,6 @@ struct ProviderTokenTests {
             let reply = try await late
             #expect(reply["oauthAccessToken"] == nil && reply.code == "INVALID_PROVIDER_ID", "\(reply)")
             #expect(try await scene.rows() == 0)
-        }
-    }
-
-    @Test("a sign-in while a token is renewed wins over the answer that comes late")
-    func signInWins() async throws {
-        try await ProviderScene.run(.oidc, options()) { scene in
-            let user = try await scene.signIn()
-            scene.service.clock.advance(by: 3_590)
-            let gate = TestGate()
-            scene.tenant.addFault(.held(gate), at: .token)
-            async let late = scene.providerToken(user.idToken)
-            await gate.reached()
-            let again = try await scene.signIn()
-            gate.open()
-            #expect(try await late["oauthAccessToken"] == again["oauthAccessToken"])
-            let token = try await scene.providerToken(again.idToken)
-            #expect(token["oauthAccessToken"] == again["oauthAccessToken"])
         }
     }
 
@@ -488,50 +322,5 @@ struct ProviderTokenTests {
                 try await node.providerToken("oauth.acme", user.idToken).expectRefused(Messages.providerOff)
             }
         }
-    }
-}
-
-extension TestService {
-    fileprivate func providerToken(_ provider: String, _ idToken: String?) async throws -> Reply {
-        try await call("accounts:providerToken", ["idToken": JSON(idToken), "providerId": .string(provider)])
-    }
-}
-
-extension ProviderScene {
-    func providerToken(_ idToken: String?) async throws -> Reply {
-        let reply = try await service.providerToken(kind.rawValue, idToken)
-        secrets.add(from: reply)
-        return reply
-    }
-
-    /// An ID token of the same session that is good now.
-    func session(_ user: Reply) async throws -> String? {
-        let reply = try await service.refresh(user.refreshToken)
-        secrets.add(from: reply)
-        return reply.idToken
-    }
-
-    /// What the provider's profile says to an access token.
-    fileprivate func profileStatus(with token: String?) async throws -> Int {
-        let scheme = kind == .feedly ? "OAuth" : "Bearer"
-        let headers = [("Authorization", "\(scheme) \(token ?? "")"), ("User-Agent", "tests")]
-        return try await PlainHTTP.send("GET", tenant.url(.userinfo) ?? "", headers: headers).status
-    }
-
-    /// How many columns of the linked credentials hold tokens.
-    fileprivate func keptColumns() async throws -> Int {
-        let counts = try await service.stores.database.query(
-            """
-            SELECT count(tokens) + count(refresh_token) FROM linked_credentials
-            WHERE project = \(service.project.id.rawValue)
-            """
-        ) { try $0.next(Int64.self) }
-        return Int(counts.first ?? -1)
-    }
-
-    fileprivate func rows() async throws -> Int {
-        try await service.stores.database.query(
-            "SELECT true FROM linked_credentials WHERE project = \(service.project.id.rawValue)"
-        ) { try $0.next(Bool.self) }.count
     }
 }
