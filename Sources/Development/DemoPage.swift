@@ -20,7 +20,8 @@ package struct DemoPage: Sendable {
 
     private static let emulator = ByteBuffer(
         string: #"""
-            {"authEmulator":{"ready":true,"docs":"https://firebase.google.com/docs/emulator-suite"}}
+            {"authEmulator":{"ready":true,"docs":"https://firebase.google.com/docs/emulator-suite",\#
+            "apiSpec":"/emulator/openapi.json"}}
             """#
     )
 

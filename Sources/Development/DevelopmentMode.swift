@@ -35,6 +35,7 @@ package enum DevelopmentMode {
         }
         options.additionalRoutes = routes(stores, project: project)
         options.routesOverAccounts = { routes(stores, project: project, over: $0) }
+        options.routesOverRoutes = { EmulatorDescription(of: $0).routes }
         return options
     }
 

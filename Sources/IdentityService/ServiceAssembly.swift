@@ -46,6 +46,8 @@ package struct ServiceAssembly: Sendable {
         package var additionalRoutes: [Route] = []
         /// More of them, over the use cases.
         package var routesOverAccounts: @Sendable (AccountsService) -> [Route] = { _ in [] }
+        /// More of them, over all others.
+        package var routesOverRoutes: @Sendable ([Route]) -> [Route] = { _ in [] }
         /// Reads a custom token that nobody signed.
         package var unsignedCustomToken: @Sendable (_ text: String) -> CustomToken? = { _ in nil }
         /// Makes ID tokens; nil signs them with the keys of the database.
@@ -136,8 +138,9 @@ package struct ServiceAssembly: Sendable {
             admins: options.admins(DatabaseAdmins(configuration: configuration)),
             now: now
         )
+        let served = options.development ? metrics.routes + api : api
         responder = ServiceResponder(
-            table: RouteTable(options.development ? metrics.routes + api : api),
+            table: RouteTable(served + options.routesOverRoutes(served)),
             gate: gate,
             limits: options.limits,
             load: load,

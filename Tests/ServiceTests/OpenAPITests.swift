@@ -29,6 +29,28 @@ struct OpenAPITests {
         #expect(document.operations.subtracting(served).isEmpty, "described, not served")
     }
 
+    @Test("has the operations and credentials that identity dev says of itself, as the emulator does")
+    func describesItself() async throws {
+        let fixture = try ServiceFixture(development: true)
+        let answer = try await fixture.client.call(.get, "/emulator/openapi.json")
+        let described = try JSON(parsing: Array(answer.body.utf8))
+        let operations = (described["paths"]?.object ?? [:]).flatMap { path, item in
+            (item.object ?? [:]).keys.filter { $0 != "parameters" }
+                .map { OpenAPIDocument.Operation(method: $0.uppercased(), path: path) }
+        }
+        let routes = fixture.assembly.responder.table.routes
+        let built = routes.filter { if case .unbuilt = $0.access { false } else { true } }
+        #expect(Set(operations) == Set(built.map(operation)))
+        let lookup = described["paths"]?["/v1/accounts:lookup"]?["post"]
+        #expect(lookup == ["security": [["apiKey": []], ["bearer": []]]])
+        let ofAdmins = described["paths"]?["/v1/projects/{project}/accounts:lookup"]
+        #expect(ofAdmins?["post"] == ["security": [["bearer": []]]])
+        #expect(ofAdmins?["parameters"]?.array?.map { $0["name"] } == ["project"])
+        let head =
+            "title: \(described["info"]?["title"]?.string ?? "")\n  version: \(described["info"]?["version"]?.string ?? "")\n"
+        #expect(try Repository.text("openapi.yaml").contains(head))
+    }
+
     @Test("names the paths of v3 and the prefixes of each route")
     func namesOtherPaths() {
         for route in routes {

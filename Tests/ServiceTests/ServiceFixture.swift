@@ -62,6 +62,7 @@ struct ServiceFixture: Sendable {
             additionalRoutes + (development ? DevelopmentMode.routes(stores, project: Self.project.id) : [])
         if development {
             options.routesOverAccounts = { DevelopmentMode.routes(stores, project: Self.project.id, over: $0) }
+            options.routesOverRoutes = { EmulatorDescription(of: $0).routes }
         }
         options.limits = limits
         assembly = ServiceAssembly(
