@@ -6,10 +6,19 @@ package import Projects
 
 /// The page that `identity dev` shows to browsers; tools that wait for Firebase's emulator get its JSON.
 package struct DemoPage: Sendable {
+    private let settings: @Sendable () -> ProjectSettings?
     private let providers: @Sendable () -> [ProviderConfiguration]
 
-    /// - Parameter providers: what the project has just now; those that are enabled become buttons.
-    package init(providers: @escaping @Sendable () -> [ProviderConfiguration]) { self.providers = providers }
+    /// - Parameters:
+    ///   - settings: of the project, just now.
+    ///   - providers: what the project has just now; those that are enabled become buttons.
+    package init(
+        settings: @escaping @Sendable () -> ProjectSettings?,
+        providers: @escaping @Sendable () -> [ProviderConfiguration]
+    ) {
+        self.settings = settings
+        self.providers = providers
+    }
 
     package var routes: [Route] {
         [
@@ -54,7 +63,9 @@ package struct DemoPage: Sendable {
     private static let html = String(decoding: PackageResources.demo_html, as: UTF8.self)
 
     private var page: ByteBuffer {
-        ByteBuffer(string: Self.html.replacing("<!-- providers -->", with: buttons.scriptText, maxReplacements: 1))
+        let offers: TestJSON = ["signInPage": .bool(settings()?.signInPage ?? false)]
+        let html = Self.html.replacing("<!-- providers -->", with: buttons.scriptText, maxReplacements: 1)
+        return ByteBuffer(string: html.replacing("<!-- offers -->", with: offers.scriptText, maxReplacements: 1))
     }
 
     /// `[{"id", "name"}]`: the demo's own in their order, then those that somebody added.

@@ -49,7 +49,10 @@ package enum DevelopmentMode {
 
     /// The demo page, the page of what happens, and the emulator's utility endpoints.
     package static func routes(_ stores: Stores, project: ProjectID) -> [Route] {
-        let page = DemoPage { stores.configuration.snapshot.providers(project: project) }
+        let page = DemoPage(
+            settings: { stores.configuration.snapshot.project(project)?.settings },
+            providers: { stores.configuration.snapshot.providers(project: project) }
+        )
         return page.routes + DevPage(stores: stores, project: project).routes + EmulatorRoutes(stores: stores).routes
     }
 

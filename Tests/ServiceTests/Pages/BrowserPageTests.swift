@@ -169,6 +169,40 @@ struct BrowserPageTests {
         }
     }
 
+    @Test("the demo page leads to the sign-in page where the project has one, and back with an account")
+    func demoSignInPage() async throws {
+        var options = TestService.Options()
+        options.development = true
+        options.settings = .development
+        options.settings.googleLoader = false
+        try await TestService.run(options) { service in
+            func offers() async throws -> String? {
+                let page = try await service.send("GET", "/", headers: [("Accept", "text/html")])
+                return page.text.firstMatch(of: #/<script id="offers" type="application/json">(.*?)</script>/#)
+                    .map { String($0.1) }
+            }
+            #expect(try await offers() == #"{"signInPage":false}"#)
+            let config: JSON = ["identity": ["signInPage": true]]
+            let path = "config?updateMask=identity.signInPage"
+            #expect(try await service.admin(path, config, method: "PATCH", version: "v2").status == 200)
+            #expect(try await offers() == #"{"signInPage":true}"#)
+            _ = try await service.signUp("ada@example.com")
+            let steps = [
+                Step(press: "#sign-in-page"), Step(fill: ["#email": "ada@example.com"]),
+                Step(fill: ["#password": "correct horse"]), Step(press: "button[value=signIn]"),
+                Step(heading: "ada@example.com"), Step(says: "Signed in on the sign-in page."),
+            ]
+            try await look(at: [
+                Visit(
+                    name: "demo-sign-in",
+                    url: service.baseURL + "/",
+                    variants: ["desktop", "phone-dark"],
+                    steps: steps
+                )
+            ])
+        }
+    }
+
     @Test("a project's colors, with text that can be read on them")
     func colors() async throws {
         for (name, accent, background) in [("light", "#ffcc00", "#ffe9f0"), ("dark", "#5b1a8b", "#0b3d2e")] {

@@ -42,14 +42,19 @@ struct BrowserSignInTests {
                 let google = try await TestProvider.tenant(.google)
                 google.addClient(redirects: .anyLocal)
                 try await service.configure(google.configuration(as: "google.com"))
+                let yahoo = try await TestProvider.tenant(.yahooJapan)
+                yahoo.addClient(redirects: .anyLocal)
+                yahoo.addUser(TestUser("ada", email: "ada@example.com", name: "Ada"))
+                let fragment: [String: TestJSON] = ["responseTypes": ["code id_token"]]
+                try await service.configure(yahoo.configuration(as: "oidc.yahoojp", overrides: fragment))
                 try await WebReceiver.run { app in
                     app.answer { request in
                         if request.path == "/late" { service.clock.advance(by: 3_601) }
                         return (200, "")
                     }
-                    let others = [github.issuer, google.issuer, app.baseURL].map { Self.origin($0) }
+                    let others = [github.issuer, google.issuer, yahoo.issuer, app.baseURL].map { Self.origin($0) }
                     try await body(World(service: service, github: github, app: app.baseURL, others: others))
-                    #expect(github.violations.isEmpty)
+                    #expect(github.violations.isEmpty && yahoo.violations.isEmpty)
                 }
             }
         }
@@ -227,6 +232,26 @@ struct BrowserSignInTests {
                         + [press, Step(heading: "This page is no longer good")],
                     ["phone"]
                 )
+            ])
+        }
+    }
+
+    @Test(
+        "a provider that answers in the fragment (Yahoo! JAPAN) leads back to the app, and asks for scripts without them"
+    )
+    func fragment() async throws {
+        try await run { world in
+            let there = [Step(press: "button[value='oidc.yahoojp']"), Step(press: "button.person")]
+            func visit(_ name: String, _ steps: [Step], _ variants: [String]) -> Visit {
+                Visit(name: name, url: page(world), variants: variants, steps: there + steps, others: world.others)
+            }
+            try await PagesInChromium.look(at: [
+                visit("page-fragment", [Step(arrives: world.app + "/back?signInCode=page_")], Self.scripted),
+                visit(
+                    "page-fragment-still",
+                    [Step(heading: "One moment …"), Step(says: "This page needs JavaScript.")],
+                    ["desktop-dark", "phone"]
+                ),
             ])
         }
     }
