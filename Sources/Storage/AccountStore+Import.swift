@@ -81,26 +81,14 @@ extension AccountStore {
             (try row.next(), try row.next(), try row.next(), try row.next())
         }
         guard !found.isEmpty else { return [:] }
+        let ids = found.map(\.account)
         let emails = found.compactMap(\.email)
-        try await transaction.execute(
+        let ownCodes = OOBCodeType.allCases.filter { $0 != .emailSignIn }.map(\.rawValue)
+        // By keys in lists: a join of a list with a table of which the server knows too little reads the list once for
+        // each row of the table.
+        let linked = try await transaction.query(
             """
-            WITH target AS (
-                DELETE FROM accounts
-                WHERE project = \(scope.project.rawValue) AND account = ANY(\(found.map(\.account))::text[])
-                RETURNING account
-            ), linked AS (
-                DELETE FROM linked_credentials l USING target t
-                WHERE l.project = \(scope.project.rawValue) AND l.account = t.account
-                RETURNING l.provider, l.subject
-            ), subjects AS (
-                DELETE FROM credential_subjects c USING linked l
-                WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
-                    AND c.provider = l.provider AND c.subject = l.subject
-            ), names AS (
-                DELETE FROM kept_names k USING linked l
-                WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
-                    AND k.provider = l.provider AND k.subject = l.subject
-            ), emails AS (
+            WITH emails AS (
                 DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND email_key = ANY(\(emails)::text[])
             ), phones AS (
@@ -108,22 +96,52 @@ extension AccountStore {
                     AND tenant = \(scope.tenant.rawValue)
                     AND phone_number = ANY(\(found.compactMap(\.phoneNumber))::text[])
             ), activity AS (
-                DELETE FROM account_activity v USING target t
-                WHERE v.project = \(scope.project.rawValue) AND v.account = t.account
+                DELETE FROM account_activity
+                WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
             ), detached AS (
-                DELETE FROM detached_credentials d USING target t
-                WHERE d.project = \(scope.project.rawValue) AND d.account = t.account
+                DELETE FROM detached_credentials
+                WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
             ), codes AS (
-                DELETE FROM verification_codes c USING target t
-                WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
-                    AND c.purpose <> \(VerificationPurpose.signIn.rawValue) AND c.owner = t.account
+                DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
+                    AND owner = ANY(\(ids)::text[])
             ), mails AS (
-                \(sql: OOBCodeStore.voiding(OOBCodeType.allCases, of: found.map(\.account), signIn: emails, scope))
+                DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND type = ANY(\(ownCodes)::text[])
+                    AND owner = ANY(\(ids)::text[])
+            ), links AS (
+                DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND type = \(OOBCodeType.emailSignIn.rawValue)
+                    AND owner = ANY(\(emails)::text[])
+            ), sessions AS (
+                UPDATE sessions SET revoked_at = \(now)
+                WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[]) AND revoked_at IS NULL
+            ), accounts AS (
+                DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
             )
-            UPDATE sessions s SET revoked_at = \(now) FROM target t
-            WHERE s.project = \(scope.project.rawValue) AND s.account = t.account AND s.revoked_at IS NULL
+            DELETE FROM linked_credentials
+            WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
+            RETURNING provider, subject
             """
-        )
+        ) { row in (provider: try row.next(String.self), subject: try row.next(String.self)) }
+        if !linked.isEmpty {
+            let providers = Array(Set(linked.map(\.provider)))
+            try await transaction.execute(
+                """
+                WITH names AS (
+                    DELETE FROM kept_names k
+                    USING unnest(\(linked.map(\.provider))::text[], \(linked.map(\.subject))::text[])
+                        l (provider, subject)
+                    WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
+                        AND k.provider = l.provider AND k.subject = l.subject
+                )
+                DELETE FROM credential_subjects
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND provider = ANY(\(providers)::text[]) AND subject = ANY(\(linked.map(\.subject))::text[])
+                    AND account = ANY(\(ids)::text[])
+                """
+            )
+        }
         return Dictionary(found.map { ($0.account, $0.version) }) { first, _ in first }
     }
 

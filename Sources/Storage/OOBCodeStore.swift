@@ -123,22 +123,11 @@ package struct OOBCodeStore: Sendable {
         signIn addresses: [String] = [],
         _ scope: Scope
     ) -> SQL {
-        voiding(types, of: [account], signIn: addresses, scope)
-    }
-
-    static func voiding(
-        _ types: some Sequence<OOBCodeType>,
-        of accounts: [String],
-        signIn addresses: [String],
-        _ scope: Scope
-    ) -> SQL {
         let own = types.filter { $0 != .emailSignIn }
-        let names =
-            accounts.flatMap { _ in own.map(\.rawValue) } + addresses.map { _ in OOBCodeType.emailSignIn.rawValue }
-        let owners = accounts.flatMap { account in own.map { _ in account } } + addresses
+        let names = own.map(\.rawValue) + addresses.map { _ in OOBCodeType.emailSignIn.rawValue }
         return """
             DELETE FROM oob_codes c
-            USING unnest(\(names)::text[], \(owners)::text[]) v (type, owner)
+            USING unnest(\(names)::text[], \(own.map { _ in account } + addresses)::text[]) v (type, owner)
             WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue) AND c.type = v.type
                 AND c.owner = v.owner
             """

@@ -94,7 +94,7 @@ struct ImportedPasswordTests {
         ),
     ]
 
-    /// RFC 6070; RFC 7914 §11. Those for SHA-512 are OpenSSL's.
+    /// RFC 6070; RFC 7914 §11; those for SHA-512 are OpenSSL's.
     private static let pbkdf2: [Case] = [
         sha1(1, "0c60c80f961f0e71f3a9b524af6012062fe037a6"), sha1(2, "ea6c014dc72d6f8ccd1ed92ace1d41f0d8de8957"),
         sha1(0, "0c60c80f961f0e71f3a9b524af6012062fe037a6"), sha1(4096, "4b007901b765489abead49d926f721d065a429c1"),
@@ -185,8 +185,9 @@ struct ImportedPasswordTests {
         ),
     ]
 
-    /// RFC 1321, FIPS 180-4; either order of "a" and "bc" is read once as "abc". MD5 also as Firebase takes it, in
-    /// hexadecimal.
+    /// RFC 1321, FIPS 180-4; either order of "a" and "bc" is read once as "abc".
+    ///
+    /// MD5 also as Firebase takes it, in hexadecimal.
     private static let digests: [Case] =
         [
             (.md5, 0, "900150983cd24fb0d6963f7d28e17f72"), (.md5, 1, "900150983cd24fb0d6963f7d28e17f72"),
