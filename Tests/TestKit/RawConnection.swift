@@ -10,11 +10,12 @@ package struct RawConnection: Sendable {
     /// Opens a connection for as long as `body` runs.
     package static func open<R: Sendable>(
         port: Int,
+        host: String = "127.0.0.1",
         _ body: @Sendable (RawConnection) async throws -> R
     ) async throws -> R {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
-            .connect(host: "127.0.0.1", port: port) { channel in
+            .connect(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
                         wrappingChannelSynchronously: channel,

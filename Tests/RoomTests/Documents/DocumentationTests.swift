@@ -18,7 +18,7 @@ struct DocumentationTests {
         #expect(documented.subtracting(tested).sorted() == [])
     }
 
-    @Test("only the dev command and the tests know the module of development")
+    @Test("T-D11: only the dev command and the tests know the module of development")
     func developmentStaysOutOfProduction() throws {
         let folders = ["Sources/IdentityCLI", "Sources/IdentityService", "Sources/Accounts", "Sources/Storage"]
         let importing = try folders.flatMap { folder in

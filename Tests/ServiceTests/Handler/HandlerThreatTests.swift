@@ -195,6 +195,28 @@ struct HandlerThreatTests {
         }
     }
 
+    @Test("T-B10: a name that came once is kept when the exchange fails, and one that is overlong is no name")
+    func nameThatComesOnce() async throws {
+        try await ProviderScene.runPages(.apple) { scene in
+            func comeBack(with user: String?) async throws -> OpenedPage {
+                let page = try await scene.open(scene.parameters())
+                var visit = try await scene.visit(page)
+                let fields = (visit.posted?.pairs ?? []).map { ($0.name, $0.value) }.filter { $0.0 != "user" }
+                visit.posted = FormFields(pairs: fields + (user.map { [("user", $0)] } ?? []))
+                return try await scene.comeBack(visit, cookie: page.cookie)
+            }
+            let name = #"{"name":{"firstName":"Ada"}}"#
+            scene.tenant.addFault(.status(500), at: .token)
+            let failed = try await scene.signIn(with: try await comeBack(with: name).event)
+            #expect(failed.status >= 400, "\(failed)")
+            let overlong = name.dropLast() + #","more":"\#(String(repeating: "x", count: 4_096))"}"#
+            let reply = try await scene.signIn(
+                with: try await comeBack(with: String(overlong).replacing("Ada", with: "Eve")).event
+            )
+            #expect(reply.status == 200 && reply["displayName"] == "Ada", "\(reply)")
+        }
+    }
+
     // MARK: Pages
 
     @Test(

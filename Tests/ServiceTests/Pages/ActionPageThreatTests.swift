@@ -1,4 +1,6 @@
 import Accounts
+import Delivery
+import Foundation
 import InMemoryLogging
 import Projects
 import Storage
@@ -209,6 +211,36 @@ struct ActionPageThreatTests {
             let led = try await service.open(signIn, headers: headers)
             let location = led.response.header("location")
             #expect(led.status == 303 && location?.hasPrefix("https://app.example.com/in?") == true, "\(led)")
+        }
+    }
+
+    @Test(
+        "T-E3: nor where the mail leads that comes of pressing a button, whatever the Host and the headers of proxies say"
+    )
+    func ownAddressInMails() async throws {
+        try await run { service in
+            let (link, _) = try await service.actionMail(.verifyAndChangeEmail)
+            let port = try #require(URLComponents(string: service.baseURL)?.port)
+            func send(_ method: String, _ path: String, _ body: String = "") async throws -> String {
+                let head = """
+                    \(method) \(path) HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n\
+                    X-Forwarded-Proto: http\r\nX-Forwarded-Port: 666\r\nX-Original-Host: evil.example\r\n\
+                    Forwarded: host=evil.example;proto=http\r\nContent-Length: \(body.utf8.count)\r\n\
+                    Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n\r\n\(body)
+                    """
+                return try await RawConnection.open(port: port) { connection in
+                    try await connection.send(head)
+                    return try await connection.readAll()
+                }
+            }
+            let question = try await send("GET", link.path)
+            #expect(question.hasPrefix("HTTP/1.1 200") && !question.contains("evil"), "\(question)")
+            #expect(question.contains(#"<form method="post" action="action">"#))
+            let done = try await send("POST", "/__/auth/action", link.text)
+            #expect(done.hasPrefix("HTTP/1.1 200") && !done.contains("evil"), "\(done)")
+            let back = try await service.mail(.recoverEmail, to: "ada@example.com")
+            #expect(back.mail.link.hasPrefix("https://id.example.com/__/auth/action?mode=recoverEmail&"))
+            #expect(!back.mail.link.contains("evil"))
         }
     }
 

@@ -120,6 +120,26 @@ struct DevCommandTests {
         }
     }
 
+    @Test("T-D11: listens on loopback alone, whatever the environment says", arguments: [[], ["--unsigned-tokens"]])
+    func listensOnLoopback(_ arguments: [String]) async throws {
+        let environment = ["IDENTITY_HTTP_BIND": "0.0.0.0:0", "IDENTITY_HTTP_PUBLIC_URL": "https://id.example.com"]
+        let options = ["--ephemeral", "--demo-providers", "some"] + arguments
+        try await IdentityProgram.dev(options, environment: environment) { program, service in
+            let demo = try await service.call(
+                "accounts:createAuthUri",
+                ["providerId": "oidc.demo", "continueUri": "http://localhost/"]
+            )
+            for url in [service.baseURL, demo["authUri"]?.string ?? ""] {
+                let port = try #require(SplitURL(url)?.port, "\(demo)")
+                try await RawConnection.open(port: port) { _ in }
+                // Where Linux answers for those who listen at all addresses of this machine.
+                await #expect(throws: (any Error).self, "\(url)") {
+                    try await RawConnection.open(port: port, host: "127.0.0.2") { _ in }
+                }
+            }
+        }
+    }
+
     @Test("makes a project that an admin path names")
     func makesProjects() async throws {
         try await IdentityProgram.dev("--ephemeral", "--project", "other-project") { _, service in

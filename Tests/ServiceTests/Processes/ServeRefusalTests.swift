@@ -132,7 +132,7 @@ struct ServeRefusalTests {
         }
     }
 
-    @Test("a database that `identity dev` made")
+    @Test("T-D11: a database that `identity dev` made")
     func withDevelopmentDatabase() async throws {
         try await withTemporaryFolder { data in
             try await IdentityProgram.dev("--data", data) { _, _ in

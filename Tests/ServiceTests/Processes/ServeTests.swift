@@ -52,8 +52,14 @@ struct ServeTests {
     func noDevelopmentMode() async throws {
         try await IdentityProgram.serve(environment) { _, service in
             let project = try await project("plain-project", of: service)
-            // A key of nobody's, a credential of nobody's, a fake ID token, unsigned tokens, the demo page.
+            // A key of nobody's, a credential of nobody's, a fake ID token, unsigned tokens, the pages of `dev`, and what
+            // the emulator tells and does without asking who wants it.
             #expect(try await service.signUp("a@example.com").status == 400)
+            var admin = project
+            admin.adminToken = try await adminKey("plain")
+            let google: JSON = ["enabled": true, "clientId": "client", "clientSecret": "secret"]
+            let configured = try await admin.admin("defaultSupportedIdpConfigs?idpId=google.com", google, version: "v2")
+            #expect(configured.status == 200, "\(configured)")
             let fake = try await project.call(
                 "accounts:signInWithIdp",
                 [
@@ -62,20 +68,28 @@ struct ServeTests {
                 ]
             )
             #expect(fake.status == 400, "\(fake)")
+            let none = Base64URL.encode(Array(#"{"alg":"none","typ":"JWT"}"#.utf8))
             let claims = #"{"uid":"anybody","sub":"anybody","aud":"plain-project"}"#
-            let none = [#"{"alg":"none","typ":"JWT"}"#, claims].map { Base64URL.encode(Array($0.utf8)) }
-            let unsigned = none.joined(separator: ".") + "."
-            for token in [claims, unsigned] {
+            for token in [claims, "\(none).\(Base64URL.encode(Array(claims.utf8)))."] {
                 let custom = try await project.call("accounts:signInWithCustomToken", ["token": .string(token)])
                 #expect(custom.code == "INVALID_CUSTOM_TOKEN", "\(custom)")
-                let lookup = try await project.call("accounts:lookup", ["idToken": .string(token)])
-                #expect(lookup.code == "INVALID_ID_TOKEN", "\(lookup)")
             }
+            let token = try #require(try await project.signUp("b@example.com").idToken)
+            let unsigned = "\(none).\(token.split(separator: ".")[1])."
+            let lookup = try await project.call("accounts:lookup", ["idToken": .string(unsigned)])
+            #expect(lookup.code == "INVALID_ID_TOKEN", "\(lookup)")
             var owner = project
             owner.adminToken = "owner"
             #expect(try await owner.admin("accounts:batchGet").status == 401)
             let page = try await PlainHTTP.send("GET", service.baseURL + "/", headers: [("Accept", "text/html")])
             #expect(!page.text.contains("<html"))
+            let utilities = "/emulator/v1/projects/plain-project"
+            for path in [
+                "/dev", "\(utilities)/oobCodes", "\(utilities)/verificationCodes", "\(utilities)/config",
+                "/emulator/action?mode=verifyEmail&oobCode=x&apiKey=x", "/emulator/openapi.json",
+            ] { #expect(try await service.get(path).status == 404, "\(path)") }
+            let all = try await PlainHTTP.send("DELETE", "\(service.baseURL)\(utilities)/accounts")
+            #expect(all.status == 404)
         }
     }
 

@@ -49,6 +49,14 @@ package enum IdentityProgram {
         environment: [String: String] = [:],
         body: (Program, RemoteService) async throws -> R
     ) async throws -> R {
+        try await dev(arguments, environment: environment, body: body)
+    }
+
+    package static func dev<R>(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        body: (Program, RemoteService) async throws -> R
+    ) async throws -> R {
         try await Program.with(path, ["dev", "--port", "0"] + arguments, environment: environment) { program in
             let line = try await program.line(beginningWith: "ready ")
             var service = RemoteService(baseURL: String(line.dropFirst("ready ".count)))
