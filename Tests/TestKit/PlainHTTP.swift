@@ -16,7 +16,7 @@ package enum PlainHTTP {
         configuration.connectionPool.retryConnectionEstablishment = false
         // Tests send many requests at once, and none of them is to wait for another.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-        configuration.timeout.read = .seconds(30)
+        configuration.timeout.read = .seconds(120)
         return HTTPClient(configuration: configuration)
     }()
 
@@ -35,7 +35,7 @@ package enum PlainHTTP {
         request.method = HTTPMethod(rawValue: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body { request.body = .bytes(body) }
-        let response = try await client.execute(request, timeout: .seconds(30))
+        let response = try await client.execute(request, timeout: .seconds(120))
         let bytes = try await response.body.collect(upTo: 16 << 20)
         return PlainResponse(
             status: Int(response.status.code),
