@@ -257,7 +257,8 @@ let package = Package(
                 serviceLifecycle, x509, yams,
             ],
             exclude: [
-                "Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py", "Processes/admin_sdk.py",
+                "Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",
+                "Processes/admin_sdk.py",
                 "Pages/pages_in_chromium.py",
             ],
             swiftSettings: strict
