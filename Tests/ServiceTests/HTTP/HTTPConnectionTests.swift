@@ -132,7 +132,8 @@ struct HTTPConnectionTests {
         try await fixture.serve { port, _ in
             try await RawConnection.open(port: port) { connection in
                 try await connection.send("GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-                try await waitUntil { fixture.assembly.responder.connections == 1 }
+                // The rest is more than sockets hold.
+                _ = try await connection.read(until: "\r\n\r\n")
                 try await waitUntil { fixture.assembly.responder.connections == 0 }
             }
         }
