@@ -50,6 +50,21 @@ package final class PostgresClient: PostgresExecutor, Service {
         try await submit { try $0.run(sql) { try $0.rows(decode) } }
     }
 
+    /// Reads the rows into one value, in their order: for rows that belong together.
+    package func query<T: Sendable>(
+        _ sql: SQL,
+        into initial: T,
+        _ add: @escaping @Sendable (inout T, inout PostgresRow) throws -> Void
+    ) async throws -> T {
+        try await submit { connection in
+            try connection.run(sql) { result in
+                var value = initial
+                try result.forEachRow { try add(&value, &$0) }
+                return value
+            }
+        }
+    }
+
     @discardableResult
     package func execute(_ sql: SQL) async throws -> Int {
         try await submit { try $0.run(sql) { $0.affectedRows } }

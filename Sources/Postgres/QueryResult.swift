@@ -27,15 +27,18 @@ final class QueryResult {
     var affectedRows: Int { Int(String(cString: PQcmdTuples(raw))) ?? 0 }
 
     func rows<T>(_ decode: (inout PostgresRow) throws -> T) throws -> [T] {
-        let count = PQntuples(raw)
-        let columns = PQnfields(raw)
         var rows: [T] = []
-        rows.reserveCapacity(Int(count))
-        for index in 0..<count {
-            var row = PostgresRow(result: raw, row: index, columns: columns)
-            rows.append(try decode(&row))
-        }
+        rows.reserveCapacity(Int(PQntuples(raw)))
+        try forEachRow { rows.append(try decode(&$0)) }
         return rows
+    }
+
+    func forEachRow(_ body: (inout PostgresRow) throws -> Void) throws {
+        let columns = PQnfields(raw)
+        for index in 0..<PQntuples(raw) {
+            var row = PostgresRow(result: raw, row: index, columns: columns)
+            try body(&row)
+        }
     }
 
     /// What the server objected to, if it did.

@@ -7,7 +7,8 @@ import struct Foundation.Date
 ///
 /// An account comes in one row for each linked credential, in one row without any when there is none.
 enum AccountRow {
-    static let columns = columns(activity: "v.last_sign_in_at, v.last_refresh_at")
+    static let columns: SQL =
+        "\(sql: ownColumns(activity: "v.last_sign_in_at, v.last_refresh_at")), \(sql: linkedColumns)"
 
     static let joins: SQL = """
         LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
@@ -15,24 +16,36 @@ enum AccountRow {
         """
 
     /// For who signs in or refreshes, which is what the activity tells of.
-    static let columnsWithoutActivity = columns(activity: "NULL::timestamptz, NULL::timestamptz")
+    static let columnsWithoutActivity: SQL = "\(sql: ownColumnsWithoutActivity), \(sql: linkedColumns)"
+
+    /// The account's alone.
+    static let ownColumnsWithoutActivity = ownColumns(activity: "NULL::timestamptz, NULL::timestamptz")
+
+    /// Those of one linked credential.
+    static let linkedColumns: SQL = "l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name"
 
     static let joinsWithoutActivity: SQL = """
         LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
         """
 
-    private static func columns(activity: SQL) -> SQL {
+    private static func ownColumns(activity: SQL) -> SQL {
         """
         a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name,
         a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth,
         a.custom_attributes, a.disabled, a.valid_since, a.created_at, \(sql: activity),
-        a.screen_name, a.language, a.time_zone, a.date_of_birth, a.second_factors,
-        l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
+        a.screen_name, a.language, a.time_zone, a.date_of_birth, a.second_factors
         """
     }
 
     /// Reads the columns: an account that holds at most the one linked credential of its row.
     static func decode(_ row: inout PostgresRow) throws -> Account {
+        var account = try decodeOwn(&row)
+        if let credential = try decodeLinked(&row) { account.linked.append(credential) }
+        return account
+    }
+
+    /// Reads the account's own columns.
+    static func decodeOwn(_ row: inout PostgresRow) throws -> Account {
         let id = AccountID(try row.next())
         let version: Int64 = try row.next()
         let email: String? = try row.next()
@@ -65,11 +78,11 @@ enum AccountRow {
         account.timeZone = try row.next()
         account.dateOfBirth = try row.next()
         account.secondFactors = try SecondFactorColumn.factors(in: row.next())
-        account.linked = try decodeLinked(&row).map { [$0] } ?? []
         return account
     }
 
-    private static func decodeLinked(_ row: inout PostgresRow) throws -> LinkedCredential? {
+    /// Reads the columns of a linked credential; nil when the row has none.
+    static func decodeLinked(_ row: inout PostgresRow) throws -> LinkedCredential? {
         let provider: String? = try row.next()
         let subject: String? = try row.next()
         let email: String? = try row.next()

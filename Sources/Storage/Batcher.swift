@@ -205,7 +205,7 @@ package struct BatchPace: Sendable {
     package var enough: Int
     package var delay: Duration
 
-    package init(crowd: Int = 5, enough: Int = 32, delay: Duration = .milliseconds(1)) {
+    package init(crowd: Int = 5, enough: Int = 32, delay: Duration = .milliseconds(2)) {
         self.crowd = crowd
         self.enough = enough
         self.delay = delay

@@ -94,10 +94,10 @@ extension SessionStore {
         let now = questions.map(\.now).max() ?? Date()
         let due = now.addingTimeInterval(-60)
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
-        let rows = try await database.query(
+        let found = try await database.query(
             """
             WITH found AS MATERIALIZED (
-                SELECT n.number, n.next, s.*, s.last_used_at < \(due) AS is_due,
+                SELECT n.number, n.next, s.ctid AS place, s.*, s.last_used_at < \(due) AS is_due,
                     s.secret_hash IN (n.hash, n.next) AS is_known,
                     s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
                 FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
@@ -106,9 +106,8 @@ extension SessionStore {
                     WITH ORDINALITY n (project, account, session, hash, next, number)
                 JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
             ), locked AS MATERIALIZED (
-                SELECT f.number, f.project, f.account, f.session, f.is_due, CASE WHEN f.rotates THEN f.next END AS next
-                FROM found f
-                JOIN sessions s ON s.project = f.project AND s.account = f.account AND s.session = f.session
+                SELECT f.number, f.project, f.account, f.place, f.is_due, CASE WHEN f.rotates THEN f.next END AS next
+                FROM found f JOIN sessions s ON s.ctid = f.place
                 WHERE f.is_known AND (f.rotates OR f.is_due
                         OR (f.previous_hash IS NOT NULL AND f.successor_used_at IS NULL))
                     AND s.revoked_at IS NULL AND s.secret_hash = f.secret_hash
@@ -122,7 +121,7 @@ extension SessionStore {
                     successor_used_at = CASE WHEN s.previous_hash IS NOT NULL
                         THEN coalesce(s.successor_used_at, \(now)) END
                 FROM locked k
-                WHERE s.project = k.project AND s.account = k.account AND s.session = k.session
+                WHERE s.ctid = k.place
             ), due AS MATERIALIZED (
                 SELECT v.project, v.account
                 FROM locked k JOIN account_activity v ON v.project = k.project AND v.account = k.account
@@ -132,18 +131,28 @@ extension SessionStore {
                 UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
                 WHERE v.project = d.project AND v.account = d.account
             )
-            SELECT s.number, s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND s.is_known
+            SELECT s.number, \(sql: AccountRow.linkedColumns),
+                s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND s.is_known
                     AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
                 s.is_known, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
-                s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity)
+                s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.ownColumnsWithoutActivity)
             FROM found s
             LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
             \(sql: AccountRow.joinsWithoutActivity)
-            """
-        ) { row in try RefreshRow(&row) }
-        var answers = [RefreshAnswer](repeating: .notFound, count: questions.count)
-        for row in rows where answers.indices.contains(row.index) { row.add(to: &answers[row.index]) }
-        return answers
+            """,
+            into: [RefreshRow?](repeating: nil, count: questions.count)
+        ) { found, row in
+            let index = Int(try row.next(Int64.self)) - 1
+            let credential = try AccountRow.decodeLinked(&row)
+            guard found.indices.contains(index) else { return }
+            // Further rows of an account differ in the credential alone.
+            if found[index] == nil { found[index] = try RefreshRow(&row) }
+            if let credential { found[index]?.candidate.account?.add([credential]) }
+        }
+        return found.map { found in
+            guard let found else { return .notFound }
+            return found.isBusy ? .busy : .found(found.candidate)
+        }
     }
 
     /// What is needed to recognise a token of any earlier generation; nil when there is no such session.
@@ -176,23 +185,22 @@ package struct SessionHistory: Sendable {
     package var rotations: [Date]
 }
 
-/// A session with at most one of its account's linked credentials.
+/// A session with its account.
 private struct RefreshRow {
-    let index: Int
     let isBusy: Bool
-    let candidate: RefreshCandidate?
+    var candidate: RefreshCandidate
 
-    init(_ row: inout PostgresRow) throws {
-        index = Int(try row.next(Int64.self)) - 1
+    /// Nil when the row has no session.
+    init?(_ row: inout PostgresRow) throws {
         isBusy = try row.next()
         let isKnown: Bool = try row.next()
         let isPrevious: Bool = try row.next(Bool?.self) ?? false
         let isRetired: Bool = try row.next(Bool?.self) ?? false
         let successorUsedAt: Date? = try row.next()
         let tenant: String = try row.next()
-        let session = try SessionRow.decode(&row)
+        guard let session = try SessionRow.decode(&row) else { return nil }
         let exists: Bool = try row.next()
-        let account = exists ? try AccountRow.decode(&row) : nil
+        let account = exists ? try AccountRow.decodeOwn(&row) : nil
         let standing: RefreshCandidate.Standing =
             if isKnown {
                 .current
@@ -201,25 +209,11 @@ private struct RefreshRow {
             } else {
                 .unknown
             }
-        candidate = session.map { session in
-            RefreshCandidate(
-                session: session,
-                account: account,
-                tenant: TenantID(rawValue: tenant),
-                standing: standing
-            )
-        }
-    }
-
-    func add(to answer: inout RefreshAnswer) {
-        guard let candidate else { return }
-        switch answer {
-        case .found(var found):
-            // Another linked credential of the same account.
-            found.account?.add(candidate.account?.linked ?? [])
-            answer = .found(found)
-        case .notFound: answer = isBusy ? .busy : .found(candidate)
-        case .busy: break
-        }
+        candidate = RefreshCandidate(
+            session: session,
+            account: account,
+            tenant: TenantID(rawValue: tenant),
+            standing: standing
+        )
     }
 }
