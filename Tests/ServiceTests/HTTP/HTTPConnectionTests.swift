@@ -6,7 +6,7 @@ import ServiceLifecycle
 import TestKit
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(1)))
+@Suite("Connections", .timeLimit(.minutes(3)))
 struct HTTPConnectionTests {
     private static let lookup = "/v1/accounts:lookup?key=\(ServiceFixture.key)"
 
