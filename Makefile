@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test schemathesis fuzz lint format clean bench bench-import bench-overload bench-startup bench-timing
+.PHONY: help run build test schemathesis fuzz lint format clean bench bench-import bench-overload bench-pages bench-startup bench-transfer bench-timing
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` feeds each parser.
@@ -67,6 +67,17 @@ bench-import: ## Measure how fast accounts come in with their password hashes.
 	@scripts/install-dependencies bench
 	@swift build -c release --static-swift-stdlib --product identity
 	@DURABLE=1 scripts/with-postgres python3 Benchmarks/import_accounts.py $(ARGS)
+
+bench-transfer: ## Measure imports and exports by command.
+	@scripts/install-dependencies bench
+	@swift build -c release --static-swift-stdlib --product identity
+	@DURABLE=1 scripts/with-postgres python3 Benchmarks/transfer.py $(ARGS)
+
+bench-pages: ## Measure how long Chromium takes to show something of our pages.
+	@scripts/install-dependencies
+	@scripts/venv
+	@swift build -c release --static-swift-stdlib --product identity
+	@.venv/bin/python Benchmarks/first_paint.py $(ARGS)
 
 bench-startup: ## Measure the start of `identity dev`, on a kept folder and on new ones.
 	@$(BUILD) --product identity

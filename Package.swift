@@ -189,12 +189,23 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Moving in and out
+        .target(
+            name: "Transfer",
+            dependencies: [
+                "Accounts", "IdentityService", "Linking", "Passwords", "Projects", "Secrets", "Storage", "StrictJSON",
+                crypto,
+            ],
+            swiftSettings: strict
+        ),
+
         // Commands and wiring
         .executableTarget(
             name: "identity",
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
+                "Transfer",
                 argumentParser, configuration, logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
@@ -250,7 +261,7 @@ let package = Package(
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
-                "StrictJSON", "SystemCrypto", "TestKit", asyncHTTPClient, crypto, httpTypes, hummingbird,
+                "StrictJSON", "SystemCrypto", "TestKit", "Transfer", asyncHTTPClient, crypto, httpTypes, hummingbird,
                 inMemoryLogging,
                 jwtKit,
                 logging, nioCore,

@@ -58,15 +58,17 @@ package struct ImportAccounts: Sendable {
 
     /// - Parameter replaces: an account that is there already is replaced by the entry of its id; else the entry does
     ///   not land.
+    /// - Parameter dryRun: finds out what would happen to each beside the others, and writes nothing.
     /// - Returns: by their index, why entries did not land.
     package func callAsFunction(
         _ entries: [Entry],
         replaces: Bool = false,
+        dryRun: Bool = false,
         _ project: Project,
         _ tenant: TenantID
     ) async throws -> [Int: ImportProblem] {
         var problems: [Int: ImportProblem] = [:]
-        try await keepConfigurations(of: entries, project)
+        if !dryRun { try await keepConfigurations(of: entries, project) }
         for start in stride(from: 0, to: entries.count, by: Self.batch) {
             let indices = start..<min(start + Self.batch, entries.count)
             let known = replaces ? [] : try await known(entries[indices], project, tenant)
@@ -86,6 +88,7 @@ package struct ImportAccounts: Sendable {
             let conflicts = try await parts.accounts.importAccounts(
                 landing.map(\.account),
                 replaces: replaces,
+                dryRun: dryRun,
                 in: Scope(project: project.id, tenant: tenant),
                 now: parts.now()
             )

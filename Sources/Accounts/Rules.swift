@@ -91,7 +91,7 @@ extension Project {
         return ScryptParameters(rounds: cost.rounds, memoryCost: cost.memoryCost, saltSeparator: separator) ?? .standard
     }
 
-    var signerKey: [UInt8] { [UInt8](Data(base64Encoded: passwordSignerKey.reveal()) ?? Data()) }
+    package var signerKey: [UInt8] { [UInt8](Data(base64Encoded: passwordSignerKey.reveal()) ?? Data()) }
 }
 
 extension AccountsError {

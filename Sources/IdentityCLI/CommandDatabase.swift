@@ -1,7 +1,12 @@
+import Accounts
 import ArgumentParser
+import Federation
 import Foundation
+import IdentityService
 import Linking
 import Logging
+import Outbound
+import Passwords
 import Postgres
 import Projects
 import Secrets
@@ -33,6 +38,30 @@ struct DatabaseOptions: ParsableArguments {
         } catch {
             await client.close()
             throw readable(error)
+        }
+    }
+
+    /// The same, with the use cases over it; nothing that they do here asks another host.
+    func withAccounts(_ body: (Stores, AccountsService) async throws -> Void) async throws {
+        try await withStores { stores in
+            let outbound = OutboundClient(allowsLoopback: false)
+            let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
+            let assembly = ServiceAssembly(
+                stores: stores,
+                federation: FederationService(http: outbound, now: { Date() }),
+                passwords: passwords,
+                logger: Logger(label: "identity") { _ in SwiftLogNoOpLogHandler() },
+                now: { Date() }
+            )
+            func close() async {
+                await outbound.shutdown()
+                await passwords.shutdown()
+            }
+            do { try await body(stores, assembly.accounts) } catch {
+                await close()
+                throw error
+            }
+            await close()
         }
     }
 

@@ -73,7 +73,7 @@ package struct PasswordParameterError: Error, Hashable, CustomStringConvertible 
 extension PasswordAlgorithm {
     /// The ranges are those of Firebase's Admin SDKs and of its API; where they have none, what 32 MiB and about a
     /// second of a core allow.
-    func check(key: [UInt8]) throws(PasswordParameterError) {
+    package func check(key: [UInt8]) throws(PasswordParameterError) {
         func require(_ condition: Bool, _ name: String, _ range: String) throws(PasswordParameterError) {
             guard condition else { throw PasswordParameterError(name, range) }
         }

@@ -23,10 +23,12 @@ extension AccountStore {
     ///
     /// - Parameter replaces: an account that has the id is deleted first, with its sessions and codes; else the new one
     ///   is refused.
+    /// - Parameter dryRun: takes everything back again that was written.
     /// - Returns: by their index, which claims of accounts that were not written others hold.
     package func importAccounts(
         _ accounts: [ImportedAccount],
         replaces: Bool,
+        dryRun: Bool = false,
         in scope: Scope,
         now: Date
     ) async throws -> [Int: ClaimConflict] {
@@ -36,7 +38,7 @@ extension AccountStore {
         while let range = waiting.popLast() {
             do {
                 let conflict = try await claiming {
-                    try await write(Array(accounts[range]), replaces: replaces, scope, now: now)
+                    try await write(Array(accounts[range]), replaces: replaces, dryRun: dryRun, scope, now: now)
                 }
                 guard let conflict else { continue }
                 if range.count == 1 { conflicts[range.lowerBound] = conflict }
@@ -49,16 +51,29 @@ extension AccountStore {
         return conflicts
     }
 
-    private func write(_ accounts: [ImportedAccount], replaces: Bool, _ scope: Scope, now: Date) async throws {
-        guard replaces else {
+    private func write(
+        _ accounts: [ImportedAccount],
+        replaces: Bool,
+        dryRun: Bool,
+        _ scope: Scope,
+        now: Date
+    ) async throws {
+        guard replaces || dryRun else {
             try await database.execute(try insertion(of: accounts, after: [:], scope, now: now))
             return
         }
-        try await database.transaction { transaction in
-            let versions = try await clear(accounts.map(\.account.id.rawValue), scope, now: now, transaction)
-            try await transaction.execute(try insertion(of: accounts, after: versions, scope, now: now))
-        }
+        do {
+            try await database.transaction { transaction in
+                let ids = accounts.map(\.account.id.rawValue)
+                let versions = replaces ? try await clear(ids, scope, now: now, transaction) : [:]
+                try await transaction.execute(try insertion(of: accounts, after: versions, scope, now: now))
+                if dryRun { throw WrittenForTrial() }
+            }
+        } catch is WrittenForTrial {}
     }
+
+    /// Ends a transaction that was to show what would happen.
+    private struct WrittenForTrial: Error {}
 
     /// Deletes those of the accounts that exist, under their locks.
     ///

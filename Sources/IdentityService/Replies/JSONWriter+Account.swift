@@ -129,10 +129,10 @@ extension JSONWriter {
 
 extension Date {
     /// Since 1970.
-    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+    package var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 
     /// RFC 3339 in UTC with milliseconds.
-    var wireText: String {
+    package var wireText: String {
         let rest = (milliseconds % 1000 + 1000) % 1000
         return "\(UTCTime(seconds: (milliseconds - rest) / 1000).text).\(UTCTime.digits(Int(rest), 3))Z"
     }

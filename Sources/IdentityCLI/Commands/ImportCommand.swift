@@ -1,0 +1,134 @@
+import Accounts
+import ArgumentParser
+import Foundation
+import Linking
+import Projects
+import Storage
+import Transfer
+
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Bring accounts in from elsewhere.",
+        subcommands: [Firebase.self]
+    )
+
+    struct Firebase: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Import a file of `firebase auth:export`, or of `identity export`.",
+            usage: "identity import firebase FILE --project ID [--hash-config FILE] [--dry-run] [--overwrite]",
+            discussion: """
+                Accounts keep their ids, passwords, providers and times. Rows that do not land are named on standard \
+                output, each with its reason; an account whose id is taken stays as it is, so that an import may be \
+                repeated. How far it came is kept in FILE.progress until it is done: the same command goes on from there.
+                """
+        )
+        @OptionGroup var database: DatabaseOptions
+        @Option(help: "The project.") var project: String
+        @Option(
+            help: """
+                A file that says how the passwords were hashed: what Firebase's console shows under "Password hash \
+                parameters", or the members of an upload as JSON. The one beside FILE, when there is one.
+                """
+        )
+        var hashConfig: String?
+        @Option(help: "json or csv; by the file's name.") var format: UserFileFormat?
+        @Flag(help: "Say what would happen, and write nothing.") var dryRun = false
+        @Flag(help: "Put the file's accounts in the place of those that have their ids.") var overwrite = false
+        @Flag(help: "Name refused rows as lines of JSON.") var json = false
+        @Argument(help: "The file of users.") var file: String
+
+        func run() async throws {
+            guard let format = format ?? UserFileFormat(file: file) else {
+                throw CommandFailure.usage("say with --format whether \(file) is json or csv")
+            }
+            var options = ImportUsers.Options()
+            options.replaces = overwrite
+            options.dryRun = dryRun
+            do {
+                options.hashing = try hashing()
+                try await database.withAccounts { stores, accounts in
+                    let project = try stores.project(project)
+                    let users = ImportUsers(accounts.importAccounts, into: project, .none, options)
+                    try await run(users, format, project)
+                }
+            } catch let error as UserFileError {
+                throw CommandFailure.failed("\(error)")
+            }
+        }
+
+        private func run(_ users: ImportUsers, _ format: UserFileFormat, _ project: Project) async throws {
+            let kept = ImportProgress(of: file)
+            let start = try ImportProgress.start(file, project: project.id.rawValue, tenant: "")
+            // A trial has nothing to go on from.
+            var state = dryRun ? start : try kept.read(for: start) ?? start
+            if state.counts.rows > 0 { Self.note("going on after row \(state.counts.rows)") }
+            let reader = try format.reader(of: file, from: state.end, after: state.counts.rows)
+            let began = ContinuousClock.now
+            let counts: ImportUsers.Counts
+            do {
+                counts = try await users(reader, after: state.counts) { refusal in
+                    Self.say(json ? Self.json(refusal) : Self.line(refusal))
+                } landed: { counts, end in
+                    state.counts = counts
+                    state.end = end
+                    if !dryRun { try kept.write(state) }
+                    if counts.rows % 10_000 == 0 { Self.note("\(counts.rows) rows …") }
+                }
+            } catch {
+                // What was printed and what landed is known: the same command goes on there.
+                Self.note("stopped after row \(state.counts.rows): \(Self.summary(state.counts, dryRun))")
+                throw error
+            }
+            kept.remove()
+            let seconds = (ContinuousClock.now - began).formatted(.units(allowed: [.minutes, .seconds]))
+            Self.note("\(Self.summary(counts, dryRun)), in \(seconds)")
+            guard counts.refused == 0 else {
+                throw CommandFailure.failed("\(counts.refused) of \(counts.rows) rows were refused")
+            }
+        }
+
+        private func hashing() throws -> PasswordHashing? {
+            let beside = URL(filePath: file).deletingPathExtension().path + ExportUsers.hashingEnding
+            let path = hashConfig ?? (FileManager.default.fileExists(atPath: beside) ? beside : nil)
+            guard let path else { return nil }
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw UserFileError(file: path, reason: "cannot be read")
+            }
+            return try PasswordHashing(String(decoding: data, as: UTF8.self), file: path)
+        }
+
+        /// At once: what is said of a row before the process dies is not said again.
+        private static func say(_ line: String) { FileHandle.standardOutput.say(Data("\(line)\n".utf8)) }
+
+        private static func note(_ line: String) { FileHandle.standardError.say(Data("identity: \(line)\n".utf8)) }
+
+        private static func summary(_ counts: ImportUsers.Counts, _ dryRun: Bool) -> String {
+            var parts = ["\(dryRun ? "would import" : "imported") \(counts.imported) of \(counts.rows) accounts"]
+            if counts.known > 0 { parts.append("\(counts.known) were there before") }
+            if counts.refused > 0 { parts.append("\(counts.refused) refused") }
+            return parts.joined(separator: ", ")
+        }
+
+        /// Ids and reasons come from the file: they must not forge a line or move a cursor.
+        private static func line(_ refusal: ImportUsers.Refusal) -> String {
+            let id = refusal.localID.map { " (\(String($0.prefix(128)).debugDescription))" } ?? ""
+            let reason = String(refusal.reason.prefix(512)).debugDescription.dropFirst().dropLast()
+            return "row \(refusal.row)\(id): \(reason)"
+        }
+
+        private static func json(_ refusal: ImportUsers.Refusal) -> String {
+            struct Line: Encodable {
+                var row: Int
+                var localId: String?
+                var reason: String
+            }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let line = Line(row: refusal.row, localId: refusal.localID, reason: refusal.reason)
+            return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        }
+    }
+}
+
+extension UserFileFormat: ExpressibleByArgument {}

@@ -1,0 +1,214 @@
+package import Accounts
+import Crypto
+import Foundation
+import IdentityService
+import Linking
+import Passwords
+package import Projects
+import Secrets
+import Storage
+import StrictJSON
+
+/// Writes all accounts into files of the format of `firebase auth:export`: one for those without a password, and one for
+/// each way in which passwords were hashed, with a file beside it that says how.
+///
+/// ``ImportUsers`` brings them in again, and what is exported then is the same to the byte.
+package struct ExportUsers: Sendable {
+    private let admin: AdminAccounts
+    private let project: Project
+    private let tenant: TenantID
+    private let format: UserFileFormat
+    private let isPortable: Bool
+
+    /// Passed over by ``ImportUsers``' command, which looks for it beside the users' file.
+    package static let hashingEnding = ".hash-config.json"
+    private static let page = 1000
+
+    /// - Parameter isPortable: leaves out what `firebase auth:import` refuses; the CSV has no room for it anyway.
+    package init(
+        _ admin: AdminAccounts,
+        of project: Project,
+        _ tenant: TenantID,
+        as format: UserFileFormat,
+        isPortable: Bool
+    ) {
+        self.isPortable = isPortable
+        self.admin = admin
+        self.project = project
+        self.tenant = tenant
+        self.format = format
+    }
+
+    /// - Parameters:
+    ///   - folder: is made, or is empty.
+    ///   - written: called after each thousand accounts, with their number so far.
+    /// - Returns: the files of users with their numbers of accounts, by name.
+    /// - Throws: ``UserFileError``; then nothing stays in the folder.
+    package func callAsFunction(
+        to folder: String,
+        written: (Int) -> Void
+    ) async throws -> [(file: String, accounts: Int)] {
+        var files = try ExportFolder(folder, format)
+        do {
+            var count = 0
+            var page = try await list(after: nil)
+            while let last = page.last?.account.id {
+                let isLast = page.count < Self.page
+                // The database works on the next page while this one is written.
+                async let following = isLast ? [] : list(after: last)
+                for listed in page { try files.write(try row(of: listed), hashing(of: listed)) }
+                count += page.count
+                written(count)
+                page = try await following
+            }
+            return try files.finish()
+        } catch {
+            files.abandon()
+            throw error
+        }
+    }
+
+    private func list(after last: AccountID?) async throws -> [ListedAccount] {
+        try await admin.list(maxResults: Self.page, after: last, project, tenant)
+    }
+
+    private func hashing(of listed: ListedAccount) -> PasswordHashing? {
+        switch listed.password?.hash.origin {
+        case nil: nil
+        case .project(let parameters):
+            PasswordHashing(.firebaseScrypt(parameters: parameters), key: project.signerKey)
+        case .imported(let configuration): PasswordHashing(configuration.algorithm, key: configuration.key)
+        }
+    }
+
+    private func row(of listed: ListedAccount) throws -> String {
+        guard format == .json else { return CSVUserRow(listed.account, listed.password?.hash).text }
+        var secrets: [String: [UInt8]] = [:]
+        for factor in listed.account.secondFactors where factor.isTOTP {
+            secrets[factor.id] = try admin.sharedSecret(of: factor, listed.account.id, project, tenant)
+        }
+        var json = JSONWriter()
+        json.object { json in
+            json.exported(listed.account, listed.password?.hash, isPortable: isPortable)
+            if !isPortable { json.exportedBeyond(listed.account, secrets: secrets, tenant) }
+        }
+        return json.text
+    }
+}
+
+/// The files of an export while they are written.
+private struct ExportFolder {
+    private let path: String
+    private let format: UserFileFormat
+    private var files: [PasswordHashing?: ExportFile] = [:]
+
+    init(_ path: String, _ format: UserFileFormat) throws(UserFileError) {
+        self.path = path
+        self.format = format
+        let manager = FileManager.default
+        do {
+            // Password hashes come into it.
+            try manager.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            guard try manager.contentsOfDirectory(atPath: path).isEmpty else {
+                throw UserFileError(file: path, reason: "is not empty: name a new folder")
+            }
+        } catch let error as UserFileError {
+            throw error
+        } catch {
+            throw UserFileError(file: path, reason: "cannot be written: \(error.localizedDescription)")
+        }
+        // There is always one, if only to say that there is nobody.
+        files[nil] = try ExportFile("\(path)/\(Self.name(of: nil)).\(format.rawValue)", format)
+    }
+
+    mutating func write(_ row: String, _ hashing: PasswordHashing?) throws(UserFileError) {
+        if let file = files[hashing] { return try file.write(row) }
+        let name = "\(path)/\(Self.name(of: hashing))"
+        let file = try ExportFile("\(name).\(format.rawValue)", format)
+        files[hashing] = file
+        if let hashing { try ExportFile.write(hashing.text + "\n", to: name + ExportUsers.hashingEnding) }
+        try file.write(row)
+    }
+
+    func finish() throws(UserFileError) -> [(file: String, accounts: Int)] {
+        for file in files.values { try file.finish() }
+        return files.values.map { ($0.path, $0.rows) }.sorted { $0.0 < $1.0 }
+    }
+
+    func abandon() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+            try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+    }
+
+    /// The same for the same hashing, in every project.
+    private static func name(of hashing: PasswordHashing?) -> String {
+        guard let hashing else { return "accounts" }
+        let algorithm = (try? JSONValue(hashing.text))?.object?["hashAlgorithm"]?.string ?? ""
+        let digest = SHA256.hash(data: Array(hashing.text.utf8))
+        let mark = digest.prefix(4).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        return "accounts-\(algorithm.lowercased().replacing("_", with: "-"))-\(mark)"
+    }
+}
+
+/// A file of users while it is written.
+private final class ExportFile {
+    let path: String
+    private(set) var rows = 0
+    private let format: UserFileFormat
+    private let handle: FileHandle
+    private var buffer: [UInt8] = []
+
+    init(_ path: String, _ format: UserFileFormat) throws(UserFileError) {
+        self.path = path
+        self.format = format
+        handle = try Self.create(path)
+        if format == .json { buffer += Array("{\"users\": [\n".utf8) }
+    }
+
+    func write(_ row: String) throws(UserFileError) {
+        if format == .json, rows > 0 { buffer += Array(",\n".utf8) }
+        buffer += Array(row.utf8)
+        if format == .csv { buffer.append(0x0a) }
+        rows += 1
+        if buffer.count > 1 << 18 { try flush() }
+    }
+
+    func finish() throws(UserFileError) {
+        if format == .json { buffer += Array("\n]}\n".utf8) }
+        try flush()
+        do {
+            try handle.synchronize()
+            try handle.close()
+        } catch { throw Self.unwritable(path, error) }
+    }
+
+    private func flush() throws(UserFileError) {
+        do { try handle.write(contentsOf: buffer) } catch { throw Self.unwritable(path, error) }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    static func write(_ text: String, to path: String) throws(UserFileError) {
+        let handle = try create(path)
+        do {
+            try handle.write(contentsOf: Array(text.utf8))
+            try handle.close()
+        } catch { throw unwritable(path, error) }
+    }
+
+    /// Readable by its owner alone.
+    private static func create(_ path: String) throws(UserFileError) -> FileHandle {
+        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let handle = FileHandle(forWritingAtPath: path)
+        else { throw UserFileError(file: path, reason: "cannot be written") }
+        return handle
+    }
+
+    private static func unwritable(_ path: String, _ error: any Error) -> UserFileError {
+        UserFileError(file: path, reason: "cannot be written: \(error.localizedDescription)")
+    }
+}

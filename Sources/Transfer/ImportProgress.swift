@@ -1,0 +1,67 @@
+import Foundation
+
+/// How far an import came, kept in a file beside the one that is imported: after a crash it goes on from there.
+///
+/// An import that is begun anew instead comes to the same result, later.
+package struct ImportProgress: Sendable {
+    package let file: String
+
+    package struct State: Sendable, Hashable, Codable {
+        /// Of the file that is imported: size, and time of its last change in seconds since 1970.
+        package var size: UInt64
+        package var changed: Double
+        package var project: String
+        package var tenant: String
+        package var counts: ImportUsers.Counts
+        /// Where the next row may begin.
+        package var end: UInt64
+    }
+
+    package init(of users: String) { file = users + ".progress" }
+
+    /// What an import of the file begins with.
+    package static func start(_ users: String, project: String, tenant: String) throws(UserFileError) -> State {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: users),
+            let size = (attributes[.size] as? NSNumber)?.uint64Value,
+            let changed = attributes[.modificationDate] as? Date
+        else { throw UserFileError(file: users, reason: "cannot be read") }
+        return State(
+            size: size,
+            changed: changed.timeIntervalSince1970.rounded(),
+            project: project,
+            tenant: tenant,
+            counts: ImportUsers.Counts(),
+            end: 0
+        )
+    }
+
+    /// - Returns: nil when there is none.
+    /// - Throws: ``UserFileError`` when it is of another file, or of an import into another project.
+    package func read(for start: State) throws(UserFileError) -> State? {
+        guard let data = FileManager.default.contents(atPath: file) else { return nil }
+        guard let state = try? JSONDecoder().decode(State.self, from: data), state.end <= start.size else {
+            throw UserFileError(file: file, reason: "says nothing that can be gone on from: remove it to begin anew")
+        }
+        guard state.size == start.size, state.changed == start.changed, state.project == start.project,
+            state.tenant == start.tenant
+        else {
+            throw UserFileError(
+                file: file,
+                reason: "is of an import of another file or into another project: remove it to begin anew"
+            )
+        }
+        return state
+    }
+
+    package func write(_ state: State) throws {
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            try encoder.encode(state).write(to: URL(filePath: file), options: .atomic)
+        } catch {
+            throw UserFileError(file: file, reason: "cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    package func remove() { try? FileManager.default.removeItem(atPath: file) }
+}

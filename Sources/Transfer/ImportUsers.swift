@@ -1,0 +1,155 @@
+package import Accounts
+import IdentityService
+import Linking
+import Passwords
+package import Projects
+import Secrets
+
+/// Brings the users of a file in, a thousand at a time: each lands whole or not at all, by itself.
+///
+/// Whoever repeats it finds those that landed where they are, so that what broke off is simply begun again.
+package struct ImportUsers: Sendable {
+    private let importAccounts: ImportAccounts
+    private let project: Project
+    private let tenant: TenantID
+    private let options: Options
+
+    package struct Options: Sendable, Hashable {
+        /// How hashes were made; without it a row with one is refused.
+        package var hashing: PasswordHashing?
+        /// Puts the file's account in the place of one that has its id, which else stays as it is.
+        package var replaces = false
+        /// Finds out what would happen, and writes nothing.
+        package var dryRun = false
+
+        package init() {}
+    }
+
+    package struct Counts: Sendable, Hashable, Codable {
+        package var rows = 0
+        package var imported = 0
+        /// Their ids are taken, and they were left as they are.
+        package var known = 0
+        package var refused = 0
+
+        package init() {}
+    }
+
+    /// A row that did not land.
+    package struct Refusal: Sendable, Hashable {
+        package var row: Int
+        package var localID: String?
+        package var reason: String
+    }
+
+    private static let batch = 1000
+
+    package init(_ importAccounts: ImportAccounts, into project: Project, _ tenant: TenantID, _ options: Options) {
+        self.importAccounts = importAccounts
+        self.project = project
+        self.tenant = tenant
+        self.options = options
+    }
+
+    /// - Parameters:
+    ///   - counts: of what an earlier run did with the rows before the reader's first.
+    ///   - refused: called for each row that doesn't land, in their order.
+    ///   - landed: called after each thousand rows, with the place in the file behind them.
+    /// - Throws: ``UserFileError``; what is before the place it names has landed.
+    package func callAsFunction(
+        _ reader: any UserFileReader,
+        after counts: Counts = Counts(),
+        refused: (Refusal) throws -> Void,
+        landed: (Counts, _ end: UInt64) throws -> Void
+    ) async throws -> Counts {
+        var counts = counts
+        let origin = try options.hashing.map { hashing throws(PasswordParameterError) in
+            try ImportAccounts.origin(hashing.algorithm, key: hashing.key, project)
+        }
+        var rows = Rows(reader: reader)
+        while true {
+            let batch = rows.next(Self.batch)
+            if !batch.isEmpty {
+                let refusals = try await land(batch, origin, &counts)
+                for refusal in refusals { try refused(refusal) }
+                try landed(counts, batch[batch.count - 1].end)
+            }
+            if let error = rows.error { throw error }
+            if batch.count < Self.batch { return counts }
+        }
+    }
+
+    private func land(
+        _ rows: [UserRow],
+        _ origin: PasswordHash.Origin?,
+        _ counts: inout Counts
+    ) async throws -> [Refusal] {
+        var refusals: [Refusal] = []
+        var entries: [(row: Int, entry: ImportAccounts.Entry)] = []
+        for row in rows {
+            let id = (try? row.user.get()).flatMap { try? $0.string("localId") }
+            do {
+                entries.append((row.number, try entry(of: try row.user.get(), origin)))
+            } catch let error as WireError {
+                refusals.append(Refusal(row: row.number, localID: id, reason: error.message))
+            } catch let error as UserRow.RowError {
+                refusals.append(Refusal(row: row.number, localID: id, reason: error.reason))
+            }
+        }
+        let problems = try await importAccounts(
+            entries.map(\.entry),
+            replaces: options.replaces,
+            dryRun: options.dryRun,
+            project,
+            tenant
+        )
+        var known = 0
+        for (index, problem) in problems {
+            guard problem != .accountExists else {
+                known += 1
+                continue
+            }
+            let (row, entry) = entries[index]
+            refusals.append(Refusal(row: row, localID: entry.localID, reason: problem.rawValue))
+        }
+        counts.rows += rows.count
+        counts.known += known
+        counts.refused += refusals.count
+        counts.imported += entries.count - problems.count
+        return refusals.sorted { $0.row < $1.row }
+    }
+
+    private func entry(of user: WireObject, _ origin: PasswordHash.Origin?) throws -> ImportAccounts.Entry {
+        var entry = try ImportAccounts.Entry(user)
+        for (index, enrollment) in try user.objects("mfaInfo").enumerated() {
+            let secret = try enrollment.object("totpInfo")?.string("sharedSecretKey")
+            entry.secondFactors[index].sharedSecret = secret.flatMap { Base32.decode($0) }
+        }
+        // An export without its project's tenants says nothing of them.
+        if entry.tenantID == nil, !tenant.rawValue.isEmpty { entry.tenantID = tenant.rawValue }
+        if let hash = try user.bytes("passwordHash"), !hash.isEmpty {
+            guard let origin else {
+                throw UserRow.RowError(reason: "has a password hash, and nothing says how it was made (--hash-config)")
+            }
+            entry.password = .hash(PasswordHash(salt: try user.bytes("salt") ?? [], hash: hash, origin: origin))
+        } else if let password = try user.string("rawPassword"), !password.isEmpty {
+            entry.password = .plain(Secret(password))
+        }
+        return entry
+    }
+
+    /// Takes rows off a reader, and keeps its error until they have landed.
+    private struct Rows {
+        var reader: any UserFileReader
+        var error: (any Error)?
+
+        mutating func next(_ count: Int) -> [UserRow] {
+            var rows: [UserRow] = []
+            rows.reserveCapacity(count)
+            do {
+                while rows.count < count, let row = try reader.next() { rows.append(row) }
+            } catch { self.error = error }
+            return rows
+        }
+    }
+}

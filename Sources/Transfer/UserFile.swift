@@ -1,0 +1,104 @@
+import Foundation
+package import IdentityService
+
+/// A row of a file of users.
+package struct UserRow: Sendable {
+    /// From 1.
+    package var number: Int
+    /// Where the next row may begin, in bytes from the file's start.
+    package var end: UInt64
+    /// The user as an upload holds it, or why the row cannot be read.
+    package var user: Result<WireObject, RowError>
+
+    package struct RowError: Error, Sendable, Hashable {
+        package var reason: String
+    }
+}
+
+/// Reads a file of `firebase auth:export`, or of ``ExportUsers``, row by row: a file may be larger than the memory.
+package protocol UserFileReader {
+    /// - Returns: nil at the end.
+    /// - Throws: ``UserFileError`` when nothing after this can be read.
+    mutating func next() throws -> UserRow?
+}
+
+/// Why a file cannot be read or written on: file and reason.
+package struct UserFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    package var file: String
+    package var reason: String
+
+    package init(file: String, reason: String) {
+        self.file = file
+        self.reason = reason
+    }
+
+    package var description: String { "\(file): \(reason)" }
+}
+
+package enum UserFileFormat: String, Sendable, CaseIterable {
+    case json
+    case csv
+
+    /// By the name's ending.
+    package init?(file: String) { self.init(rawValue: URL(filePath: file).pathExtension.lowercased()) }
+
+    /// - Parameters:
+    ///   - start: the end of a row, where an earlier reader stopped; 0 for the file's start.
+    ///   - rows: how many rows are before it.
+    package func reader(of file: String, from start: UInt64 = 0, after rows: Int = 0) throws -> any UserFileReader {
+        let bytes = try ByteReader(file: file, from: start)
+        return switch self {
+        case .json: JSONUserReader(bytes, after: rows)
+        case .csv: CSVUserReader(bytes, after: rows)
+        }
+    }
+}
+
+/// The bytes of a file, in blocks.
+struct ByteReader {
+    let file: String
+    private let handle: FileHandle
+    private var block: [UInt8] = []
+    private var position = 0
+    /// Of the block's first byte.
+    private var start: UInt64
+
+    init(file: String, from start: UInt64) throws(UserFileError) {
+        self.file = file
+        self.start = start
+        do {
+            handle = try FileHandle(forReadingFrom: URL(filePath: file))
+            try handle.seek(toOffset: start)
+        } catch {
+            throw UserFileError(file: file, reason: "cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    /// Of the byte that comes next.
+    var offset: UInt64 { start + UInt64(position) }
+
+    /// - Returns: nil at the end.
+    mutating func peek() throws(UserFileError) -> UInt8? {
+        if position == block.count, try !fill() { return nil }
+        return block[position]
+    }
+
+    mutating func next() throws(UserFileError) -> UInt8? {
+        guard let byte = try peek() else { return nil }
+        position += 1
+        return byte
+    }
+
+    private mutating func fill() throws(UserFileError) -> Bool {
+        start += UInt64(block.count)
+        position = 0
+        do {
+            block = try handle.read(upToCount: 1 << 18).map { [UInt8]($0) } ?? []
+        } catch {
+            throw UserFileError(file: file, reason: "cannot be read at byte \(start): \(error.localizedDescription)")
+        }
+        return !block.isEmpty
+    }
+
+    func error(_ reason: String) -> UserFileError { UserFileError(file: file, reason: reason) }
+}

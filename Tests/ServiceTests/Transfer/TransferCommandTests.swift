@@ -1,0 +1,330 @@
+import Foundation
+import Postgres
+import Projects
+import TestKit
+import Testing
+
+/// `identity import firebase` and `identity export`, as operators run them.
+@Suite("Moving in and out by command", .database, .timeLimit(.minutes(3)))
+struct TransferCommandTests {
+    /// On the projects of ``TestService``.
+    private static var environment: [String: String] {
+        [
+            "IDENTITY_DATABASE_URL": TestDatabase.current.conninfo,
+            "IDENTITY_ENCRYPTION_KEYS": "test:" + Data(repeating: 7, count: 32).base64EncodedString(),
+        ]
+    }
+
+    private func run(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(IdentityProgram.path, arguments, environment: Self.environment)
+    }
+
+    private func write(_ text: String, to file: String) throws { try Data(text.utf8).write(to: URL(filePath: file)) }
+
+    private func users(_ users: [JSON]) -> String { JSON.object(["users": .array(users)]).text }
+
+    /// Everything that an account can have, as `firebase auth:export` and beyond.
+    private static let ada: JSON = [
+        "localId": "ada", "email": "Ada.Lovelace@Example.com", "emailVerified": true, "displayName": "Ada \"L\", A.",
+        "photoUrl": "https://example.com/ada.png", "lastSignedInAt": "1476235906123", "createdAt": "1476235905000",
+        "phoneNumber": "+15555550101", "disabled": false, "customAttributes": #"{"admin":true,"n":[1,"x"]}"#,
+        "providerUserInfo": [
+            ["providerId": "google.com", "rawId": "g1", "email": "ada@gmail.com", "displayName": "A. L."],
+            ["providerId": "oidc.acme", "rawId": "s|1", "screenName": "ada"],
+            ["providerId": "password", "email": "ada@example.com"],
+        ],
+        "initialEmail": "first@example.com", "emailLinkSignin": true, "customAuth": true, "language": "en",
+        "validSince": "1476235907", "lastRefreshAt": "2016-10-12T01:31:46.789Z",
+        "mfaInfo": [
+            [
+                "mfaEnrollmentId": "e1", "phoneInfo": "+15555550102", "displayName": "Work",
+                "enrolledAt": "2016-10-12T01:31:45.000Z",
+            ],
+            [
+                "mfaEnrollmentId": "e2", "enrolledAt": "2016-10-12T01:31:45.500Z",
+                "totpInfo": ["sharedSecretKey": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"],
+            ],
+        ],
+    ]
+
+    @Test("what was exported comes in again, and then goes out the same to the byte; passwords go on to be right")
+    func outAndIn() async throws {
+        try await TestService.run { one in
+            try await TestService.run { two in
+                try await withUserFiles { folder in
+                    try await fill(one, folder)
+                    let out = try await run("export", "\(folder)/one", "--project", one.project.id.rawValue)
+                    #expect(out.status == 0, "\(out)")
+                    let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/one").sorted()
+                    let kinds = names.map { $0.replacing(/-[0-9a-f]{8}/, with: "") }
+                    #expect(
+                        kinds == [
+                            "accounts-md5.hash-config.json", "accounts-md5.json", "accounts-scrypt.hash-config.json",
+                            "accounts-scrypt.json", "accounts-scrypt.hash-config.json", "accounts-scrypt.json",
+                            "accounts.json",
+                        ],
+                        "\(names)"
+                    )
+                    for name in names where !name.hasSuffix(".hash-config.json") {
+                        let file = "\(folder)/one/\(name)"
+                        let result = try await run("import", "firebase", file, "--project", two.project.id.rawValue)
+                        #expect(result.status == 0 && result.output.isEmpty, "\(result)")
+                        #expect(!FileManager.default.fileExists(atPath: file + ".progress"))
+                    }
+                    let again = try await run("export", "\(folder)/two", "--project", two.project.id.rawValue)
+                    #expect(again.output == out.output.replacing("\(folder)/one", with: "\(folder)/two"), "\(again)")
+                    for name in names {
+                        let contents = try ["one", "two"].map {
+                            try Data(contentsOf: URL(filePath: "\(folder)/\($0)/\(name)"))
+                        }
+                        #expect(contents[0] == contents[1], "\(name): \(String(decoding: contents[0], as: UTF8.self))")
+                        let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/two/\(name)")
+                        #expect(attributes[.posixPermissions] as? Int == 0o600)
+                    }
+                }
+                #expect(try await two.signInWithPassword("m@example.com", ImportedHash.md5.password).localID == "m")
+                #expect(
+                    try await two.signInWithPassword("f@example.com", ImportedHash.firebase.password).localID == "f"
+                )
+                let ada = try #require(try await two.account("ada"))
+                #expect(ada["validSince"] == "1476235907" && ada["lastLoginAt"] == "1476235906123", "\(ada)")
+                #expect(ada["mfaInfo"]?[1]?["totpInfo"] != nil && ada["mfaInfo"]?[0]?["phoneInfo"] == "+15555550102")
+            }
+        }
+    }
+
+    /// Accounts without a password, with one of the project's own, and with two from elsewhere.
+    private func fill(_ service: TestService, _ folder: String) async throws {
+        try write(users([Self.ada, ["localId": "guest"]]), to: "\(folder)/ada.json")
+        let result = try await run("import", "firebase", "\(folder)/ada.json", "--project", service.project.id.rawValue)
+        #expect(result.status == 0 && result.errors.contains("imported 2 of 2 accounts"), "\(result)")
+        for (id, hash) in [("m", ImportedHash.md5), ("f", ImportedHash.firebase)] {
+            let reply = try await service.admin(
+                "accounts:batchCreate",
+                hash.upload([hash.account(id, email: "\(id)@example.com")])
+            )
+            #expect(reply["error"] == nil, "\(reply)")
+        }
+        _ = try await service.signUp("own@example.com", "correct horse")
+    }
+
+    @Test("each row that does not land is named with its reason, the others land, and a trial writes nothing")
+    func refusals() async throws {
+        try await TestService.run { service in
+            try await service.admin("accounts", ["localId": "there", "email": "there@example.com"])
+            try await withUserFiles { folder in
+                let file = "\(folder)/users.json"
+                try write(
+                    users([
+                        ["localId": "good"], ["localId": "x", "email": "no address"], 7, ["localId": "there"],
+                        ["localId": "y\n\u{1B}[2J", "email": "there@example.com"],
+                        ["localId": "z", "passwordHash": "aGFzaA=="],
+                        ["localId": "w", "emailVerified": "yes"],
+                    ]),
+                    to: file
+                )
+                let arguments = ["import", "firebase", file, "--project", service.project.id.rawValue]
+                let lines = [
+                    #"row 2 ("x"): email is invalid"#, "row 3: is no JSON object",
+                    #"row 5 ("y\n\u{1B}[2J"): email exists in other account in database"#,
+                    #"row 6 ("z"): has a password hash, and nothing says how it was made (--hash-config)"#,
+                    #"row 7 ("w"): "#,
+                ]
+                func check(_ result: Program.Result, _ verb: String) {
+                    let said = result.output.split(separator: "\n").map { String($0) }
+                    #expect(said.count == lines.count && zip(said, lines).allSatisfy { $0.hasPrefix($1) }, "\(result)")
+                    #expect(result.status == 1 && !FileManager.default.fileExists(atPath: file + ".progress"))
+                    #expect(
+                        result.errors.contains("\(verb) of 7 accounts, 1 were there before, 5 refused"),
+                        "\(result)"
+                    )
+                }
+                let trial = try await Program.run(
+                    IdentityProgram.path,
+                    arguments + ["--dry-run"],
+                    environment: Self.environment
+                )
+                check(trial, "would import 1")
+                #expect(try await service.account("good") == nil)
+                check(
+                    try await Program.run(IdentityProgram.path, arguments, environment: Self.environment),
+                    "imported 1"
+                )
+                #expect(try await service.account("good") != nil)
+                #expect(try await service.account("there")?["email"] == "there@example.com")
+
+                let json = try await Program.run(
+                    IdentityProgram.path,
+                    arguments + ["--json", "--overwrite"],
+                    environment: Self.environment
+                )
+                let first = try JSON(parsing: Array((json.output.split(separator: "\n").first ?? "").utf8))
+                #expect(first == ["row": 2, "localId": "x", "reason": "email is invalid"], "\(json)")
+                #expect(try await service.account("there")?["email"] == nil, "replaced")
+            }
+        }
+    }
+
+    @Test("killed in the middle, it goes on where it was, and each account is there once")
+    func killed() async throws {
+        try await TestService.run { service in
+            try await withUserFiles { folder in
+                let file = "\(folder)/users.json"
+                let count = 8_000
+                try write(users((0..<count).map { ["localId": .string("u\($0)")] }), to: file)
+                let arguments = ["import", "firebase", file, "--project", service.project.id.rawValue]
+                try await Program.with(IdentityProgram.path, arguments, environment: Self.environment) { program in
+                    try await waitUntil { FileManager.default.fileExists(atPath: file + ".progress") }
+                    program.crash()
+                    _ = await program.result()
+                }
+                let kept = try JSON(parsing: Array(try Data(contentsOf: URL(filePath: file + ".progress"))))
+                let landed = try #require(kept["counts"]?["rows"]?.number.map { Int($0) })
+                try #require(landed >= 1000 && landed < count, "\(kept)")
+                let before = try await service.admin("accounts:batchGet?maxResults=1000")["users"]?.array?.count
+                #expect(before == 1000)
+
+                let other = try await run("import", "firebase", file, "--project", "no-such-project")
+                #expect(other.status == 1 && other.errors.contains("there is no project"), "\(other)")
+                let result = try await Program.run(IdentityProgram.path, arguments, environment: Self.environment)
+                #expect(result.status == 0 && result.output.isEmpty, "\(result)")
+                #expect(result.errors.contains("going on after row \(landed)"), "\(result)")
+                let rows = try await TestDatabase.current.client.query(
+                    "SELECT count(*) FROM accounts WHERE project = \(service.project.id.rawValue)"
+                ) { try $0.next(Int64.self) }
+                #expect(rows == [Int64(count)])
+                #expect(!FileManager.default.fileExists(atPath: file + ".progress"))
+            }
+        }
+    }
+
+    @Test("a file that is cut off lands up to there, says where, and a changed file is not taken for the old one")
+    func cutOff() async throws {
+        try await TestService.run { service in
+            try await withUserFiles { folder in
+                let file = "\(folder)/users.json"
+                let arguments = ["import", "firebase", file, "--project", service.project.id.rawValue]
+                let rows = (0..<1500).map { #"{"localId":"u\#($0)"}"# }.joined(separator: ",\n")
+                try write("{\"users\":[\(rows)", to: file)
+                let cut = try await Program.run(IdentityProgram.path, arguments, environment: Self.environment)
+                #expect(cut.status == 1 && cut.errors.contains("stopped after row 1500"), "\(cut)")
+                #expect(cut.errors.contains("is no JSON of users, at byte "), "\(cut)")
+                #expect(try await service.account("u1499") != nil)
+
+                try write("{\"users\":[\(rows),{\"localId\":\"last\"}]}", to: file)
+                let changed = try await Program.run(IdentityProgram.path, arguments, environment: Self.environment)
+                #expect(changed.status == 1 && changed.errors.contains("remove it to begin anew"), "\(changed)")
+                try FileManager.default.removeItem(atPath: file + ".progress")
+                let whole = try await Program.run(IdentityProgram.path, arguments, environment: Self.environment)
+                #expect(whole.status == 0, "\(whole)")
+                #expect(whole.errors.contains("imported 1 of 1501 accounts, 1500 were there before"), "\(whole)")
+            }
+        }
+    }
+
+    @Test("the CSV of Firebase comes in and goes out")
+    func csv() async throws {
+        try await TestService.run { service in
+            try await withUserFiles { folder in
+                let line =
+                    #"ada,ada@example.com,true,\#(ImportedHash.md5.hash),YQ==,"Love, A.",,g1,g@example.com,G,,,,,,,,,,,,,,1476235905000,1476235906000,+15555550101,true,"{""a"":1}","#
+                try write(line + "\n", to: "\(folder)/users.csv")
+                try write(JSON.object(ImportedHash.md5.members).text, to: "\(folder)/hashing")
+                let result = try await run(
+                    "import",
+                    "firebase",
+                    "\(folder)/users.csv",
+                    "--project",
+                    service.project.id.rawValue,
+                    "--hash-config",
+                    "\(folder)/hashing"
+                )
+                #expect(result.status == 0, "\(result)")
+                let out = try await run(
+                    "export",
+                    "\(folder)/out",
+                    "--project",
+                    service.project.id.rawValue,
+                    "--format",
+                    "csv"
+                )
+                #expect(out.status == 0, "\(out)")
+                let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/out").filter {
+                    $0.hasPrefix("accounts-md5")
+                }
+                let csv = try #require(files.first { $0.hasSuffix(".csv") })
+                #expect(try String(contentsOfFile: "\(folder)/out/\(csv)", encoding: .utf8) == line + "\n")
+            }
+        }
+    }
+
+    @Test("what firebase auth:import would refuse is left out where one wants that")
+    func portable() async throws {
+        try await TestService.run { service in
+            try await withUserFiles { folder in
+                try write(users([Self.ada]), to: "\(folder)/ada.json")
+                _ = try await run("import", "firebase", "\(folder)/ada.json", "--project", service.project.id.rawValue)
+                let out = try await run(
+                    "export",
+                    "\(folder)/out",
+                    "--project",
+                    service.project.id.rawValue,
+                    "--portable"
+                )
+                #expect(out.status == 0, "\(out)")
+                let file = try JSON(parsing: Array(try Data(contentsOf: URL(filePath: "\(folder)/out/accounts.json"))))
+                let user = try #require(file["users"]?[0])
+                let taken: Set = [
+                    "localId", "email", "emailVerified", "passwordHash", "salt", "displayName", "photoUrl", "createdAt",
+                    "lastSignedInAt", "providerUserInfo", "phoneNumber", "disabled", "customAttributes",
+                ]
+                #expect(Set((user.object ?? [:]).keys).isSubset(of: taken), "\(user)")
+                #expect(user["providerUserInfo"]?.array?.map { $0["providerId"] } == ["google.com"])
+            }
+        }
+    }
+
+    @Test("what cannot be begun says why in one line, and a disk that is full leaves no half export")
+    func bad() async throws {
+        try await TestService.run { service in
+            try await withUserFiles { folder in
+                let project = service.project.id.rawValue
+                try write(users((0..<2000).map { ["localId": .string("u\($0)")] }), to: "\(folder)/users.json")
+                try write("nonsense", to: "\(folder)/hashing")
+                let cases: [([String], Int32, String)] = [
+                    (["import", "firebase", "\(folder)/none.json", "--project", project], 1, "cannot be read"),
+                    (["import", "firebase", "\(folder)/users", "--project", project], 64, "--format"),
+                    (["import", "firebase", "\(folder)/users.json"], 64, "--project"),
+                    (
+                        [
+                            "import", "firebase", "\(folder)/users.json", "--project", project, "--hash-config",
+                            "\(folder)/hashing",
+                        ], 1, "says nothing of hashAlgorithm"
+                    ),
+                    (["import", "nowhere", "\(folder)/users.json"], 64, "nowhere"),
+                    (["export", folder, "--project", project], 1, "is not empty"),
+                    (["export", "\(folder)/users.json", "--project", project], 1, "cannot be written"),
+                    (["export", "\(folder)/x", "--project", project, "--format", "xml"], 64, "format"),
+                ]
+                for (arguments, status, text) in cases {
+                    let result = try await Program.run(IdentityProgram.path, arguments, environment: Self.environment)
+                    #expect(result.status == status && result.errors.contains(text), "\(arguments): \(result)")
+                    #expect(result.output.isEmpty && result.errors.split(separator: "\n").count == 1, "\(result)")
+                }
+                let filled = try await run("import", "firebase", "\(folder)/users.json", "--project", project)
+                #expect(filled.status == 0, "\(filled)")
+                // A file may not become larger than 8 kB.
+                let full = try await Program.run(
+                    "/bin/bash",
+                    [
+                        "-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"", IdentityProgram.path, "export",
+                        "\(folder)/full", "--project", project,
+                    ],
+                    environment: Self.environment
+                )
+                #expect(full.status == 1 && full.errors.contains("accounts.json: cannot be written: "), "\(full)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder)/full").isEmpty)
+            }
+        }
+    }
+}
