@@ -56,7 +56,7 @@ package struct UpdateAccount: Sendable {
         let now = parts.now()
         let usable = usableMethods(caller)
         // By a reset or a link, which lead somewhere.
-        let mailOpensAccounts = settings.passwordSignIn && parts.actionURL() != nil
+        let mailOpensAccounts = (settings.passwordSignIn || settings.emailLinkSignIn) && parts.actionURL() != nil
         let provider: ProviderID? = request.password == nil ? nil : .password
         let session = parts.prepareSession(
             token,

@@ -10,6 +10,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var passwordSignIn = true
     /// `signIn.email.passwordRequired` is false: the link of a mail signs in too.
     package var allowsEmailLink = false
+    /// False in tenants, where passwords and links are switched on each by itself.
+    package var emailLinkNeedsPassword = true
     package var anonymousSignIn = false
     /// False: one account per email.
     package var allowDuplicateEmails = false
@@ -50,6 +52,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
 
     /// Whether the project has a sign-in page of ours.
     package var signInPage = false
+    /// `multiTenant.allowTenants`: whether tenants can be made.
+    package var allowsTenants = false
 
     package init() {}
 
@@ -62,6 +66,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         authorizedDomains = try value(.authorizedDomains, \.authorizedDomains)
         passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
         allowsEmailLink = try value(.allowsEmailLink, \.allowsEmailLink)
+        emailLinkNeedsPassword = try value(.emailLinkNeedsPassword, \.emailLinkNeedsPassword)
         anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
         allowDuplicateEmails = try value(.allowDuplicateEmails, \.allowDuplicateEmails)
         disabledUserSignup = try value(.disabledUserSignup, \.disabledUserSignup)
@@ -89,10 +94,11 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         apps = try value(.apps, \.apps)
         googleLoader = try value(.googleLoader, \.googleLoader)
         signInPage = try value(.signInPage, \.signInPage)
+        allowsTenants = try value(.allowsTenants, \.allowsTenants)
     }
 
     /// Whether the link of a mail signs in.
-    package var emailLinkSignIn: Bool { passwordSignIn && allowsEmailLink }
+    package var emailLinkSignIn: Bool { allowsEmailLink && (passwordSignIn || !emailLinkNeedsPassword) }
 
     /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.
     package static let development: ProjectSettings = {
@@ -106,6 +112,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         settings.secondFactors.isEnabled = true
         settings.secondFactors.offersTOTP = true
         settings.rateLimits = .generous
+        settings.allowsTenants = true
         return settings
     }()
 }

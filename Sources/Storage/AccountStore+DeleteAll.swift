@@ -7,31 +7,35 @@ extension AccountStore {
     ///
     /// For development: the emulator's `DELETE …/accounts`, which test suites call between tests.
     package func deleteAll(in scope: Scope) async throws {
-        let tables: [SQL] = [
-            "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
-            "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox",
-            "oob_codes", "verification_codes",
-        ]
-        try await database.transaction { transaction in
-            for table in tables {
-                try await transaction.execute(
-                    """
-                    DELETE FROM \(sql: table)
-                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    """
-                )
-            }
+        try await database.transaction { try await Self.deleteAll(in: scope, $0) }
+    }
+
+    /// All tables whose rows are of a project or one of its tenants, but for those of the accounts themselves.
+    private static let tables: [SQL] = [
+        "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
+        "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox",
+        "oob_codes", "verification_codes",
+    ]
+
+    static func deleteAll(in scope: Scope, _ transaction: PostgresTransaction) async throws {
+        for table in tables {
             try await transaction.execute(
                 """
-                WITH gone AS (
-                    DELETE FROM accounts
-                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    RETURNING account
-                )
-                DELETE FROM account_activity
-                WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM gone)
+                DELETE FROM \(sql: table)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 """
             )
         }
+        try await transaction.execute(
+            """
+            WITH gone AS (
+                DELETE FROM accounts
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                RETURNING account
+            )
+            DELETE FROM account_activity
+            WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM gone)
+            """
+        )
     }
 }

@@ -91,7 +91,7 @@ extension ConfigurationStore {
         "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
         "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
         "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
-        "oob_codes", "verification_codes", "rate_limits", "password_configurations",
+        "oob_codes", "verification_codes", "rate_limits", "password_configurations", "tenants",
     ]
 
     /// Removes a project with everything that belongs to it.
@@ -155,7 +155,9 @@ extension ConfigurationStore {
         guard revoked > 0 else { throw ConfigurationError.notFound }
     }
 
+    /// With their tenants.
     func readProjects() async throws -> [Project] {
+        let tenants = try await readTenants()
         let rows = try await database.query(
             "SELECT project, number, config::text, delivery, password_signer_key FROM projects"
         ) { row in
@@ -171,7 +173,8 @@ extension ConfigurationStore {
                     id: id,
                     number: ProjectNumber(rawValue: number),
                     settings: try readSettings(from: config, delivery, of: id),
-                    passwordSignerKey: try keyRing.openSecret(signerKey, for: Self.signerKeyPlace(id))
+                    passwordSignerKey: try keyRing.openSecret(signerKey, for: Self.signerKeyPlace(id)),
+                    tenants: tenants[id.rawValue] ?? []
                 )
             }
         }

@@ -85,6 +85,8 @@ import Testing
         settings.blockingFunctions[.beforeSignIn] = "https://functions.example/"
         settings.rateLimits[.mailsPerRecipient].count += 1
         settings.passwordCost.memoryCost = 12
+        settings.allowsTenants.toggle()
+        settings.emailLinkNeedsPassword.toggle()
         return settings
     }()
 }

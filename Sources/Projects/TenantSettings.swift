@@ -1,0 +1,76 @@
+/// What a tenant decides by itself; everything else is as its project has it.
+///
+/// Stored as JSON in one row; a member that the row lacks has its default, so that a new release reads old rows.
+package struct TenantSettings: Sendable, Hashable, Codable {
+    /// Every way to sign in is off to begin with.
+    package var passwordSignIn = false
+    package var emailLinkSignIn = false
+    package var anonymousSignIn = false
+    package var disabledUserSignup = false
+    package var disabledUserDeletion = false
+    package var emailEnumerationProtection = true
+    package var passwordPolicy = PasswordPolicy()
+    package var secondFactors = SecondFactorSettings()
+    package var testPhoneNumbers: [String: String] = [:]
+    package var smsRegions = SMSRegions()
+
+    package init() {}
+
+    /// Those of a new tenant: what protects accounts begins as it is in the project.
+    package init(of project: ProjectSettings) {
+        emailEnumerationProtection = project.emailEnumerationProtection
+        passwordPolicy = project.passwordPolicy
+        smsRegions = project.phone.regions
+    }
+
+    /// Those that a tenant has for itself of the settings in it, the reverse of ``ProjectSettings/inTenant(_:)``.
+    package init(in tenant: ProjectSettings) {
+        passwordSignIn = tenant.passwordSignIn
+        emailLinkSignIn = tenant.emailLinkSignIn
+        anonymousSignIn = tenant.anonymousSignIn
+        disabledUserSignup = tenant.disabledUserSignup
+        disabledUserDeletion = tenant.disabledUserDeletion
+        emailEnumerationProtection = tenant.emailEnumerationProtection
+        passwordPolicy = tenant.passwordPolicy
+        secondFactors = tenant.secondFactors
+        testPhoneNumbers = tenant.phone.testNumbers
+        smsRegions = tenant.phone.regions
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let defaults = TenantSettings()
+        func value<T: Decodable>(_ key: CodingKeys, _ path: KeyPath<TenantSettings, T>) throws -> T {
+            try values.decodeIfPresent(T.self, forKey: key) ?? defaults[keyPath: path]
+        }
+        passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
+        emailLinkSignIn = try value(.emailLinkSignIn, \.emailLinkSignIn)
+        anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
+        disabledUserSignup = try value(.disabledUserSignup, \.disabledUserSignup)
+        disabledUserDeletion = try value(.disabledUserDeletion, \.disabledUserDeletion)
+        emailEnumerationProtection = try value(.emailEnumerationProtection, \.emailEnumerationProtection)
+        passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
+        secondFactors = try value(.secondFactors, \.secondFactors)
+        testPhoneNumbers = try value(.testPhoneNumbers, \.testPhoneNumbers)
+        smsRegions = try value(.smsRegions, \.smsRegions)
+    }
+}
+
+extension ProjectSettings {
+    /// A project's settings as they are in one of its tenants.
+    package func inTenant(_ own: TenantSettings) -> ProjectSettings {
+        var settings = self
+        settings.passwordSignIn = own.passwordSignIn
+        settings.allowsEmailLink = own.emailLinkSignIn
+        settings.emailLinkNeedsPassword = false
+        settings.anonymousSignIn = own.anonymousSignIn
+        settings.disabledUserSignup = own.disabledUserSignup
+        settings.disabledUserDeletion = own.disabledUserDeletion
+        settings.emailEnumerationProtection = own.emailEnumerationProtection
+        settings.passwordPolicy = own.passwordPolicy
+        settings.secondFactors = own.secondFactors
+        settings.phone.testNumbers = own.testPhoneNumbers
+        settings.phone.regions = own.smsRegions
+        return settings
+    }
+}

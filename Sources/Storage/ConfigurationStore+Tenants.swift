@@ -1,0 +1,127 @@
+import Foundation
+import Postgres
+package import Projects
+
+extension ConfigurationStore {
+    /// Adds a tenant to a project.
+    ///
+    /// - Throws: ``ConfigurationError/alreadyExists`` for an id that a tenant has or had.
+    package func createTenant(_ tenant: TenantConfiguration, in project: ProjectID) async throws {
+        do {
+            _ = try await changing(
+                """
+                INSERT INTO tenants (project, tenant, display_name, disabled, settings, created_at)
+                VALUES (\(project.rawValue), \(tenant.id.rawValue), \(tenant.displayName), \(tenant.isDisabled),
+                    \(try Self.text(of: tenant.settings))::jsonb, \(now()))
+                RETURNING tenant
+                """
+            )
+        } catch let error as PostgresError where error.constraint == "tenants_pkey" {
+            throw ConfigurationError.alreadyExists
+        }
+    }
+
+    /// Changes a tenant as it stands now; two changes at once do not undo each other.
+    ///
+    /// - Returns: the tenant afterwards.
+    /// - Throws: what `change` throws, and nothing is changed; ``ConfigurationError/notFound``.
+    package func updateTenant(
+        _ id: TenantID,
+        in project: ProjectID,
+        _ change: @escaping @Sendable (inout TenantConfiguration) throws -> Void
+    ) async throws -> TenantConfiguration {
+        let changed = try await database.transaction { transaction in
+            let found = try await readTenants(
+                "project = \(project.rawValue) AND tenant = \(id.rawValue) AND deleted_at IS NULL FOR UPDATE",
+                transaction
+            )
+            guard let row = found.first else { throw ConfigurationError.notFound }
+            var tenant = try row.configuration()
+            try change(&tenant)
+            try await transaction.execute(
+                """
+                WITH version AS (UPDATE configuration SET version = version + 1)
+                UPDATE tenants SET display_name = \(tenant.displayName), disabled = \(tenant.isDisabled),
+                    settings = \(try Self.text(of: tenant.settings))::jsonb
+                WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
+                """
+            )
+            return tenant
+        }
+        try await load()
+        return changed
+    }
+
+    /// Deletes a tenant with everything in it; its id is nobody's ever after.
+    ///
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func deleteTenant(_ id: TenantID, of project: ProjectID) async throws {
+        let date = now()
+        let found = try await database.transaction { transaction in
+            let found = try await transaction.execute(
+                """
+                UPDATE tenants SET deleted_at = \(date), display_name = NULL, settings = '{}'
+                WHERE project = \(project.rawValue) AND tenant = \(id.rawValue) AND deleted_at IS NULL
+                """
+            )
+            guard found > 0 else { return found }
+            try await AccountStore.deleteAll(in: Scope(project: project, tenant: id), transaction)
+            try await transaction.execute(
+                """
+                WITH version AS (UPDATE configuration SET version = version + 1)
+                DELETE FROM provider_configurations
+                WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
+                """
+            )
+            return found
+        }
+        try await load()
+        guard found > 0 else { throw ConfigurationError.notFound }
+    }
+
+    /// Those of each project.
+    func readTenants() async throws -> [String: [TenantConfiguration]] {
+        let rows = try await readTenants("deleted_at IS NULL", database)
+        let read = rows.compactMap { row in
+            readable("tenant \(row.tenant) of project \(row.project)") { (row.project, try row.configuration()) }
+        }
+        return Dictionary(grouping: read, by: \.0).mapValues { $0.map(\.1) }
+    }
+
+    private struct TenantRow {
+        var project: String
+        var tenant: String
+        var displayName: String?
+        var isDisabled: Bool
+        var settings: String
+
+        func configuration() throws -> TenantConfiguration {
+            TenantConfiguration(
+                id: TenantID(rawValue: tenant),
+                displayName: displayName,
+                isDisabled: isDisabled,
+                settings: try JSONDecoder().decode(TenantSettings.self, from: Data(settings.utf8))
+            )
+        }
+    }
+
+    private func readTenants(_ condition: SQL, _ executor: some PostgresExecutor) async throws -> [TenantRow] {
+        try await executor.query(
+            "SELECT project, tenant, display_name, disabled, settings::text FROM tenants WHERE \(sql: condition)"
+        ) { row in
+            TenantRow(
+                project: try row.next(),
+                tenant: try row.next(),
+                displayName: try row.next(),
+                isDisabled: try row.next(),
+                settings: try row.next()
+            )
+        }
+    }
+
+    private static func text(of settings: TenantSettings) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return String(decoding: try encoder.encode(settings), as: UTF8.self)
+    }
+}
