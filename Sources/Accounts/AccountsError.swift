@@ -19,6 +19,10 @@ package enum AccountsError: Error, Sendable {
     case userNotFound
     case userDisabled
     case tenantMismatch
+    /// The project has no such tenant.
+    case unknownTenant
+    /// An admin switched sign-in off in the tenant.
+    case projectDisabled
     case recentSignInRequired
 
     // Custom tokens

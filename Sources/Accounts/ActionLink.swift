@@ -28,11 +28,13 @@ struct ActionLink {
     /// An app's own URL with what its SDK looks for there; what it had of the same names goes.
     ///
     /// - Parameter url: a continue URL that was checked.
-    static func inApp(_ url: String, type: OOBCodeType, code: Secret, apiKey: String, language: String?) -> String {
-        adding(
-            [("mode", type.mode), ("lang", language ?? "en"), ("oobCode", code.reveal()), ("apiKey", apiKey)],
-            to: url
-        )
+    static func inApp(_ url: String, type: OOBCodeType, code: Secret, _ caller: Caller) -> String {
+        var items = [
+            ("mode", type.mode), ("lang", caller.language ?? "en"), ("oobCode", code.reveal()),
+            ("apiKey", caller.apiKey ?? ""),
+        ]
+        if caller.tenant != .none { items.append(("tenantId", caller.tenant.rawValue)) }
+        return adding(items, to: url)
     }
 
     /// An app's own URL with more in its query; what it had of the same names goes.

@@ -37,4 +37,16 @@ package struct Caller: Sendable {
         self.apiKey = apiKey
         self.language = language
     }
+
+    /// The caller in a tenant of its project, whose settings are those that count there.
+    ///
+    /// - Throws: ``AccountsError/unknownTenant``, ``AccountsError/projectDisabled``.
+    package func entering(_ tenant: TenantID) throws(AccountsError) -> Caller {
+        guard tenant != self.tenant else { return self }
+        guard let found = project.tenants[tenant] else { throw .unknownTenant }
+        guard !found.configuration.isDisabled else { throw .projectDisabled }
+        var caller = self
+        (caller.project, caller.tenant) = (found.project, tenant)
+        return caller
+    }
 }

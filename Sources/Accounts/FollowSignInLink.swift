@@ -14,12 +14,6 @@ package struct FollowSignInLink: Sendable {
         guard let url = try parts.continueURL(continueURL, caller) else { throw AccountsError.missingContinueURI }
         let found = try await parts.findCode(code?.reveal(), caller).code
         guard let code, found.type == .emailSignIn else { throw AccountsError.invalidOOBCode }
-        return ActionLink.inApp(
-            url,
-            type: .emailSignIn,
-            code: code,
-            apiKey: caller.apiKey ?? "",
-            language: caller.language
-        )
+        return ActionLink.inApp(url, type: .emailSignIn, code: code, caller)
     }
 }

@@ -197,7 +197,8 @@ package struct ImportAccounts: Sendable {
         _ tenant: TenantID
     ) throws(ImportProblem) -> Account {
         guard let localID = entry.localID, !localID.isEmpty else { throw .missingLocalID }
-        guard (entry.tenantID ?? "") == tenant.rawValue else { throw .otherTenant }
+        // Most SDKs leave it to the path.
+        if let named = entry.tenantID, !named.isEmpty, named != tenant.rawValue { throw .otherTenant }
         guard let id = try? AdminAccounts.accountID(localID) else { throw .invalidLocalID }
         var account = Account(
             id: id,

@@ -13,7 +13,7 @@ extension Parts {
         default: return nil
         }
         guard caller.project.settings.delivery.takes(type) else { return nil }
-        return WebhookNotice(type, about: account, of: caller.project.id, date: now())
+        return WebhookNotice(type, about: account, of: caller.scope, date: now())
     }
 }
 

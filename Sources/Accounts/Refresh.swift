@@ -36,6 +36,7 @@ package struct Refresh: Sendable {
             throw AccountsError.contended
         }
         guard let found = candidate else { throw AccountsError.invalidRefreshToken }
+        let caller = try entering(found.tenant, caller)
         let use = try await self.use(of: token, next: next, as: found, key)
         guard let account = found.account else { throw AccountsError.userNotFound }
         guard !account.isDisabled else { throw AccountsError.userDisabled }
@@ -53,7 +54,7 @@ package struct Refresh: Sendable {
                 attributes: found.session.signInAttributes,
                 secondFactor: found.session.secondFactor,
                 project: caller.project,
-                tenant: found.tenant
+                tenant: caller.tenant
             )
             return Result(
                 tokens: IssuedTokens(idToken: idToken, refreshToken: Secret(refreshToken.text)),
@@ -65,12 +66,17 @@ package struct Refresh: Sendable {
             _ = try await parts.sessions.revoke(
                 .only(found.session.id),
                 of: account.id,
-                in: Scope(project: caller.project.id, tenant: found.tenant),
+                in: caller.scope,
                 now: parts.now()
             )
             AccountEvent.refreshTokenReused.log(account.id, caller)
             throw AccountsError.tokenExpired
         }
+    }
+
+    /// The tenant of the token, which no other one takes.
+    private func entering(_ tenant: TenantID, _ caller: Caller) throws(AccountsError) -> Caller {
+        do { return try caller.entering(tenant) } catch .unknownTenant { throw .invalidRefreshToken }
     }
 
     private enum Use {

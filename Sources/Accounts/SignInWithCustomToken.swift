@@ -26,6 +26,7 @@ package struct SignInWithCustomToken: Sendable {
             throw AccountsError.missingUID
         }
         let session = parts.prepareSession(nil, provider: .custom, claims: try claims(of: content), caller: caller)
+        var conflict: ClaimConflict?
         for _ in 0..<3 {
             if let found = try await parts.accounts.find(id, session: nil, in: caller.scope) {
                 guard !found.account.isDisabled else { throw AccountsError.userDisabled }
@@ -49,7 +50,7 @@ package struct SignInWithCustomToken: Sendable {
             var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
             account.customAuth = true
             let entrance = try await parts.admit(new: account, session, caller)
-            let conflict = try await parts.accounts.insert(
+            conflict = try await parts.accounts.insert(
                 entrance.account,
                 password: nil,
                 session: entrance.newSession,
@@ -64,7 +65,8 @@ package struct SignInWithCustomToken: Sendable {
             let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
             return Result(end: .signedIn(tokens), isNewUser: true)
         }
-        throw AccountsError.contended
+        // Somebody of another tenant has the id, which is one of the project.
+        throw conflict == .accountID ? AccountsError.duplicateLocalID : .contended
     }
 
     /// The token's content, once its signer is known to be a service account of this project.

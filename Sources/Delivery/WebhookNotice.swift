@@ -14,6 +14,8 @@ package struct WebhookNotice: Sendable, Codable {
     /// The account; of a deleted one what it was.
     package struct Subject: Sendable, Hashable, Codable {
         var projectId: String
+        /// Nil in the project itself.
+        var tenantId: String?
         var localId: String
         var email: String?
         var emailVerified: Bool
@@ -29,8 +31,9 @@ package struct WebhookNotice: Sendable, Codable {
         /// Sessions that signed in before are over.
         var validSince: String
 
-        package init(_ account: Account, of project: ProjectID) {
-            projectId = project.rawValue
+        package init(_ account: Account, of scope: Scope) {
+            projectId = scope.project.rawValue
+            tenantId = scope.tenant == .none ? nil : scope.tenant.rawValue
             localId = account.id.rawValue
             email = account.email?.canonical
             emailVerified = account.emailVerified
@@ -46,9 +49,9 @@ package struct WebhookNotice: Sendable, Codable {
         }
     }
 
-    package init(_ type: WebhookType, about account: Account, of project: ProjectID, date: Date) {
+    package init(_ type: WebhookType, about account: Account, of scope: Scope, date: Date) {
         self.type = type
         self.date = date
-        data = Subject(account, of: project)
+        data = Subject(account, of: scope)
     }
 }

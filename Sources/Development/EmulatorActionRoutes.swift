@@ -40,13 +40,14 @@ struct EmulatorActionRoutes {
         }
         guard let project = project() else { throw WireError.notFound }
         guard let type = OOBCodeType(mode: try query.value("mode") ?? "") else { return refusal("Invalid mode", nil) }
-        let caller = Caller(
+        let caller = try Caller(
             project: project,
             address: call.device.address,
             subscriber: call.device.subscriber,
             apiKey: key,
             language: try query.value("lang")
         )
+        .entering(TenantID(rawValue: try query.value("tenantId") ?? ""))
         return try await carryOut(type, Secret(code), query, caller)
     }
 
@@ -71,7 +72,9 @@ struct EmulatorActionRoutes {
                         : "newPassword must be something other than '\(Self.placeholder)'",
                     "To reset the password of \(shown.code.email.canonical), open the URL with a new password.",
                     template: "/emulator/action?mode=resetPassword&oobCode=\(code.reveal())"
-                        + "&apiKey=\(FormFields.encode(caller.apiKey ?? ""))&newPassword=\(Self.placeholder)"
+                        + "&apiKey=\(FormFields.encode(caller.apiKey ?? ""))"
+                        + (caller.tenant == .none ? "" : "&tenantId=\(caller.tenant)")
+                        + "&newPassword=\(Self.placeholder)"
                 )
             }
             let result = try await accounts.resetPassword(code: code.reveal(), newPassword: Secret(password), caller)

@@ -16,8 +16,15 @@ package struct EmulatorRoutes: Sendable {
         let project = "/emulator/v1/projects/{project}"
         return [
             Route(.delete, "\(project)/accounts", on: .service, errors: .status, .open(deleteAccounts)),
-            Route(.get, "\(project)/config", on: .service, errors: .status, .open(getConfig)),
-            Route(.patch, "\(project)/config", on: .service, errors: .status, .open(patchConfig)),
+            Route(.get, "\(project)/config", on: .service, errors: .status, isInTenants: false, .open(getConfig)),
+            Route(
+                .patch,
+                "\(project)/config",
+                on: .service,
+                errors: .status,
+                isInTenants: false,
+                .open(patchConfig)
+            ),
             Route(.get, "\(project)/oobCodes", on: .service, errors: .status, .open(listCodes)),
             Route(
                 .get,
@@ -31,14 +38,21 @@ package struct EmulatorRoutes: Sendable {
 
     private func project(of call: Call) async throws -> Project {
         guard let id = ProjectID(rawValue: call.parameter("project")) else { throw WireError.notFound }
-        // The emulator makes a tenant that it does not know; what a tenant is asked for must not befall the project.
-        guard call.parameter("tenant").isEmpty else { throw WireError.tenantNotFound }
         return try await stores.configuration.ensureProject(id, settings: .development)
     }
 
-    private func deleteAccounts(_ call: Call) async throws -> Response {
+    /// The emulator makes a tenant that it does not know; here somebody has to.
+    private func scope(of call: Call) async throws -> Scope {
         let project = try await project(of: call)
-        try await stores.accounts.deleteAll(in: Scope(project: project.id))
+        guard let tenant = call.parameters["tenant"].map({ TenantID(rawValue: $0) }) else {
+            return Scope(project: project.id)
+        }
+        guard project.tenants[tenant] != nil else { throw WireError.tenantNotFound }
+        return Scope(project: project.id, tenant: tenant)
+    }
+
+    private func deleteAccounts(_ call: Call) async throws -> Response {
+        try await stores.accounts.deleteAll(in: try await scope(of: call))
         return .json { _ in }
     }
 
@@ -61,7 +75,7 @@ package struct EmulatorRoutes: Sendable {
 
     /// The codes of mails, as long as they are good for something.
     private func listCodes(_ call: Call) async throws -> Response {
-        let mails = try await WaitingMail.all(in: Scope(project: try await project(of: call).id), stores)
+        let mails = try await WaitingMail.all(in: try await scope(of: call), stores)
         return .json { json in
             json.array("oobCodes") { json in
                 for mail in mails {
@@ -79,7 +93,7 @@ package struct EmulatorRoutes: Sendable {
 
     /// The codes of SMS, as long as they are good for something.
     private func listVerificationCodes(_ call: Call) async throws -> Response {
-        let scope = Scope(project: try await project(of: call).id)
+        let scope = try await scope(of: call)
         let found = try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now())
         return .json { json in
             json.array("verificationCodes") { json in

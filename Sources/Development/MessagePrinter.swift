@@ -30,8 +30,10 @@ package struct MessagePrinter: Service {
     /// What is shown, by the secret that belongs to it alone.
     private func waiting() async throws -> [(id: String, text: String)] {
         var messages: [(id: String, text: String)] = []
-        for project in stores.configuration.snapshot.allProjects {
-            let scope = Scope(project: project.id)
+        let scopes = stores.configuration.snapshot.allProjects.flatMap { project in
+            ([TenantID.none] + project.tenants.keys).map { (project, Scope(project: project.id, tenant: $0)) }
+        }
+        for (project, scope) in scopes {
             for mail in try await WaitingMail.all(in: scope, stores) {
                 let text = "mail to \(mail.mail.to) (\(mail.code.type.rawValue)):\n  \(mail.mail.link)\n"
                 messages.append((mail.text, text))

@@ -1,5 +1,6 @@
 import Linking
 package import Projects
+import Secrets
 package import StrictJSON
 
 /// The claims of an ID token before anyone looked at issuer, audience or times.
@@ -18,6 +19,15 @@ package struct IDTokenContent: Sendable {
         self.issuer = issuer
         self.audience = audience
         self.token = token
+    }
+
+    /// The tenant that a token says it is of, whoever made it; nil when it says none.
+    package static func claimedTenant(of token: String) -> TenantID? {
+        guard token.utf8.count <= IDTokenVerifier.maximumLength else { return nil }
+        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64URL.decode(Array(parts[1])[...]).flatMap(JSONObject.init(ours:))
+        else { return nil }
+        return payload["firebase"]?.object?["tenant"]?.string.map { TenantID(rawValue: $0) }
     }
 
     /// Checks issuer, audience, times and tenant, in this order, `exp` last.

@@ -69,8 +69,8 @@ extension AccountStore {
     ) async throws {
         let type: WebhookType = after == nil ? .accountDeleted : .accountUpdated
         guard changes.told.contains(type) else { return }
-        let notice = WebhookNotice(type, about: after ?? before, of: scope.project, date: now)
-        guard after == nil || notice.data != WebhookNotice.Subject(before, of: scope.project) else { return }
+        let notice = WebhookNotice(type, about: after ?? before, of: scope, date: now)
+        guard after == nil || notice.data != WebhookNotice.Subject(before, of: scope) else { return }
         try await transaction.execute(try telling(notice, scope))
     }
 

@@ -47,7 +47,7 @@ extension AccountStore {
             parts.append(recordSignIn(scope, now: now))
         }
         if isTold {
-            let notice = WebhookNotice(.accountCreated, about: account, of: scope.project, date: now)
+            let notice = WebhookNotice(.accountCreated, about: account, of: scope, date: now)
             parts.append(try telling(notice, scope, from: "target"))
         }
         return try await claiming {

@@ -4,7 +4,6 @@ package enum HandlerError: Error, Sendable, Hashable {
     case missingParameter(String)
     case invalidParameter(String)
     case unsupportedAuthType
-    case tenantNotFound
     /// The page to return to is on no domain of the project.
     case unauthorizedDomain
     /// The app to return to is not registered.

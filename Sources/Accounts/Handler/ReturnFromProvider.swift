@@ -10,7 +10,9 @@ package struct ReturnFromProvider: Sendable {
     let parts: Parts
 
     package struct Returned: Sendable {
+        /// Or its tenant's.
         package var project: Project
+        package var tenant: TenantID
         package var visit: HandlerVisit
         /// For the SDK; nil for apps, which have their own.
         package var sessionID: String?
@@ -28,10 +30,10 @@ package struct ReturnFromProvider: Sendable {
         postBody: String?,
         browser: Secret
     ) async throws -> Returned {
-        guard let number = BrowserSecret.projectNumber(in: browser),
-            let project = parts.configuration.snapshot.project(number: number)
+        guard let place = BrowserSecret.place(in: browser),
+            let project = parts.configuration.snapshot.project(number: place.project),
+            let caller = try? Caller(project: project).entering(place.tenant)
         else { throw HandlerError.unknownFlow }
-        let caller = Caller(project: project)
         let callback: ProviderCallback
         do {
             callback = try ProviderCallback(requestURI: requestURI, postBody: postBody)
@@ -53,7 +55,8 @@ package struct ReturnFromProvider: Sendable {
             case .ios, .android: nil
             }
         return Returned(
-            project: project,
+            project: caller.project,
+            tenant: caller.tenant,
             visit: visit,
             sessionID: sessionID,
             fault: callback.fault.map { .federation($0, at: returned.provider, caller) }

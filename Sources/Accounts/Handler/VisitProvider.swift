@@ -158,8 +158,8 @@ package struct VisitProvider: Sendable {
         guard let provider = request.providerID, !provider.isEmpty else {
             throw HandlerError.missingParameter("providerId")
         }
-        guard request.tenantID?.isEmpty ?? true else { throw HandlerError.tenantNotFound }
-        let browser = BrowserSecret.make(for: caller.project, parts.random)
+        let caller = try caller.entering(request.tenantID.map { TenantID(rawValue: $0) } ?? caller.tenant)
+        let browser = BrowserSecret.make(for: caller, parts.random)
         var start = CreateAuthURI.Request(providerID: provider)
         start.continueURI = page
         start.scopes = request.scopes

@@ -11,6 +11,8 @@ package struct PageVisit: Codable, Sendable {
     static let lifetime: Int64 = 3_600
 
     package let apiKey: String
+    /// Nil for the project itself.
+    package let tenant: String?
     package let continueURL: String
     /// Of the app, which alone knows the verifier (RFC 7636, S256).
     package let codeChallenge: String

@@ -43,6 +43,7 @@ package struct SignInPage: Sendable {
         let browser = Secret(parts.random.handle())
         let visit = PageVisit(
             apiKey: caller.apiKey ?? "",
+            tenant: caller.tenant == .none ? nil : caller.tenant.rawValue,
             continueURL: url,
             codeChallenge: challenge,
             language: request.language,

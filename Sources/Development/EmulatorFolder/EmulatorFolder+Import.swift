@@ -49,7 +49,7 @@ extension EmulatorFolder {
             project = stores.configuration.snapshot.project(project.id) ?? project
         }
         var imported = Imported()
-        imported.refused = content.leftOut.map { error($0, "there are no tenants here").description }
+        imported.refused = content.leftOut.map { error($0, "accounts of tenants are not imported").description }
         var entries: [(row: Row, entry: ImportAccounts.Entry)] = []
         for row in rows {
             do {

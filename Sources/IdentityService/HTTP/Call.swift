@@ -1,4 +1,5 @@
 import StrictJSON
+import Synchronization
 package import HTTPTypes
 package import Logging
 package import NIOCore
@@ -18,6 +19,8 @@ package final class Call: Sendable {
     package let body: ByteBuffer
     package let device: Device
     package let logger: Logger
+    /// What ``json()`` has read.
+    private let content = Mutex<WireObject?>(nil)
 
     /// Who seems to call.
     package struct Device: Sendable {
@@ -82,7 +85,16 @@ package final class Call: Sendable {
     }
 
     /// The body as JSON, whatever content type it claims; an empty body is an empty object.
+    ///
+    /// It is read once.
     package func json() throws(WireError) -> WireObject {
+        if let content = content.withLock({ $0 }) { return content }
+        let object = try readJSON()
+        content.withLock { $0 = object }
+        return object
+    }
+
+    private func readJSON() throws(WireError) -> WireObject {
         guard body.readableBytes > 0 else { return WireObject() }
         let value: JSONValue
         do throws(JSONError) { value = try JSONValue(body.readableBytesView, depth: 32) } catch {

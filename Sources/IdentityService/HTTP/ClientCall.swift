@@ -1,7 +1,9 @@
 package import Accounts
+import HTTPTypes
 import Projects
+import Sessions
 
-/// A call of an app: the API key named its project.
+/// A call of an app: the API key named its project, the call itself perhaps a tenant of that.
 package struct ClientCall: Sendable {
     package var call: Call
     package var caller: Caller
@@ -11,12 +13,30 @@ package struct ClientCall: Sendable {
         self.caller = caller
     }
 
-    /// The body, for this caller's tenant.
-    /// - Throws: `INVALID_TENANT_ID` for a tenant that does not exist.
-    package func json() throws -> WireObject {
-        let body = try call.json()
-        if let tenant = try body.string("tenantId"), !tenant.isEmpty { throw WireError("INVALID_TENANT_ID") }
-        return body
+    /// The body; the tenant that it names is the caller's.
+    package func json() throws -> WireObject { try call.json() }
+}
+
+extension Call {
+    /// `tenantId`: in the body, or in the query of what has none.
+    func tenantNamed() throws -> TenantID? {
+        let name =
+            switch method {
+            case .post, .patch: try json().string("tenantId")
+            default: try query.value("tenantId")
+            }
+        return name.flatMap { $0.isEmpty ? nil : TenantID(rawValue: $0) }
+    }
+
+    /// The tenant of an app's call: the one that it names, or else that of its ID token.
+    ///
+    /// The token has not been verified: what it says here decides in which tenant it will have to be good.
+    func tenant(of project: Project) throws -> TenantID {
+        if let named = try tenantNamed() { return named }
+        guard !project.tenants.isEmpty, method == .post, let idToken = try json().string("idToken"),
+            let tenant = IDTokenContent.claimedTenant(of: idToken), project.tenants[tenant] != nil
+        else { return .none }
+        return tenant
     }
 }
 

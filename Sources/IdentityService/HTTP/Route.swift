@@ -12,6 +12,8 @@ package struct Route: Sendable {
     package var envelope: ErrorEnvelope
     /// How many bytes of body it takes.
     package var bodyLimit: Int
+    /// Whether tenants of a project have it as well as the project.
+    package var isInTenants: Bool
     package var access: Access
     /// Of all its requests, under whichever path.
     let meter = RouteMeter()
@@ -23,6 +25,7 @@ package struct Route: Sendable {
         legacy: String? = nil,
         errors envelope: ErrorEnvelope = .accounts,
         bodyLimit: Int = Request.maximumBody,
+        isInTenants: Bool = true,
         _ access: Access
     ) {
         self.method = method
@@ -31,6 +34,7 @@ package struct Route: Sendable {
         self.legacy = legacy
         self.envelope = envelope
         self.bodyLimit = bodyLimit
+        self.isInTenants = isInTenants
         self.access = access
     }
 

@@ -61,10 +61,10 @@ package struct RouteTable: Sendable {
 }
 
 extension Route {
-    /// The path of the same operation in a tenant; nil for operations outside of projects.
+    /// The path of the same operation in a tenant; nil for operations that no tenant has.
     package var tenantPath: String? {
         let ofProject = "/projects/{project}/"
-        guard path.contains(ofProject), !path.contains("/tenants") else { return nil }
+        guard isInTenants, path.contains(ofProject), !path.contains("/tenants") else { return nil }
         return path.replacing(ofProject, with: ofProject + "tenants/{tenant}/")
     }
 

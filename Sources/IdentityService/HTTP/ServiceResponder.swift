@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import Logging
+import Projects
 package import NIOCore
 
 /// Answers every request: finds the route, checks the credential, reads the body, calls the handler, and makes one
@@ -120,18 +121,19 @@ package struct ServiceResponder: Sendable {
         case .client(let form?, _) where Gate.hasBearer(request.headers):
             let admin = try await gate.admin(request.headers, hasKey: false)
             let project = try await gate.project(of: call, for: admin, scope: form.scope)
-            return try await form.handler(AdminCall(call: call, admin: admin, project: project))
+            return try await form.handler(AdminCall(call: call, admin: admin, project: project, scope: form.scope))
         case .client(_, let handler):
             let project = try gate.project(query: query, headers: request.headers, host: route.host)
             let key = try gate.key(query, request.headers)
-            let caller = Caller(call, project: project, apiKey: key, language: call.language)
+            // A refresh token is what it is sent for, and says by itself of which tenant it is.
+            let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
+            let caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
             return try await handler(ClientCall(call: call, caller: caller))
         case .admin(let scope, let handler):
             let hasKey = try gate.key(query, request.headers) != nil
             let admin = try await gate.admin(request.headers, hasKey: hasKey)
             let project = try await gate.project(named: call.parameter("project"), for: admin, scope: scope)
-            guard parameters["tenant"] == nil else { throw WireError.tenantNotFound }
-            return try await handler(AdminCall(call: call, admin: admin, project: project))
+            return try await handler(AdminCall(call: call, admin: admin, project: project, scope: scope))
         }
     }
 

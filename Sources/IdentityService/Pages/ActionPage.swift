@@ -58,7 +58,7 @@ struct ActionPage {
     private var hiddenFields: HTML {
         let fields: [(String, String?)] = [
             ("mode", link.type.mode), ("oobCode", link.code), ("apiKey", link.apiKey),
-            ("continueUrl", link.continueURL), ("lang", context.language.rawValue),
+            ("tenantId", link.tenant), ("continueUrl", link.continueURL), ("lang", context.language.rawValue),
         ]
         let inputs = fields.compactMap { name, value in
             value.map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">" as HTML }

@@ -2,6 +2,7 @@ import Accounts
 import Foundation
 package import Linking
 package import Passwords
+package import Projects
 import Secrets
 import Sessions
 
@@ -16,7 +17,7 @@ package enum AccountView: Sendable {
 
 extension JSONWriter {
     /// The members of a user object (`users[]`).
-    package mutating func account(_ account: Account, for view: AccountView) {
+    package mutating func account(_ account: Account, for view: AccountView, in tenant: TenantID = .none) {
         member("localId", account.id.rawValue)
         member("email", account.email?.canonical)
         member("displayName", account.displayName)
@@ -40,6 +41,12 @@ extension JSONWriter {
         member("language", account.language)
         member("timeZone", account.timeZone)
         member("dateOfBirth", account.dateOfBirth)
+        self.tenant(tenant)
+    }
+
+    /// `tenantId`; absent in the project itself.
+    mutating func tenant(_ tenant: TenantID) {
+        if tenant != .none { member("tenantId", tenant.rawValue) }
     }
 
     /// `passwordHash` as everybody but an export sees it, when there is a password.

@@ -1,6 +1,7 @@
 package import Accounts
 import Federation
 import Linking
+package import Projects
 import Secrets
 
 extension JSONWriter {
@@ -8,7 +9,7 @@ extension JSONWriter {
     ///
     /// SDKs test for the presence of `needConfirmation` and `errorMessage`, so both stand here only when they apply;
     /// `pendingToken` stands only beside a token of the provider, because the Web SDK throws otherwise.
-    package mutating func federatedSignIn(_ result: FederatedSignInResult) {
+    package mutating func federatedSignIn(_ result: FederatedSignInResult, in tenant: TenantID = .none) {
         kind("VerifyAssertionResponse")
         let credential = result.credential
         member("federatedId", credential.federatedID)
@@ -35,6 +36,7 @@ extension JSONWriter {
             member("pendingToken", result.pendingToken?.reveal())
         }
         member("context", result.context)
+        self.tenant(tenant)
     }
 
     /// The answer of `accounts:providerToken`; the refresh token stays here.

@@ -107,7 +107,8 @@ struct ActionPageRoutes {
                 throw WireError.invalidAPIKey(.identityToolkit)
             }
             context.project = project
-            let caller = Caller(call, project: project, apiKey: link.apiKey, language: link.language)
+            let caller = try Caller(call, project: project, apiKey: link.apiKey, language: link.language)
+                .entering(TenantID(rawValue: link.tenant ?? ""))
             return try await body(ActionPage(context: context, link: link), caller)
         } catch let refused as RefusedPage {
             throw refused

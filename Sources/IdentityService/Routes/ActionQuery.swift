@@ -7,11 +7,13 @@ struct ActionQuery {
     var type: OOBCodeType
     var code: String
     var apiKey: String
+    /// Nil for the project itself.
+    var tenant: String?
     var continueURL: String?
     /// Of the page and of what it leads on to; nil when it looks like no tag.
     var language: String?
 
-    /// - Throws: when one of the names comes twice, or there is no such mode, key or tenant.
+    /// - Throws: when one of the names comes twice, or there is no such mode, or no key.
     init(_ items: QueryItems) throws(WireError) {
         func value(_ name: String) throws(WireError) -> String? {
             try items.value(name).flatMap { $0.isEmpty ? nil : $0 }
@@ -23,7 +25,7 @@ struct ActionQuery {
         code = try value("oobCode") ?? ""
         continueURL = try value("continueUrl")
         language = try value("lang").flatMap { Call.isLanguage($0) ? $0 : nil }
-        guard try value("tenantId") == nil else { throw WireError("INVALID_TENANT_ID") }
+        tenant = try value("tenantId")
         guard let key = try value("apiKey") else { throw .missingAPIKey(.identityToolkit) }
         apiKey = key
     }

@@ -71,7 +71,7 @@ struct AdminAccountRoutes {
             json.kind("GetAccountInfoResponse")
             guard !found.isEmpty else { return }
             json.array("users") { json in
-                for account in found { json.object { $0.account(account, for: .admin) } }
+                for account in found { json.object { $0.account(account, for: .admin, in: call.tenant) } }
             }
         }
     }
@@ -136,7 +136,7 @@ struct AdminAccountRoutes {
             json.array("users") { json in
                 for listed in page {
                     let view = exports ? AccountView.export(listed.password?.hash) : .admin
-                    json.object { $0.account(listed.account, for: view) }
+                    json.object { $0.account(listed.account, for: view, in: call.tenant) }
                 }
             }
             if page.count == size { json.member("nextPageToken", page.last?.account.id.rawValue) }

@@ -12,9 +12,9 @@ struct AppRoutes {
     var routes: [Route] {
         let path = "/v2/projects/{project}/apps"
         return [
-            Route(.get, path, errors: .status, .admin(.manageConfiguration, list)),
-            Route(.post, path, errors: .status, .admin(.manageConfiguration, create)),
-            Route(.delete, path + "/{app}", errors: .status, .admin(.manageConfiguration, delete)),
+            Route(.get, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, list)),
+            Route(.post, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, create)),
+            Route(.delete, path + "/{app}", errors: .status, isInTenants: false, .admin(.manageConfiguration, delete)),
         ]
     }
 

@@ -70,7 +70,7 @@ struct ClientAccountRoutes {
         let returnsRefreshToken = try body.bool("returnRefreshToken") ?? false
         var result = try await accounts.signInWithIdP(request, call.caller)
         if !returnsRefreshToken { result.credential.tokens.refreshToken = nil }
-        return .json { $0.federatedSignIn(result) }
+        return .json { $0.federatedSignIn(result, in: call.caller.tenant) }
     }
 
     private func signUp(_ call: ClientCall) async throws -> Response {
@@ -185,7 +185,7 @@ struct ClientAccountRoutes {
         let account = try await accounts.lookUp(idToken: try call.json().string("idToken"), call.caller)
         return .json { json in
             json.kind("GetAccountInfoResponse")
-            json.array("users") { json in json.object { $0.account(account, for: .client) } }
+            json.array("users") { json in json.object { $0.account(account, for: .client, in: call.caller.tenant) } }
         }
     }
 

@@ -115,7 +115,7 @@ struct HandlerRoutes {
                 page: "\(own)/__/auth/handler",
                 caller
             )
-            let refusal = AuthEvent(visit: visit, fault: .storageBlocked)
+            let refusal = AuthEvent(visit: visit, tenant: request.tenantID, fault: .storageBlocked)
             let data = Self.data("start") { json in
                 json.member("state", started.state.reveal())
                 json.member("browser", started.browser.reveal())
@@ -130,7 +130,8 @@ struct HandlerRoutes {
             )
             return HandlerPage.start(authURI: started.authURI, data: data, cookie: cookie, context).response()
         } catch {
-            return deliver(AuthEvent(visit: visit, fault: try HandlerFault(error)), state: nil, own, context)
+            let event = AuthEvent(visit: visit, tenant: request.tenantID, fault: try HandlerFault(error))
+            return deliver(event, state: nil, own, context)
         }
     }
 
@@ -210,6 +211,7 @@ struct HandlerRoutes {
             )
         }
         var event = AuthEvent(visit: returned.visit)
+        if returned.tenant != .none { event.tenant = returned.tenant.rawValue }
         if let fault = returned.fault {
             event.fault = try HandlerFault(fault)
         } else {

@@ -72,7 +72,12 @@ struct NotificationRoutes {
 
     private func caller(_ call: Call) async throws -> Caller {
         guard let project = try await projectNamed(call.parameter("project")) else { throw WireError.projectNotFound }
-        return Caller(project: project, tenant: TenantID(rawValue: call.parameter("tenant")))
+        guard let tenant = call.parameters["tenant"].map({ TenantID(rawValue: $0) }) else {
+            return Caller(project: project)
+        }
+        // A provider is heard even where nobody may sign in.
+        guard let found = project.tenants[tenant] else { throw WireError.tenantNotFound }
+        return Caller(project: found.project, tenant: tenant)
     }
 
     private static func path(_ call: Call) -> String {

@@ -1,6 +1,5 @@
 import Federation
 import Linking
-import Projects
 
 /// The two collections of identity providers, which differ in their ids and members.
 enum ProviderCollection: String, Sendable {
@@ -49,7 +48,6 @@ enum ProviderCollection: String, Sendable {
         return (shared + own).contains(path)
     }
 
-    func name(of id: ProviderID, in project: Project) -> String {
-        "projects/\(project.number)/\(rawValue)/\(id)"
-    }
+    /// - Parameter place: `projects/123456789012`, or one of its tenants.
+    func name(of id: ProviderID, in place: String) -> String { "\(place)/\(rawValue)/\(id)" }
 }

@@ -117,8 +117,10 @@ extension ProviderConfiguration {
 
 extension JSONWriter {
     /// A provider's configuration; its secret is never shown.
-    mutating func provider(_ provider: ProviderConfiguration, _ collection: ProviderCollection, _ project: Project) {
-        member("name", collection.name(of: provider.provider, in: project))
+    ///
+    /// - Parameter place: whose it is, as its name begins.
+    mutating func provider(_ provider: ProviderConfiguration, _ collection: ProviderCollection, _ place: String) {
+        member("name", collection.name(of: provider.provider, in: place))
         member("enabled", ifTrue: provider.enabled)
         member("clientId", provider.clientID)
         if case .custom = collection {

@@ -40,7 +40,7 @@ struct ProviderRoutes {
         return .json { json in
             guard !page.isEmpty else { return }
             json.array(collection.rawValue) { json in
-                for provider in page { json.object { $0.provider(provider, collection, call.project) } }
+                for provider in page { json.object { $0.provider(provider, collection, call.place) } }
             }
             if page.count < all.count { json.member("nextPageToken", page.last?.provider.rawValue) }
         }
@@ -48,7 +48,7 @@ struct ProviderRoutes {
 
     private func get(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let provider = try find(call, collection)
-        return .json { $0.provider(provider, collection, call.project) }
+        return .json { $0.provider(provider, collection, call.place) }
     }
 
     private func create(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
@@ -72,7 +72,7 @@ struct ProviderRoutes {
                 detail: "The \(collection.typeName) already exists with config_id: \(id)"
             )
         }
-        return .json { $0.provider(provider, collection, call.project) }
+        return .json { $0.provider(provider, collection, call.place) }
     }
 
     private func update(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
@@ -86,7 +86,7 @@ struct ProviderRoutes {
             try provider.apply(body, mask, collection)
             try check(provider)
         }
-        return .json { $0.provider(provider, collection, call.project) }
+        return .json { $0.provider(provider, collection, call.place) }
     }
 
     private func delete(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
@@ -123,4 +123,9 @@ struct ProviderRoutes {
 
 extension AdminCall {
     fileprivate var scope: Scope { Scope(project: project.id, tenant: tenant) }
+
+    /// Whose the providers are, as names of resources begin.
+    fileprivate var place: String {
+        "projects/\(project.number)" + (tenant == .none ? "" : "/tenants/\(tenant)")
+    }
 }

@@ -7,7 +7,8 @@ struct SessionCookieRoutes {
     let createSessionCookie: CreateSessionCookie
 
     var routes: [Route] {
-        [Route(.post, "/v1/projects/{project}:createSessionCookie", .admin(.manageAccounts, create))]
+        ["/v1/projects/{project}", "/v1/projects/{project}/tenants/{tenant}"]
+            .map { Route(.post, "\($0):createSessionCookie", .admin(.manageAccounts, create)) }
     }
 
     private func create(_ call: AdminCall) async throws -> Response {

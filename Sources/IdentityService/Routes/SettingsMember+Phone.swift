@@ -42,10 +42,14 @@ extension JSONWriter {
     mutating func phone(_ settings: PhoneSettings) {
         object("phoneNumber") { json in
             json.member("enabled", ifTrue: settings.isEnabled)
-            guard !settings.testNumbers.isEmpty else { return }
-            json.object("testPhoneNumbers") { json in
-                for (number, code) in settings.testNumbers.sorted(by: { $0.key < $1.key }) { json.member(number, code) }
-            }
+            json.testPhoneNumbers(settings.testNumbers)
+        }
+    }
+
+    mutating func testPhoneNumbers(_ numbers: [String: String]) {
+        guard !numbers.isEmpty else { return }
+        object("testPhoneNumbers") { json in
+            for (number, code) in numbers.sorted(by: { $0.key < $1.key }) { json.member(number, code) }
         }
     }
 

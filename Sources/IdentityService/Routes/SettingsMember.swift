@@ -16,7 +16,8 @@ package struct SettingsMember: Sendable {
     }
 
     /// All members that exist so far: Firebase's where it has them, ours under `identity`.
-    package static let all = general + secondFactors + mail + pages + phone + delivery + rateLimits + blockingFunctions
+    package static let all =
+        general + secondFactors + mail + pages + phone + delivery + rateLimits + blockingFunctions + tenants
 
     private static let general: [SettingsMember] = [
         domains("authorizedDomains"),

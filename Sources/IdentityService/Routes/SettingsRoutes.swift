@@ -10,8 +10,8 @@ struct SettingsRoutes {
     var routes: [Route] {
         let path = "/v2/projects/{project}/config"
         return [
-            Route(.get, path, errors: .status, .admin(.manageConfiguration, get)),
-            Route(.patch, path, errors: .status, .admin(.manageConfiguration, patch)),
+            Route(.get, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, get)),
+            Route(.patch, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, patch)),
         ]
     }
 
@@ -40,36 +40,17 @@ extension JSONWriter {
                 json.member("enabled", ifTrue: settings.passwordSignIn)
                 json.member("passwordRequired", ifTrue: !settings.allowsEmailLink)
             }
-            json.object("hashConfig") { json in
-                json.member("algorithm", "SCRYPT")
-                json.member("rounds", number: Int64(settings.passwordCost.rounds))
-                json.member("memoryCost", number: Int64(settings.passwordCost.memoryCost))
-            }
+            json.hashConfig(settings.passwordCost)
             json.object("anonymous") { $0.member("enabled", ifTrue: settings.anonymousSignIn) }
             json.phone(settings.phone)
             json.member("allowDuplicateEmails", ifTrue: settings.allowDuplicateEmails)
         }
-        object("client") { json in
-            json.object("permissions") { json in
-                json.member("disabledUserSignup", ifTrue: settings.disabledUserSignup)
-                json.member("disabledUserDeletion", ifTrue: settings.disabledUserDeletion)
-            }
-        }
+        clientPermissions(settings)
         if !settings.authorizedDomains.isEmpty { member("authorizedDomains", strings: settings.authorizedDomains) }
         object("emailPrivacyConfig") { json in
             json.member("enableImprovedEmailPrivacy", ifTrue: settings.emailEnumerationProtection)
         }
-        object("passwordPolicyConfig") { json in
-            let policy = settings.passwordPolicy
-            json.member("passwordPolicyEnforcementState", policy.enforcementState)
-            json.member("forceUpgradeOnSignin", ifTrue: policy.forcesUpgradeAtSignIn)
-            json.array("passwordPolicyVersions") { json in
-                json.object { json in
-                    policy.writeStrength(&json)
-                    json.member("schemaVersion", number: 1)
-                }
-            }
-        }
+        object("passwordPolicyConfig") { $0.passwordPolicy(settings.passwordPolicy) }
         object("mfa") { $0.secondFactors(settings.secondFactors) }
         object("notification") { json in
             json.object("sendEmail") { json in
@@ -82,6 +63,7 @@ extension JSONWriter {
         }
         smsRegions(settings.phone.regions)
         blockingFunctions(settings.blockingFunctions)
+        object("multiTenant") { $0.member("allowTenants", ifTrue: settings.allowsTenants) }
         object("identity") { json in
             json.delivery(settings.delivery)
             json.member("appName", settings.mail.appName)
@@ -99,7 +81,35 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func secondFactors(_ settings: SecondFactorSettings) {
+    mutating func hashConfig(_ cost: PasswordCost) {
+        object("hashConfig") { json in
+            json.member("algorithm", "SCRYPT")
+            json.member("rounds", number: Int64(cost.rounds))
+            json.member("memoryCost", number: Int64(cost.memoryCost))
+        }
+    }
+
+    mutating func clientPermissions(_ settings: ProjectSettings) {
+        object("client") { json in
+            json.object("permissions") { json in
+                json.member("disabledUserSignup", ifTrue: settings.disabledUserSignup)
+                json.member("disabledUserDeletion", ifTrue: settings.disabledUserDeletion)
+            }
+        }
+    }
+
+    mutating func passwordPolicy(_ policy: PasswordPolicy) {
+        member("passwordPolicyEnforcementState", policy.enforcementState)
+        member("forceUpgradeOnSignin", ifTrue: policy.forcesUpgradeAtSignIn)
+        array("passwordPolicyVersions") { json in
+            json.object { json in
+                policy.writeStrength(&json)
+                json.member("schemaVersion", number: 1)
+            }
+        }
+    }
+
+    mutating func secondFactors(_ settings: SecondFactorSettings) {
         member("state", settings.isEnabled ? "ENABLED" : "DISABLED")
         if settings.offersSMS { member("enabledProviders", strings: ["PHONE_SMS"]) }
         array("providerConfigs") { json in

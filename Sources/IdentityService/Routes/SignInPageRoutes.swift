@@ -34,8 +34,7 @@ struct SignInPageRoutes {
         do {
             let isSecure = try ownAddress.url(for: call).hasPrefix("https:")
             guard let key = try value("apiKey") else { throw WireError.missingAPIKey(.identityToolkit) }
-            let caller = try caller(call, key, &context)
-            guard try value("tenantId") == nil else { throw WireError("INVALID_TENANT_ID") }
+            let caller = try caller(call, key, try value("tenantId"), &context)
             var request = SignInPage.Request()
             request.continueURL = try value("continueUrl")
             request.codeChallenge = try value("codeChallenge")
@@ -88,7 +87,7 @@ struct SignInPageRoutes {
             }
             let opened = try accounts.signInPage.open(form.value("page"))
             context.language = .best(opened.language, accepting: call.headers[.acceptLanguage])
-            caller = try self.caller(call, opened.apiKey, &context)
+            caller = try self.caller(call, opened.apiKey, opened.tenant, &context)
             // Only what somebody may see again is offered to start again.
             visit = opened
             guard Self.isOwnPage(call, own) else { throw AccountsError.invalidSessionInfo }
@@ -170,7 +169,8 @@ struct SignInPageRoutes {
         _ cookie: Cookie
     ) async throws -> Response {
         let visit = try accounts.signInPage.open(sealed)
-        let caller = Caller(call, project: returned.project, apiKey: visit.apiKey, language: visit.language)
+        var caller = Caller(call, project: returned.project, apiKey: visit.apiKey, language: visit.language)
+        caller.tenant = returned.tenant
         do {
             let outcome = try await accounts.signInPage.comeBack(
                 returned,
@@ -245,12 +245,18 @@ struct SignInPageRoutes {
 
     // MARK: Who calls
 
-    private func caller(_ call: Call, _ key: String, _ context: inout PageContext) throws -> Caller {
+    private func caller(
+        _ call: Call,
+        _ key: String,
+        _ tenant: String?,
+        _ context: inout PageContext
+    ) throws -> Caller {
         guard let project = projectForKey(APIKey(rawValue: key)) else {
             throw WireError.invalidAPIKey(.identityToolkit)
         }
         context.project = project
-        return Caller(call, project: project, apiKey: key, language: context.language.rawValue)
+        return try Caller(call, project: project, apiKey: key, language: context.language.rawValue)
+            .entering(TenantID(rawValue: tenant ?? ""))
     }
 
     /// Browsers say whose page posts, and no page can say otherwise.

@@ -56,6 +56,7 @@ extension RouteTable {
                 allowsLoopback: allowsLoopbackProviders
             ).routes
             + AppRoutes(configuration: configuration).routes
+            + TenantRoutes(configuration: configuration).routes
             + signInPages.routes
             + HandlerRoutes(
                 accounts: accounts,

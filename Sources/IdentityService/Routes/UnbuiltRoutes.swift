@@ -15,8 +15,7 @@ enum UnbuiltRoutes {
         ["accounts:query"]
         .map { Route(.post, "/v1/projects/{project}/\($0)", .unbuilt) }
         + [
-            Route(.post, "/v1/projects/{project}/tenants/{tenant}:createSessionCookie", .unbuilt),
-            Route(.post, "/v1/projects/{project}:queryAccounts", .unbuilt),
+            Route(.post, "/v1/projects/{project}:queryAccounts", .unbuilt)
         ]
 
     private static let configuration: [Route] =
@@ -24,18 +23,16 @@ enum UnbuiltRoutes {
             "accounts/passkeyEnrollment:start", "accounts/passkeyEnrollment:finalize",
             "accounts/passkeySignIn:start",
             "accounts/passkeySignIn:finalize", "projects/{project}/identityPlatform:initializeAuth",
-            "projects/{project}/tenants", "projects/{project}/inboundSamlConfigs",
+            "projects/{project}/inboundSamlConfigs",
             "projects/{project}/tenants/{tenant}:getIamPolicy", "projects/{project}/tenants/{tenant}:setIamPolicy",
             "projects/{project}/tenants/{tenant}:testIamPermissions",
         ]
         .map { Route(.post, "/v2/\($0)", errors: .status, .unbuilt) }
         + [
-            "defaultSupportedIdps", "projects/{project}/tenants",
-            "projects/{project}/inboundSamlConfigs",
+            "defaultSupportedIdps", "projects/{project}/inboundSamlConfigs",
         ]
         .map { Route(.get, "/v2/\($0)", errors: .status, .unbuilt) }
-        + ["tenants/{tenant}", "inboundSamlConfigs/{config}"].flatMap { resource in
-            [HTTPRequest.Method.get, .patch, .delete]
-                .map { Route($0, "/v2/projects/{project}/\(resource)", errors: .status, .unbuilt) }
+        + [HTTPRequest.Method.get, .patch, .delete].map { method in
+            Route(method, "/v2/projects/{project}/inboundSamlConfigs/{config}", errors: .status, .unbuilt)
         }
 }

@@ -79,6 +79,8 @@ extension WireError {
         case .userNotFound: self.init("USER_NOT_FOUND")
         case .userDisabled: self.init("USER_DISABLED")
         case .tenantMismatch: self.init("TENANT_ID_MISMATCH")
+        case .unknownTenant: self.init("INVALID_TENANT_ID")
+        case .projectDisabled: self.init("PROJECT_DISABLED")
         case .recentSignInRequired: self.init("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
 
         case .missingCustomToken: self.init("MISSING_CUSTOM_TOKEN")

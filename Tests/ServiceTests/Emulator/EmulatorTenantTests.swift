@@ -1,25 +1,57 @@
 import Projects
+import Storage
 import TestKit
 import Testing
 
 @Suite("The emulator's endpoints for a tenant", .database)
 struct EmulatorTenantTests {
-    @Test(
-        "refuse, and do nothing to the project: there are no tenants",
-        arguments: [
-            ("DELETE", "accounts"), ("GET", "oobCodes"), ("GET", "verificationCodes"), ("GET", "config"),
-            ("PATCH", "config"),
-        ]
-    )
-    func refuse(_ method: String, _ resource: String) async throws {
+    private func run(_ body: @Sendable (TestService) async throws -> Void) async throws {
         var options = TestService.Options()
         options.development = true
         options.settings = .development
-        try await TestService.run(options) { service in
+        try await TestService.run(options, body)
+    }
+
+    @Test(
+        "refuse for one that does not exist, and do nothing to the project",
+        arguments: [("DELETE", "accounts"), ("GET", "oobCodes"), ("GET", "verificationCodes")]
+    )
+    func refuse(_ method: String, _ resource: String) async throws {
+        try await run { service in
             #expect(try await service.signUp("ada@example.com").status == 200)
             let base = "/emulator/v1/projects/\(service.project.id)"
             let reply = try await service.send(method, "\(base)/tenants/tenant-a/\(resource)")
             #expect(reply.status == 404 && reply.error == "TENANT_NOT_FOUND", "\(reply)")
+            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+        }
+    }
+
+    @Test("show the tenant's codes, and wipe its accounts alone")
+    func ofTenant() async throws {
+        try await run { service in
+            let id = try await service.makeTenant("Northwind", ["allowPasswordSignup": true])
+            let base = "/emulator/v1/projects/\(service.project.id)"
+            let tenant: JSON = ["tenantId": .string(id)]
+            let password: JSON = ["email": "ada@example.com", "password": "correct horse"]
+            #expect(try await service.signUp("ada@example.com").status == 200)
+            #expect(try await service.call("accounts:signUp", password.merging(tenant)).status == 200)
+            let sent = try await service.sendCode(
+                .passwordReset,
+                tenant.merging(["email": "ada@example.com"])
+            )
+            #expect(sent.status == 200, "\(sent)")
+            #expect(try await service.send("GET", "\(base)/oobCodes")["oobCodes"] == [])
+            let codes = try await service.send("GET", "\(base)/tenants/\(id)/oobCodes")["oobCodes"]
+            let link = try #require(codes?[0]?["oobLink"]?.string, "\(String(describing: codes))")
+            let path = String(link.drop { $0 != "?" })
+            let reset = try await service.send("GET", "/emulator/action\(path)&newPassword=another%20horse")
+            #expect(reset["authEmulator"]?["success"] != nil, "\(reset)")
+            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            let signIn: JSON = ["email": "ada@example.com", "password": "another horse"]
+            #expect(try await service.call("accounts:signInWithPassword", signIn.merging(tenant)).status == 200)
+            #expect(try await service.send("DELETE", "\(base)/tenants/\(id)/accounts").status == 200)
+            let gone = try await service.call("accounts:signInWithPassword", signIn.merging(tenant))
+            #expect(gone.error == "EMAIL_NOT_FOUND", "\(gone)")
             #expect(try await service.signInWithPassword("ada@example.com").status == 200)
         }
     }

@@ -1,3 +1,4 @@
+import Projects
 import TestKit
 
 extension OperationCase {
@@ -25,6 +26,11 @@ extension OperationCase {
             let user = try await world.service.signUp("ada@example.com")
             _ = try await world.service.admin("config", version: "v2")
             return { try await world.service.admin(":createSessionCookie", ["idToken": JSON(user.idToken)]) }
+        },
+        inTenant("createTenantSessionCookie") { world, tenant in
+            let user = try await world.service.call("accounts:signUp", ["tenantId": .string(tenant)])
+            let body: JSON = ["idToken": JSON(user.idToken)]
+            return { try await world.service.admin("tenants/\(tenant):createSessionCookie", body) }
         },
         OperationCase("adminProviderToken") { world in
             let user = try await world.keepingTokens()
@@ -75,7 +81,34 @@ extension OperationCase {
             "PATCH"
         ),
         config("deleteOauthIdpConfig", "oauthIdpConfigs/oidc.acme", nil, "DELETE"),
+        tenant("listTenants", "tenants"),
+        tenant("createTenant", "tenants", ["displayName": "Southwind"]),
+        tenant("getTenant", "tenants/{tenant}"),
+        tenant("updateTenant", "tenants/{tenant}?updateMask=displayName", ["displayName": "Southwind"], "PATCH"),
+        tenant("deleteTenant", "tenants/{tenant}", nil, "DELETE"),
     ]
+
+    /// With a tenant in which guests may sign in.
+    private static func inTenant(
+        _ name: String,
+        _ prepare: @escaping @Sendable (LinkingWorld, _ tenant: String) async throws -> Request
+    ) -> OperationCase {
+        OperationCase(name, { $0.allowsTenants = true }) { world in
+            try await prepare(world, world.service.makeTenant("Northwind", ["enableAnonymousUser": true]))
+        }
+    }
+
+    private static func tenant(
+        _ name: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        _ method: String? = nil
+    ) -> OperationCase {
+        inTenant(name) { world, tenant in
+            let path = path.replacing("{tenant}", with: tenant)
+            return { try await world.service.admin(path, body, method: method, version: "v2") }
+        }
+    }
 
     private static func config(
         _ name: String,

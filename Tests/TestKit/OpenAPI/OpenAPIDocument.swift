@@ -74,10 +74,15 @@ package struct OpenAPIDocument: Sendable {
         (path["servers"] ?? root["servers"])?.elements.compactMap { $0["url"]?.text } ?? []
     }
 
-    /// The operation that a concrete path calls, behind a prefix or not.
+    /// The operation that a concrete path calls, behind a prefix or not, in a tenant or not.
     package func operation(_ method: String, _ path: String) -> Operation? {
         let segments = Self.segments(String(path.prefix { $0 != "?" }).replacing("%3A", with: ":"))
-        return paths.first { $0.operation.method == method && Self.matches(segments, $0.segments) }?.operation
+        func operation(_ segments: [Substring]) -> Operation? {
+            paths.first { $0.operation.method == method && Self.matches(segments, $0.segments) }?.operation
+        }
+        if let found = operation(segments) { return found }
+        guard let place = segments.firstIndex(of: "tenants"), place + 2 < segments.count else { return nil }
+        return operation(Array(segments[..<place] + segments[(place + 2)...]))
     }
 
     /// What is wrong with an answer, as `path: problem`; empty when it is as described.

@@ -3,6 +3,8 @@ import Federation
 /// The result of a visit at a provider, as SDKs read it.
 struct AuthEvent: Sendable {
     var visit: HandlerVisit
+    /// In which it was; nil in the project itself.
+    var tenant: String?
     /// Where the provider sent the browser; nil with a fault.
     var urlResponse: String?
     var postBody: String?
@@ -39,7 +41,7 @@ struct AuthEvent: Sendable {
         member("urlResponse", urlResponse)
         member("sessionId", sessionID)
         member("postBody", postBody)
-        member("tenantId", nil)
+        member("tenantId", tenant)
         guard let fault else { return member("error", nil) }
         json.object("error") { fault.write(to: &$0) }
     }

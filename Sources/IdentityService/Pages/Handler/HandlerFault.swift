@@ -27,7 +27,8 @@ struct HandlerFault: Sendable, Hashable {
         let code =
             switch wire.code {
             case _ where wire.status.kind == .serverError: "internal-error"
-            case "OPERATION_NOT_ALLOWED": "operation-not-allowed"
+            case "OPERATION_NOT_ALLOWED", "PROJECT_DISABLED": "operation-not-allowed"
+            case "INVALID_TENANT_ID": "invalid-tenant-id"
             case "USER_CANCELLED": "user-cancelled"
             case "INVALID_IDP_RESPONSE", "INVALID_REQUEST_URI": "invalid-credential"
             case "INVALID_ARGUMENT", nil: "argument-error"
@@ -64,7 +65,6 @@ struct HandlerFault: Sendable, Hashable {
         case .invalidParameter(let name): self.init(code: "argument-error", text: "The parameter \(name) is not valid.")
         case .unsupportedAuthType:
             self.init(code: "operation-not-allowed", text: "This page does nothing of that authType.")
-        case .tenantNotFound: self.init(code: "invalid-tenant-id", text: "The tenant does not exist.")
         case .unauthorizedDomain:
             self.init(
                 code: "unauthorized-domain",

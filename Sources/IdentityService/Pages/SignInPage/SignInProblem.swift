@@ -12,6 +12,7 @@ extension PageContext {
                 let items = [
                     ("apiKey", visit.apiKey), ("continueUrl", visit.continueURL),
                     ("codeChallenge", visit.codeChallenge), ("lang", visit.language ?? ""),
+                    ("tenantId", visit.tenant ?? ""),
                 ]
                 let query = items.map { "\($0)=\(FormText.encode($1))" }.joined(separator: "&")
                 return "<p><a class=\"button\" href=\"sign-in?\(query)\">\(html: html(.startAgain))</a></p>"
