@@ -68,6 +68,12 @@ def provider_configuration(collection):
     return identifier
 
 
+def tenant():
+    """The id of a new tenant of the project whose configuration may be changed."""
+    made = post(f"/v2/projects/{CHANGED_PROJECT}/tenants", {"displayName": "Northwind"})
+    return made["name"].split("/")[-1]
+
+
 def unsigned_token(claims):
     """A custom token as the emulator takes them, and so `identity dev`."""
     header, payload = (
@@ -138,6 +144,8 @@ def authorize(case, number):
         parameters["project"] = CHANGED_PROJECT if changes else PROJECT
     if "config" in parameters:
         parameters["config"] = provider_configuration(case.path.split("/")[4])
+    if "tenant" in parameters and parameters["project"] == CHANGED_PROJECT:
+        parameters["tenant"] = tenant()
     if "provider" in parameters:
         parameters["provider"] = PROVIDERS[number % len(PROVIDERS)]
 

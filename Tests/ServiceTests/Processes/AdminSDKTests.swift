@@ -7,7 +7,7 @@ import Testing
 @Suite("The Admin SDK in production", .database, .timeLimit(.minutes(3)))
 struct AdminSDKTests {
     @Test(
-        "T-D7: manages users and providers, makes links, custom tokens and session cookies, and verifies what is ours"
+        "T-D7: manages users, providers and tenants, makes links, custom tokens and session cookies, and verifies what is ours"
     )
     func backEnd() async throws {
         let environment = IdentityProgram.environment(TestDatabase.current.conninfo)

@@ -101,7 +101,7 @@ def lead(host, port, *more, **named):
 socket.getaddrinfo = lead
 
 import firebase_admin  # noqa: E402
-from firebase_admin import auth, credentials, exceptions  # noqa: E402
+from firebase_admin import auth, credentials, exceptions, tenant_mgt  # noqa: E402
 
 app = firebase_admin.initialize_app(credentials.Certificate(FILE))
 
@@ -202,7 +202,56 @@ def providers():
         auth.ConfigurationNotFoundError, lambda: auth.get_oidc_provider_config("oidc.acme"), "a provider that is gone")
 
 
-for step in (users, links, tokens, providers):
+def allow_tenants():
+    """The SDK has no call for it."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{PORT}/v2/projects/{app.project_id}/config?updateMask=multiTenant.allowTenants",
+        json.dumps({"multiTenant": {"allowTenants": True}}).encode(),
+        {"Authorization": f"Bearer {app.credential.get_access_token().access_token}", "Content-Type": "application/json"},
+        method="PATCH",
+    )
+    urllib.request.urlopen(request).close()
+
+
+def tenants():
+    refused(exceptions.InvalidArgumentError, lambda: tenant_mgt.create_tenant("northwind"), "a tenant of no such project")
+    allow_tenants()
+    made = tenant_mgt.create_tenant("northwind", allow_password_sign_up=True, enable_email_link_sign_in=True)
+    check(made.tenant_id.startswith("northwind-") and made.display_name == "northwind", "a tenant")
+    check(made.allow_password_sign_up and made.enable_email_link_sign_in, "ways in")
+    changed = tenant_mgt.update_tenant(made.tenant_id, display_name="southwind", enable_email_link_sign_in=False)
+    check(changed.display_name == "southwind" and changed.allow_password_sign_up, "a tenant changed")
+    check(not tenant_mgt.get_tenant(made.tenant_id).enable_email_link_sign_in, "a way in closed")
+    other = tenant_mgt.create_tenant("westwind")
+    listed = [tenant.tenant_id for tenant in tenant_mgt.list_tenants(max_results=1).iterate_all()]
+    check(listed == sorted([made.tenant_id, other.tenant_id]), f"tenants {listed}")
+    inside, beside = tenant_mgt.auth_for_tenant(made.tenant_id), tenant_mgt.auth_for_tenant(other.tenant_id)
+    user = inside.create_user(uid="tenant-ada", email="ada@example.com", password="correct horse")
+    check(user.tenant_id == made.tenant_id, "whose user")
+    check(inside.get_user_by_email("ada@example.com").uid == "tenant-ada", "by address in the tenant")
+    refused(auth.UserNotFoundError, lambda: beside.get_user("tenant-ada"), "a user of another tenant")
+    refused(auth.UserNotFoundError, lambda: auth.get_user("tenant-ada"), "a tenant's user in the project")
+    check([u.uid for u in inside.list_users().iterate_all()] == ["tenant-ada"], "users of the tenant")
+    custom = inside.create_custom_token("tenant-ada", {"plan": "gold"}).decode()
+    signed_in = client("signInWithCustomToken", {"token": custom, "returnSecureToken": True, "tenantId": made.tenant_id})
+    token = signed_in.get("idToken", "")
+    claims = inside.verify_id_token(token, check_revoked=True)
+    check(claims["uid"] == "tenant-ada" and claims["firebase"]["tenant"] == made.tenant_id, f"claims {claims}")
+    refused(tenant_mgt.TenantIdMismatchError, lambda: beside.verify_id_token(token), "a token of another tenant")
+    check("tenantId=" in inside.generate_password_reset_link("ada@example.com"), "a link of the tenant")
+    provider = inside.create_oidc_provider_config(
+        "oidc.inside", client_id="app", issuer="https://login.acme.example", enabled=True)
+    check(provider.provider_id == "oidc.inside", "a provider of the tenant")
+    for elsewhere in (beside, auth):
+        refused(
+            auth.ConfigurationNotFoundError, lambda: elsewhere.get_oidc_provider_config("oidc.inside"),
+            "a provider of another tenant")
+    tenant_mgt.delete_tenant(made.tenant_id)
+    refused(tenant_mgt.TenantNotFoundError, lambda: tenant_mgt.get_tenant(made.tenant_id), "a tenant that is gone")
+    refused(exceptions.NotFoundError, lambda: inside.get_user("tenant-ada"), "a user of a tenant that is gone")
+
+
+for step in (users, links, tokens, providers, tenants):
     try:
         step()
     except Exception as error:  # noqa: BLE001
