@@ -13,6 +13,8 @@ package enum AccountsError: Error, Sendable {
     case invalidIDToken
     /// To be deleted at once.
     case tooManyLocalIDs
+    /// A page that is none: its token is not of this query.
+    case invalidPage
     /// Of a session cookie.
     case invalidDuration
     case tokenExpired

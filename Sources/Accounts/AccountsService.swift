@@ -47,6 +47,8 @@ package struct AccountsService: Sendable {
     package let grantAccessToken: GrantAccessToken
     package let createSessionCookie: CreateSessionCookie
     package let deleteAccounts: DeleteAccounts
+    package let queryAccounts: QueryAccounts
+    package let countProviders: CountProviders
 
     package init(_ parts: Parts) {
         createAuthURI = CreateAuthURI(parts: parts)
@@ -86,6 +88,8 @@ package struct AccountsService: Sendable {
         grantAccessToken = GrantAccessToken(parts: parts)
         createSessionCookie = CreateSessionCookie(parts: parts)
         deleteAccounts = DeleteAccounts(parts: parts)
+        queryAccounts = QueryAccounts(parts: parts)
+        countProviders = CountProviders(stores: parts.stores, development: parts.development)
     }
 }
 
@@ -115,6 +119,8 @@ package struct Parts: Sendable {
     let development: Bool
     /// Reads a custom token that nobody signed; nil for all others, and in production for every one.
     let unsignedCustomToken: @Sendable (_ text: String) -> CustomToken?
+    /// Reads the password that a hash of the emulator holds; nil for all others, and in production for every one.
+    let passwordInHash: @Sendable (_ text: String) -> Secret?
 
     package init(
         stores: Stores,
@@ -130,7 +136,8 @@ package struct Parts: Sendable {
         messenger: Messenger?,
         actionURL: @escaping @Sendable () -> String?,
         development: Bool,
-        unsignedCustomToken: @escaping @Sendable (_ text: String) -> CustomToken? = { _ in nil }
+        unsignedCustomToken: @escaping @Sendable (_ text: String) -> CustomToken? = { _ in nil },
+        passwordInHash: @escaping @Sendable (_ text: String) -> Secret? = { _ in nil }
     ) {
         self.stores = stores
         self.federation = federation
@@ -146,6 +153,7 @@ package struct Parts: Sendable {
         self.actionURL = actionURL
         self.development = development
         self.unsignedCustomToken = unsignedCustomToken
+        self.passwordInHash = passwordInHash
     }
 
     var keyRing: KeyRing { stores.keyRing }

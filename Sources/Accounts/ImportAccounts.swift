@@ -14,6 +14,9 @@ package struct ImportAccounts: Sendable {
 
     package var now: Date { parts.now() }
 
+    /// The password that a hash of the emulator holds, in `identity dev`; nil for every other hash.
+    package func password(inHash text: String) -> Secret? { parts.passwordInHash(text) }
+
     package struct Entry: Sendable {
         package enum Password: Sendable {
             case plain(Secret)

@@ -54,7 +54,7 @@ package struct UpdateAccount: Sendable {
             if let password = request.password { try await parts.hash(password, caller.project) } else { nil }
         let settings = caller.project.settings
         let now = parts.now()
-        let usable = usableMethods(caller)
+        let usable = parts.configuration.snapshot.usableMethods(of: caller.project, tenant: caller.tenant)
         // By a reset or a link, which lead somewhere.
         let mailOpensAccounts = (settings.passwordSignIn || settings.emailLinkSignIn) && parts.actionURL() != nil
         let provider: ProviderID? = request.password == nil ? nil : .password
@@ -142,17 +142,5 @@ package struct UpdateAccount: Sendable {
             changes.email = .some(nil)
             changes.emailVerified = false
         }
-    }
-
-    /// The methods that the project has switched on.
-    private func usableMethods(_ caller: Caller) -> Set<ProviderID> {
-        let snapshot = parts.configuration.snapshot
-        var usable = Set(
-            snapshot.providers(project: caller.project.id, tenant: caller.tenant).filter(\.enabled).map(\.provider)
-        )
-        if caller.project.settings.passwordSignIn { usable.insert(.password) }
-        if caller.project.settings.emailLinkSignIn { usable.insert(.emailLink) }
-        if caller.project.settings.phone.isEnabled { usable.insert(.phone) }
-        return usable
     }
 }

@@ -29,6 +29,7 @@ package enum DevelopmentMode {
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
         options.unsignedCustomToken = UnsignedCustomTokens.read
+        options.passwordInHash = ReadableHashes.password
         if unsignedTokens {
             options.tokenVerifier = { UnsignedIDTokens(next: $0) }
             options.tokenSigner = UnsignedIDTokens(next: IDTokenVerifier())

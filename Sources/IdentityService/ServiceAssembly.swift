@@ -50,6 +50,8 @@ package struct ServiceAssembly: Sendable {
         package var routesOverRoutes: @Sendable ([Route]) -> [Route] = { _ in [] }
         /// Reads a custom token that nobody signed.
         package var unsignedCustomToken: @Sendable (_ text: String) -> CustomToken? = { _ in nil }
+        /// Reads the password that an uploaded hash holds.
+        package var passwordInHash: @Sendable (_ text: String) -> Secret? = { _ in nil }
         /// Makes ID tokens; nil signs them with the keys of the database.
         package var tokenSigner: (any TokenSigner)?
         /// Stands in front of the verifier of ID tokens.
@@ -88,7 +90,8 @@ package struct ServiceAssembly: Sendable {
             actionURL: options.actionURL
                 ?? { [url = options.publicURL] in url.map { Self.withoutSlash($0) + "/__/auth/action" } },
             development: options.development,
-            unsignedCustomToken: options.unsignedCustomToken
+            unsignedCustomToken: options.unsignedCustomToken,
+            passwordInHash: options.passwordInHash
         )
         accounts = AccountsService(parts)
         deliveries = DeliverMessages(parts, logger: logger)

@@ -15,6 +15,19 @@ enum AccountRow {
         \(sql: joinsWithoutActivity)
         """
 
+    /// ``joins`` that look account by account, by keys: whatever the planner takes the number of accounts for, it then
+    /// never joins whole tables, and what a page costs does not depend on how many there are.
+    static let probes: SQL = """
+        LEFT JOIN LATERAL (
+            SELECT last_sign_in_at, last_refresh_at FROM account_activity
+            WHERE project = a.project AND account = a.account OFFSET 0
+        ) v ON true
+        LEFT JOIN LATERAL (
+            SELECT provider, subject, email, display_name, photo_url, screen_name FROM linked_credentials
+            WHERE project = a.project AND account = a.account OFFSET 0
+        ) l ON true
+        """
+
     /// For who signs in or refreshes, which is what the activity tells of.
     static let columnsWithoutActivity: SQL = "\(sql: ownColumnsWithoutActivity), \(sql: linkedColumns)"
 

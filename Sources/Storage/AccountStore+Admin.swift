@@ -76,11 +76,12 @@ extension AccountStore {
             """
             SELECT \(sql: AccountRow.columns), \(sql: StoredPassword.columns)
             FROM (
-                SELECT * FROM accounts
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account > \(after?.rawValue ?? "")
-                ORDER BY account LIMIT \(limit)
-            ) a \(sql: AccountRow.joins)
+                SELECT * FROM (
+                    SELECT * FROM accounts a
+                    WHERE \(sql: Self.isOf(scope)) AND a.account > \(after?.rawValue ?? "")
+                    ORDER BY a.account LIMIT 1000
+                ) a ORDER BY account LIMIT \(limit)
+            ) a \(sql: AccountRow.probes)
             \(sql: StoredPassword.joins)
             ORDER BY a.account
             """

@@ -118,8 +118,8 @@ private enum ExportedPassword: Sendable {
     /// - Returns: nil for none.
     init?(_ user: WireObject, _ hashing: HashConfiguration?) throws {
         let hash = try user.string("passwordHash") ?? ""
-        if let match = hash.firstMatch(of: /^fakeHash:salt=([^:]*):password=/) {
-            self = .plain(Secret(String(hash[match.range.upperBound...])))
+        if let password = ReadableHashes.password(in: hash) {
+            self = .plain(password)
         } else if let password = try user.string("rawPassword") {
             self = .plain(Secret(password))
         } else if hash.isEmpty {

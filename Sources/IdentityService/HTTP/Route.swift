@@ -56,7 +56,8 @@ package struct Route: Sendable {
         /// An API key, which names the project and permits nothing. With a bearer header the operation is the admin's
         /// form of itself, where it has one.
         case client(admin: AdminForm? = nil, Handler<ClientCall>)
-        /// An admin credential with this scope in the project of the path.
+        /// An admin credential with this scope in the project of the path; without one there, as in v3, in that of the
+        /// API key or of `targetProjectId`.
         case admin(AdminScope, Handler<AdminCall>)
         /// Known to the protocol, not to us.
         case unbuilt

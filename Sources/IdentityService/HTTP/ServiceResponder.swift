@@ -132,7 +132,12 @@ package struct ServiceResponder: Sendable {
         case .admin(let scope, let handler):
             let hasKey = try gate.key(query, request.headers) != nil
             let admin = try await gate.admin(request.headers, hasKey: hasKey)
-            let project = try await gate.project(named: call.parameter("project"), for: admin, scope: scope)
+            let project =
+                if call.parameters["project"] == nil {
+                    try await gate.project(of: call, for: admin, scope: scope)
+                } else {
+                    try await gate.project(named: call.parameter("project"), for: admin, scope: scope)
+                }
             return try await handler(AdminCall(call: call, admin: admin, project: project, scope: scope))
         }
     }

@@ -123,11 +123,15 @@ struct AdminAccountRoutes {
         }
     }
 
-    /// A page of accounts, with their password hashes for whom they are not redacted: a credential that may only read
-    /// accounts gets no hash to guess at.
     private func list(_ call: AdminCall) async throws -> Response {
         let size = try call.pageSize("maxResults", default: 20, maximum: 1000)
-        let after = try call.call.query.value("nextPageToken").flatMap { $0.isEmpty ? nil : AccountID($0) }
+        return try await page(size: size, after: try call.call.query.value("nextPageToken"), call)
+    }
+
+    /// A page of accounts, with their password hashes for whom they are not redacted: a credential that may only read
+    /// accounts gets no hash to guess at.
+    func page(size: Int, after token: String?, _ call: AdminCall) async throws -> Response {
+        let after = token.flatMap { $0.isEmpty ? nil : AccountID($0) }
         let page = try await accounts.list(maxResults: size, after: after, call.project, call.tenant)
         let exports = call.admin.scopes.contains(.manageAccounts)
         return .json { json in

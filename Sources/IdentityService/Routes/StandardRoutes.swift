@@ -48,6 +48,11 @@ extension RouteTable {
             + NotificationRoutes(accounts: accounts, projectNamed: projectNamed, publicURL: publicURL).routes
             + admin.routes
             + UploadAccountsRoute(importAccounts: accounts.importAccounts).routes
+            + QueryAccountsRoutes(
+                queryAccounts: accounts.queryAccounts,
+                countProviders: accounts.countProviders
+            ).routes
+            + DownloadAccountsRoute(admin: admin).routes
             + ProjectRoutes().routes
             + SettingsRoutes(configuration: configuration).routes
             + ProviderRoutes(

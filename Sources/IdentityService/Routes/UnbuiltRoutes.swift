@@ -2,21 +2,14 @@ import HTTPTypes
 
 /// Operations of the protocol that are not built: 501 instead of 404, so that a caller learns what the matter is.
 enum UnbuiltRoutes {
-    static let routes: [Route] = accounts + project + configuration
+    static let routes: [Route] = accounts + configuration
 
     private static let accounts: [Route] =
         ["signInWithGameCenter", "issueSamlResponse", "verifyIosClient"]
         .map { Route(.post, "/v1/accounts:\($0)", .unbuilt) }
-        + ["signOutUser", "setProjectConfig", "uploadAccount", "downloadAccount"].map { method in
+        + ["signOutUser", "setProjectConfig"].map { method in
             Route(.post, "/identitytoolkit/v3/relyingparty/\(method)", on: .googleAPIs, .unbuilt)
         }
-
-    private static let project: [Route] =
-        ["accounts:query"]
-        .map { Route(.post, "/v1/projects/{project}/\($0)", .unbuilt) }
-        + [
-            Route(.post, "/v1/projects/{project}:queryAccounts", .unbuilt)
-        ]
 
     private static let configuration: [Route] =
         [

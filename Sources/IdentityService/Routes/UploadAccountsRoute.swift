@@ -5,6 +5,7 @@ import Linking
 import Passwords
 import Projects
 import Secrets
+import StrictJSON
 
 /// `accounts:batchCreate`: accounts as they were elsewhere, up to 1000 at a time.
 struct UploadAccountsRoute {
@@ -12,7 +13,15 @@ struct UploadAccountsRoute {
 
     var routes: [Route] {
         let path = "/v1/projects/{project}/accounts:batchCreate"
-        return [Route(.post, path, bodyLimit: Self.maximumBody, .admin(.manageAccounts, upload))]
+        return [
+            Route(
+                .post,
+                path,
+                legacy: "uploadAccount",
+                bodyLimit: Self.maximumBody,
+                .admin(.manageAccounts, upload)
+            )
+        ]
     }
 
     /// 16 MiB.
@@ -29,7 +38,7 @@ struct UploadAccountsRoute {
         let replaces = try body.bool("allowOverwrite") ?? true
         let origin = try Self.origin(body, call.project)
         let now = importAccounts.now
-        let entries = try users.map { try Self.entry($0, origin, now) }
+        let entries = try users.map { try entry($0, origin, now) }
         if try body.bool("sanityCheck") ?? false {
             try Self.checkUniqueness(of: entries, emails: !call.project.settings.allowDuplicateEmails)
         }
@@ -62,13 +71,16 @@ struct UploadAccountsRoute {
         }
     }
 
-    private static func entry(
+    private func entry(
         _ user: WireObject,
         _ origin: PasswordHash.Origin?,
         _ now: Date
     ) throws -> ImportAccounts.Entry {
         var entry = try ImportAccounts.Entry(user)
-        if let hash = try user.bytes("passwordHash"), !hash.isEmpty {
+        if case .string(let hash) = try user.value("passwordHash"), let password = importAccounts.password(inHash: hash)
+        {
+            entry.password = .plain(password)
+        } else if let hash = try user.bytes("passwordHash"), !hash.isEmpty {
             guard let origin else { throw WireError("MISSING_HASH_ALGORITHM") }
             entry.password = .hash(PasswordHash(salt: try user.bytes("salt") ?? [], hash: hash, origin: origin))
         } else if let password = try user.string("rawPassword"), !password.isEmpty {

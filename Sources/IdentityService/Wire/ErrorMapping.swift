@@ -74,6 +74,7 @@ extension WireError {
         case .missingIDToken: self.init("MISSING_ID_TOKEN")
         case .invalidIDToken: self.init("INVALID_ID_TOKEN")
         case .tooManyLocalIDs: self.init("LOCAL_ID_LIST_EXCEEDS_LIMIT")
+        case .invalidPage: self.init("INVALID_PAGE_SELECTION")
         case .invalidDuration: self.init("INVALID_DURATION")
         case .tokenExpired: self.init("TOKEN_EXPIRED")
         case .userNotFound: self.init("USER_NOT_FOUND")

@@ -10,6 +10,23 @@ extension OperationCase {
         admin("adminBatchDelete, one account", "accounts:batchDelete", ["localIds": ["ada"], "force": true]),
         admin("adminSendOobCode", "accounts:sendOobCode", ["requestType": "VERIFY_EMAIL", "email": .string(ada)]),
         admin("adminBatchGet", "accounts:batchGet"),
+        admin("adminQuery, a range", "accounts:query", ["sortBy": "LAST_LOGIN_AT", "offset": 1]),
+        admin("adminQuery, a page", "accounts:query", ["providerId": "oidc.acme", "pageSize": 1]),
+        admin("adminQuery, a number", "accounts:query", ["returnUserInfo": false]),
+        admin("adminQueryAccounts", ":queryAccounts", [:]),
+        admin("providerStatistics", "providers:stats"),
+        OperationCase("downloadAccount") { world in
+            _ = try await world.account(["localId": "ada", "email": .string(ada), "password": "correct horse"])
+            let service = world.service
+            let body: JSON = ["targetProjectId": .string(service.project.id.rawValue)]
+            return {
+                try await service.post(
+                    "/identitytoolkit/v3/relyingparty/downloadAccount",
+                    text: body.text,
+                    headers: [("Authorization", "Bearer \(service.adminToken)")]
+                )
+            }
+        },
         upload("adminBatchCreate, new accounts", ["grace", "alan"]),
         upload("adminBatchCreate, known accounts", ["ada", "alan"]),
         upload("adminBatchCreate, without allowOverwrite", ["grace", "alan"], ["allowOverwrite": false]),

@@ -1,0 +1,56 @@
+package import Linking
+package import Projects
+package import Storage
+package import struct Foundation.Date
+
+/// What becomes of a project's accounts when a sign-in method goes: how many have it, and for how many it is the only one.
+package struct CountProviders: Sendable {
+    let stores: Stores
+    /// Whether providers work without a configuration, as in `identity dev`.
+    let development: Bool
+
+    package struct Row: Sendable, Hashable {
+        package var provider: ProviderID
+        package var isEnabled: Bool
+        package var accounts: Int64 = 0
+        /// Those whom nothing else that is switched on lets in.
+        package var dependentAccounts: Int64 = 0
+        /// When somebody last signed in with it, as far as sessions tell.
+        package var lastUsedAt: Date?
+    }
+
+    package init(stores: Stores, development: Bool) {
+        self.stores = stores
+        self.development = development
+    }
+
+    /// - Returns: a row for each method that is configured or that an account has, in the order of their ids.
+    package func callAsFunction(_ project: Project, _ tenant: TenantID) async throws -> [Row] {
+        let scope = Scope(project: project.id, tenant: tenant)
+        let snapshot = stores.configuration.snapshot
+        let counts = try await stores.accounts.methodCounts(in: scope)
+        let uses = try await stores.accounts.lastUses(in: scope)
+        let configured = Set(snapshot.providers(project: project.id, tenant: tenant).map(\.provider))
+        let held = counts.reduce(into: Set<ProviderID>()) { $0.formUnion($1.methods) }
+        var usable = snapshot.usableMethods(of: project, tenant: tenant)
+        if development { usable.formUnion(held.filter { $0.isFederated && !configured.contains($0) }) }
+        return configured.union(usable).union(held).sorted { $0.rawValue < $1.rawValue }.map { provider in
+            var row = Row(provider: provider, isEnabled: usable.contains(provider), lastUsedAt: uses[provider])
+            for count in counts where count.methods.contains(provider) {
+                row.accounts += count.accounts
+                let keepsAWay = SignInMethods.mayRemove(
+                    [provider],
+                    from: count.waysIn,
+                    usable: usable,
+                    emailRecovers: false
+                )
+                if !keepsAWay { row.dependentAccounts += count.accounts }
+            }
+            return row
+        }
+    }
+}
+
+extension MethodCount {
+    fileprivate var waysIn: Set<ProviderID> { hasEmail ? methods : methods.subtracting([.password, .emailLink]) }
+}

@@ -1,0 +1,92 @@
+import Accounts
+import Linking
+import Storage
+
+extension AccountQuery {
+    /// The conditions and the order of a request; its page is for ``AccountSelection``.
+    init(_ body: WireObject) throws {
+        self.init()
+        // As production does, the first alone is looked at.
+        subject = try body.objects("expression").first.map { try Self.subject($0) }
+        method = try body.text("providerId").map { ProviderID($0) }
+        emailDomain = try body.text("emailDomain").map { text in
+            guard let domain = EmailAddress("x@\(text)")?.domain else {
+                throw WireError("INVALID_ARGUMENT", "emailDomain is no domain.")
+            }
+            return domain
+        }
+        lastUsedBefore = try body.time("lastUsedBefore")
+        lastUsedAfter = try body.time("lastUsedAfter")
+        isDisabled = try body.bool("disabled")
+        hasDetachedCredential = try body.bool("hasDetachedCredential")
+        hasRelayAddress = try body.bool("hasRelayAddress")
+        hasRevokedConsent = try body.bool("hasRevokedConsent")
+        isBlockedAtProvider = try body.bool("isBlockedAtProvider")
+        hasSession = try body.bool("hasSession")
+        let sorts = [
+            "SORT_BY_FIELD_UNSPECIFIED", "USER_ID", "NAME", "CREATED_AT", "LAST_LOGIN_AT", "USER_EMAIL",
+        ]
+        sort =
+            switch try body.choice("sortBy", of: sorts) {
+            case "NAME": .name
+            case "CREATED_AT": .createdAt
+            case "LAST_LOGIN_AT": .lastSignInAt
+            case "USER_EMAIL": .email
+            default: .account
+            }
+        descends = try body.choice("order", of: ["ORDER_UNSPECIFIED", "ASC", "DESC"]) == "DESC"
+    }
+
+    /// As production does, of several members the first of this order counts.
+    private static func subject(_ expression: WireObject) throws -> Subject {
+        if let email = try expression.text("email") {
+            guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
+            return .email(address)
+        }
+        if let text = try expression.text("phoneNumber") {
+            guard let number = PhoneNumber(text) else { throw AccountsError.invalidPhoneNumber }
+            return .phoneNumber(number.text)
+        }
+        guard let id = try expression.text("userId") else {
+            throw WireError("INVALID_ARGUMENT", "An expression has an email, a phoneNumber or a userId.")
+        }
+        return .account(id)
+    }
+}
+
+/// Which of the accounts that a query means an answer holds.
+enum AccountSelection {
+    /// So many after the first ones, as Firebase has it.
+    case range(offset: Int64, limit: Int)
+    /// Those after a page.
+    case page(token: String?, size: Int)
+
+    init(_ body: WireObject, _ query: AccountQuery) throws {
+        func number(_ name: String, _ standard: Int64, atLeast least: Int64) throws -> Int64 {
+            let number = try body.int64(name) ?? standard
+            guard number >= least else { throw AccountsError.invalidPage }
+            return number
+        }
+        let limit = Int64(QueryAccounts.limit)
+        guard try body.has("pageSize") || body.has("pageToken") else {
+            let wanted = try number("limit", limit, atLeast: 0)
+            self = .range(offset: try number("offset", 0, atLeast: 0), limit: Int(min(wanted, limit)))
+            return
+        }
+        guard try !body.has("limit"), try !body.has("offset") else {
+            throw WireError("INVALID_ARGUMENT", "pageSize and pageToken come without limit and offset.")
+        }
+        guard query.sort != .name, query.sort != .lastSignInAt else {
+            throw WireError("INVALID_ARGUMENT", "Pages come by USER_ID, CREATED_AT or USER_EMAIL.")
+        }
+        let size = try number("pageSize", limit, atLeast: 1)
+        self = .page(token: try body.text("pageToken"), size: Int(min(size, limit)))
+    }
+}
+
+extension WireObject {
+    /// Nil for the empty text too, which is what protobuf's absent text is.
+    fileprivate func text(_ name: String) throws -> String? {
+        try string(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

@@ -1,0 +1,85 @@
+package import Linking
+import Postgres
+package import Projects
+package import struct Foundation.Date
+
+/// How many accounts have the same sign-in methods.
+package struct MethodCount: Sendable, Hashable {
+    package var methods: Set<ProviderID>
+    /// Whether they have an address; without one, a password and email links open nothing.
+    package var hasEmail: Bool
+    package var accounts: Int64
+}
+
+/// An identity of an account at a provider, with how it stands there.
+package struct LinkedProvider: Sendable {
+    package var provider: ProviderID
+    package var subject: String
+    package var email: String?
+    package var isRelayAddress: Bool
+    package var linkedAt: Date
+    /// When the account signed in with it last, as far as sessions tell.
+    package var lastUsedAt: Date?
+    package var revokedAt: Date?
+    package var blockedAt: Date?
+}
+
+extension AccountStore {
+    /// The accounts of a scope by their sign-in methods; looks at all of them.
+    package func methodCounts(in scope: Scope) async throws -> [MethodCount] {
+        try await database.query(
+            """
+            SELECT methods, email IS NOT NULL, count(*) FROM accounts
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            GROUP BY 1, 2
+            """
+        ) { row in
+            MethodCount(
+                methods: Set(try row.next([String].self).map { ProviderID($0) }),
+                hasEmail: try row.next(),
+                accounts: try row.next()
+            )
+        }
+    }
+
+    /// When somebody last signed in by each method; looks at all sessions of the scope.
+    package func lastUses(in scope: Scope) async throws -> [ProviderID: Date] {
+        let uses = try await database.query(
+            """
+            SELECT sign_in_provider, to_timestamp(max(auth_time)) FROM sessions
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            GROUP BY 1
+            """
+        ) { row in (ProviderID(try row.next(String.self)), try row.next(Date.self)) }
+        return Dictionary(uses) { first, _ in first }
+    }
+
+    /// An account's identities at providers, in the order of the providers.
+    package func linkedProviders(of account: AccountID, in scope: Scope) async throws -> [LinkedProvider] {
+        try await database.query(
+            """
+            SELECT l.provider, l.subject, l.email, coalesce(l.email_is_relay, false), l.linked_at, (
+                SELECT to_timestamp(max(s.auth_time)) FROM sessions s
+                WHERE s.project = l.project AND s.account = l.account AND s.sign_in_provider = l.provider
+            ), c.revoked_at, c.blocked_at
+            FROM linked_credentials l
+            JOIN credential_subjects c ON c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider
+                AND c.subject = l.subject
+            WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
+                AND l.tenant = \(scope.tenant.rawValue)
+            ORDER BY l.provider
+            """
+        ) { row in
+            LinkedProvider(
+                provider: ProviderID(try row.next(String.self)),
+                subject: try row.next(),
+                email: try row.next(),
+                isRelayAddress: try row.next(),
+                linkedAt: try row.next(),
+                lastUsedAt: try row.next(),
+                revokedAt: try row.next(),
+                blockedAt: try row.next()
+            )
+        }
+    }
+}

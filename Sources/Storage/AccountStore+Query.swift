@@ -1,0 +1,197 @@
+package import Linking
+import Postgres
+package import Projects
+
+extension AccountStore {
+    /// How many accounts a query means; looks at all of the scope's, unless the query names one.
+    package func count(_ query: AccountQuery, in scope: Scope) async throws -> Int64 {
+        try await database.query(
+            """
+            SELECT count(*) FROM accounts a
+            WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.meets(query))
+            """
+        ) { row in try row.next(Int64.self) }.first ?? 0
+    }
+
+    /// The accounts that a query means, in its order, without the first `offset` of them.
+    ///
+    /// - Parameter limit: at most 500.
+    package func list(
+        _ query: AccountQuery,
+        offset: Int64,
+        limit: Int,
+        in scope: Scope
+    ) async throws -> [Account] {
+        // Without a word on an offset the planner knows that it needs no more than the first rows of an index.
+        let skipped: SQL = offset > 0 ? "OFFSET \(offset)" : ""
+        let rows = try await database.query(
+            """
+            SELECT \(sql: AccountRow.columns)
+            FROM (
+                SELECT * FROM (
+                    SELECT a.*, \(sql: Self.place(in: query)) AS place FROM accounts a
+                    WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.meets(query))
+                    ORDER BY \(sql: Self.order(of: query)) LIMIT 500 \(sql: skipped)
+                ) a ORDER BY \(sql: Self.order(of: query)) LIMIT \(limit)
+            ) a \(sql: AccountRow.probes)
+            ORDER BY \(sql: Self.order(of: query))
+            """,
+            AccountRow.decode
+        )
+        return AccountRow.merge(rows)
+    }
+
+    /// A page of the accounts that a query means, in an order that has an index.
+    ///
+    /// It costs the same however many accounts there are: it looks at 10,000 of them at most, and then ends early, even
+    /// without an account, but with the position where the next one goes on.
+    ///
+    /// - Parameter size: 1 to 500.
+    package func page(
+        _ query: AccountQuery,
+        after position: AccountPosition?,
+        size: Int,
+        in scope: Scope
+    ) async throws -> AccountPage {
+        // The limits stand in the text: the planner must know that it reads a few rows of an index, not a tenth of all.
+        let reach: SQL = query.isFiltered ? "10000" : "500"
+        let candidates: SQL = """
+            SELECT a.*, \(sql: Self.place(in: query)) AS place FROM accounts a
+            WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.follows(position, query))
+            ORDER BY \(sql: Self.order(of: query))
+            """
+        // In the statement that looked: by a later one, accounts that came or went would have moved the end.
+        let end: SQL =
+            query.isFiltered
+            ? """
+            UNION ALL
+            SELECT *, false FROM (\(sql: candidates) LIMIT 1 OFFSET 9999) a
+            WHERE (SELECT count(*) FROM page) < \(size)
+            """ : ""
+        let rows = try await database.query(
+            """
+            WITH page AS MATERIALIZED (
+                SELECT * FROM (\(sql: candidates) LIMIT \(sql: reach)) a
+                WHERE \(sql: Self.meets(query))
+                ORDER BY \(sql: Self.order(of: query)) LIMIT \(size)
+            )
+            SELECT a.is_meant, \(sql: AccountRow.columns)
+            FROM (SELECT *, true AS is_meant FROM page \(sql: end)) a \(sql: AccountRow.probes)
+            ORDER BY is_meant DESC, \(sql: Self.order(of: query))
+            """
+        ) { row in (isMeant: try row.next(Bool.self), account: try AccountRow.decode(&row)) }
+        let accounts = AccountRow.merge(rows.filter(\.isMeant).map(\.account))
+        let last = accounts.count == size ? accounts.last : rows.last { !$0.isMeant }?.account
+        return AccountPage(accounts: accounts, next: last.flatMap { AccountPosition(of: $0, by: query.sort) })
+    }
+
+    // MARK: Conditions on an account `a`
+
+    /// That it is of the scope.
+    ///
+    /// Tenants' accounts have an index of their own, which the planner takes only when it is told that there is a tenant.
+    static func isOf(_ scope: Scope) -> SQL {
+        let isTenant: SQL = scope.tenant == .none ? "" : "AND a.tenant <> ''"
+        return "a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) \(sql: isTenant)"
+    }
+
+    /// That it is of the scope, and the one that the query names, if it names one.
+    private static func isNamed(by query: AccountQuery, _ scope: Scope) -> SQL {
+        let named: SQL =
+            switch query.subject {
+            case nil: ""
+            case .account(let id): "AND a.account = \(id)"
+            case .email(let email): "AND coalesce(a.email, '') = \(email.canonical)"
+            case .phoneNumber(let number):
+                """
+                AND a.account = (
+                    SELECT account FROM account_phones WHERE project = \(scope.project.rawValue)
+                        AND tenant = \(scope.tenant.rawValue) AND phone_number = \(number)
+                )
+                """
+            }
+        return "\(sql: isOf(scope)) \(sql: named)"
+    }
+
+    /// That it comes after a position, in the query's direction.
+    private static func follows(_ position: AccountPosition?, _ query: AccountQuery) -> SQL {
+        let follows: SQL = query.descends ? "<" : ">"
+        return switch position {
+        case nil: "true"
+        case .account(let id): "a.account \(sql: follows) \(id)"
+        case .createdAt(let date, let id): "(a.created_at, a.account) \(sql: follows) (\(date), \(id))"
+        case .email(let email, let id): "(coalesce(a.email, ''), a.account) \(sql: follows) (\(email), \(id))"
+        }
+    }
+
+    /// That it meets the query's conditions.
+    ///
+    /// `OFFSET 0` keeps the planner from joining whole tables: each account is looked at by itself, by its keys, until
+    /// there are enough.
+    private static func meets(_ query: AccountQuery) -> SQL {
+        guard query.isFiltered else { return "true" }
+        return """
+            (\(query.method?.rawValue)::text IS NULL OR \(query.method?.rawValue) = ANY (a.methods))
+            AND (\(query.emailDomain)::text IS NULL OR split_part(a.email, '@', 2) = \(query.emailDomain))
+            AND (\(query.isDisabled)::bool IS NULL OR (a.disabled IS TRUE) = \(query.isDisabled))
+            AND (\(query.lastUsedBefore)::timestamptz IS NULL OR \(sql: lastUse) < \(query.lastUsedBefore))
+            AND (\(query.lastUsedAfter)::timestamptz IS NULL OR \(sql: lastUse) > \(query.lastUsedAfter))
+            AND (\(query.hasDetachedCredential)::bool IS NULL OR \(query.hasDetachedCredential) = EXISTS (
+                SELECT FROM detached_credentials d WHERE d.project = a.project AND d.account = a.account OFFSET 0
+            ))
+            AND (\(query.hasRelayAddress)::bool IS NULL OR \(query.hasRelayAddress) = EXISTS (
+                SELECT FROM linked_credentials l
+                WHERE l.project = a.project AND l.account = a.account AND l.email_is_relay OFFSET 0
+            ))
+            AND (\(query.hasRevokedConsent)::bool IS NULL OR \(query.hasRevokedConsent) = EXISTS (
+                \(sql: subjects) AND c.revoked_at IS NOT NULL OFFSET 0
+            ))
+            AND (\(query.isBlockedAtProvider)::bool IS NULL OR \(query.isBlockedAtProvider) = EXISTS (
+                \(sql: subjects) AND c.blocked_at IS NOT NULL OFFSET 0
+            ))
+            AND (\(query.hasSession)::bool IS NULL OR \(query.hasSession) = EXISTS (
+                SELECT FROM sessions s WHERE s.project = a.project AND s.account = a.account
+                    AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since OFFSET 0
+            ))
+            """
+    }
+
+    private static let lastUse: SQL = """
+        coalesce((
+            SELECT greatest(v.last_sign_in_at, v.last_refresh_at) FROM account_activity v
+            WHERE v.project = a.project AND v.account = a.account
+        ), a.created_at)
+        """
+
+    /// The account's identities at providers.
+    private static let subjects: SQL = """
+        SELECT FROM linked_credentials l
+        JOIN credential_subjects c ON c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider
+            AND c.subject = l.subject
+        WHERE l.project = a.project AND l.account = a.account
+        """
+
+    /// What the query orders accounts by; one that lacks it comes as the least.
+    private static func place(in query: AccountQuery) -> SQL {
+        switch query.sort {
+        case .account: "a.account"
+        case .createdAt: "a.created_at"
+        case .email: "coalesce(a.email, '')"
+        case .name: "coalesce(a.display_name, '')"
+        case .lastSignInAt:
+            """
+            coalesce((
+                SELECT v.last_sign_in_at FROM account_activity v
+                WHERE v.project = a.project AND v.account = a.account
+            ), '-infinity')
+            """
+        }
+    }
+
+    /// Of accounts with their `place`; by the id alone the planner must not sort by it twice.
+    private static func order(of query: AccountQuery) -> SQL {
+        let direction: SQL = query.descends ? "DESC" : "ASC"
+        let place: SQL = query.sort == .account ? "" : "place \(sql: direction),"
+        return "\(sql: place) account \(sql: direction)"
+    }
+}
