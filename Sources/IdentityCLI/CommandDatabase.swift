@@ -85,6 +85,23 @@ struct DatabaseOptions: ParsableArguments {
     }
 }
 
+/// Which project of the database a command is about.
+struct ProjectOptions: ParsableArguments {
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "The project; may be left out when there is one.") var project: String?
+
+    func withProject(_ body: (Stores, Project) async throws -> Void) async throws {
+        try await database.withStores { stores in
+            if let project { return try await body(stores, try stores.project(project)) }
+            let all = stores.configuration.snapshot.allProjects
+            guard all.count == 1, let only = all.first else {
+                throw CommandFailure.usage("name the project with --project")
+            }
+            try await body(stores, only)
+        }
+    }
+}
+
 /// An error of the lower rooms in words for a person.
 func readable(_ error: any Error) -> any Error {
     switch error {

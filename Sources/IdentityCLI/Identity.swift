@@ -9,7 +9,8 @@ struct Identity: AsyncParsableCommand {
         abstract: "A self-hosted identity federation service that speaks the Firebase Auth wire protocol.",
         subcommands: [
             Dev.self, Serve.self, Migrate.self, ProjectsCommand.self, APIKeysCommand.self, AdminKeysCommand.self,
-            ServiceAccountsCommand.self, UsersCommand.self, ImportCommand.self, ExportCommand.self, CheckCommand.self,
+            ServiceAccountsCommand.self, UsersCommand.self, ProvidersCommand.self, ImportCommand.self,
+            ExportCommand.self, CheckCommand.self,
         ]
     )
 

@@ -8,27 +8,16 @@ struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
         abstract: "Look accounts and their linked providers up.",
-        subcommands: [List.self, Show.self, Find.self]
+        subcommands: [List.self, Show.self, Find.self, Query.self, Providers.self]
     )
 
     struct Options: ParsableArguments {
-        @OptionGroup var database: DatabaseOptions
-        @Option(help: "The project; may be left out when there is one.") var project: String?
+        @OptionGroup var target: ProjectOptions
         @Flag(help: "Print JSON.") var json = false
 
         func withProject(_ body: (Stores, Scope) async throws -> [Account]) async throws {
-            try await database.withStores { stores in
-                let found: Project
-                if let project {
-                    found = try stores.project(project)
-                } else {
-                    let all = stores.configuration.snapshot.allProjects
-                    guard all.count == 1, let only = all.first else {
-                        throw CommandFailure.usage("name the project with --project")
-                    }
-                    found = only
-                }
-                print(AccountTable(try await body(stores, Scope(project: found.id))).text(json: json))
+            try await target.withProject { stores, project in
+                print(AccountTable(try await body(stores, Scope(project: project.id))).text(json: json))
             }
         }
     }

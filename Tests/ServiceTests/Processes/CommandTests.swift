@@ -23,7 +23,8 @@ struct CommandTests {
             "nonsense", "dev --port 70000", "dev --port x", "dev --project X", "dev --demo-providers many",
             "users find",
             "users find --email a@example.com --provider github.com", "users find --email nonsense",
-            "users list --limit 0",
+            "users list --limit 0", "users query --limit 0", "users query --unused-since someday",
+            "users query --email-domain a@example.com", "users query --sort size", "users providers",
             "projects create Upper", "projects create", "admin-keys create",
             "admin-keys create --name n --scope everything",
             "admin-keys create --name n --days 0", "api-keys create", "serve --loud",
@@ -45,7 +46,8 @@ struct CommandTests {
     @Test(
         "--help says what each command does",
         arguments: [
-            "", "dev", "serve", "migrate", "projects", "api-keys", "admin-keys", "users", "users find", "check",
+            "", "dev", "serve", "migrate", "projects", "api-keys", "admin-keys", "users", "users find", "users query",
+            "users providers", "providers", "providers stats", "check",
         ]
     )
     func help(_ command: String) async throws {

@@ -1,0 +1,126 @@
+import ArgumentParser
+import Foundation
+import Linking
+import Projects
+import Storage
+
+extension UsersCommand {
+    struct Query: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List or count the accounts that meet all of the conditions.",
+            usage: """
+                identity users query --method google.com --email-domain example.com
+                identity users query --unused-since 2026-01-01 --count
+                """
+        )
+        @OptionGroup var options: Options
+        @Option(help: "A sign-in method: an identity provider, password, phone or emailLink.") var method: String?
+        @Option(help: "The domain of the account's address.") var emailDomain: String?
+        @Option(help: "Not used since then: a date such as 2026-01-31, or with a time as 2026-01-31T12:00:00Z.")
+        var unusedSince: String?
+        @Option(help: "Used since then.") var usedSince: String?
+        @Flag(inversion: .prefixedNo, help: "Those that an admin disabled.") var disabled: Bool?
+        @Flag(inversion: .prefixedNo, help: "Those that lost a way in to another identity.") var detached: Bool?
+        @Flag(inversion: .prefixedNo, help: "Those with an address that a provider relays.") var relay: Bool?
+        @Flag(inversion: .prefixedNo, help: "Those that withdrew the grant at a provider.") var revoked: Bool?
+        @Flag(inversion: .prefixedNo, help: "Those that a provider blocked.") var blocked: Bool?
+        @Flag(inversion: .prefixedNo, help: "Those where somebody is signed in.") var signedIn: Bool?
+        @Option(help: "What they are ordered by: id, created or email.") var sort = Sort.id
+        @Flag(help: "The last first.") var descending = false
+        @Option(help: "How many, at least 1.") var limit = 100
+        @Flag(help: "Print how many there are instead.") var count = false
+
+        enum Sort: String, ExpressibleByArgument, CaseIterable {
+            case id
+            case created
+            case email
+        }
+
+        func run() async throws {
+            guard limit > 0 else { throw CommandFailure.usage("--limit must be at least 1") }
+            let query = try query()
+            if count {
+                return try await options.target.withProject { stores, project in
+                    print(try await stores.accounts.count(query, in: Scope(project: project.id)))
+                }
+            }
+            try await options.withProject { stores, scope in
+                var accounts: [Account] = []
+                var position: AccountPosition?
+                repeat {
+                    let page = try await stores.accounts.page(
+                        query,
+                        after: position,
+                        size: min(500, limit - accounts.count),
+                        in: scope
+                    )
+                    accounts += page.accounts
+                    position = page.next
+                } while position != nil && accounts.count < limit
+                return accounts
+            }
+        }
+
+        private func query() throws -> AccountQuery {
+            var query = AccountQuery()
+            query.method = method.map { ProviderID($0) }
+            query.emailDomain = try emailDomain.map { text in
+                guard let domain = EmailAddress("x@\(text)")?.domain else {
+                    throw CommandFailure.usage("'\(text)' is no domain")
+                }
+                return domain
+            }
+            query.lastUsedBefore = try unusedSince.map(Self.date)
+            query.lastUsedAfter = try usedSince.map(Self.date)
+            query.isDisabled = disabled
+            query.hasDetachedCredential = detached
+            query.hasRelayAddress = relay
+            query.hasRevokedConsent = revoked
+            query.isBlockedAtProvider = blocked
+            query.hasSession = signedIn
+            query.sort =
+                switch sort {
+                case .id: .account
+                case .created: .createdAt
+                case .email: .email
+                }
+            query.descends = descending
+            return query
+        }
+
+        /// A day begins at midnight UTC.
+        private static func date(_ text: String) throws -> Date {
+            guard let date = try? Date(text.count == 10 ? text + "T00:00:00Z" : text, strategy: .iso8601) else {
+                throw CommandFailure.usage("'\(text)' is no date as 2026-01-31 or 2026-01-31T12:00:00Z")
+            }
+            return date
+        }
+    }
+
+    struct Providers: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show an account's identities at providers, and how each stands there."
+        )
+        @OptionGroup var options: Options
+        @Argument(help: "The account's id.") var id: String
+
+        func run() async throws {
+            try await options.target.withProject { stores, project in
+                let scope = Scope(project: project.id)
+                guard try await stores.accounts.find(AccountID(id), session: nil, in: scope) != nil else {
+                    throw CommandFailure.failed("there is no account '\(id)'")
+                }
+                let rows = try await stores.accounts.linkedProviders(of: AccountID(id), in: scope).map { linked in
+                    [
+                        linked.provider.rawValue, linked.subject, linked.email ?? "",
+                        linked.isRelayAddress ? "yes" : "no", linked.linkedAt.ISO8601Format(),
+                        linked.lastUsedAt?.ISO8601Format() ?? "",
+                        linked.blockedAt != nil ? "blocked" : linked.revokedAt != nil ? "revoked" : "active",
+                    ]
+                }
+                let header = ["PROVIDER", "SUBJECT", "EMAIL", "RELAY", "LINKED", "USED", "STATE"]
+                print(Table(header, rows).text(json: options.json))
+            }
+        }
+    }
+}

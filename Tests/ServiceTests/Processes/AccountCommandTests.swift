@@ -1,0 +1,87 @@
+import Foundation
+import Linking
+import Projects
+import TestKit
+import Testing
+
+/// The commands that answer questions about accounts.
+@Suite("identity users, identity providers", .database, .timeLimit(.minutes(2)))
+struct AccountCommandTests {
+    /// With the key ring of the services of tests.
+    private func run(_ service: TestService, _ arguments: String...) async throws -> Program.Result {
+        try await run(service, arguments)
+    }
+
+    private func run(_ service: TestService, _ arguments: [String]) async throws -> Program.Result {
+        var environment = IdentityProgram.environment(TestDatabase.current.conninfo)
+        environment["IDENTITY_ENCRYPTION_KEYS"] = "test:" + Data(repeating: 7, count: 32).base64EncodedString()
+        let project = ["--project", service.project.id.rawValue]
+        return try await Program.run(IdentityProgram.path, arguments + project, environment: environment)
+    }
+
+    private func json(_ result: Program.Result) throws -> [JSON] {
+        #expect(result.status == 0, "\(result)")
+        return try JSON(parsing: Array(result.output.utf8)).array ?? []
+    }
+
+    private func withAccounts(_ body: @Sendable (TestService) async throws -> Void) async throws {
+        try await TestService.run { service in
+            try await service.configure(ProviderConfiguration(provider: .google, enabled: true, clientID: "app"))
+            let users: [JSON] = (0..<1_000).map { number in
+                var user: JSON = [
+                    "localId": .string("u\(1000 + number)"), "email": .string("u\(number)@example.com"),
+                    "createdAt": .string(String(1_767_225_600_000 - number * 1000)),
+                ]
+                if number % 2 == 0 {
+                    user = user.merging([
+                        "providerUserInfo": [["providerId": "google.com", "rawId": .string("\(number)")]]
+                    ])
+                }
+                if number == 3 { user = user.merging(["disabled": true, "email": "three@example.net"]) }
+                return user
+            }
+            let uploaded = try await service.admin("accounts:batchCreate", ["users": .array(users)])
+            #expect(uploaded["error"] == nil, "\(uploaded)")
+            try await body(service)
+        }
+    }
+
+    @Test("users query lists and counts by conditions, in the order that it is told, as many as it is told")
+    func query() async throws {
+        try await withAccounts { service in
+            let google = try json(
+                try await run(service, "users", "query", "--method", "google.com", "--limit", "501", "--json")
+            )
+            #expect(google.count == 500 && google.first?["localId"] == "u1000" && google.last?["localId"] == "u1998")
+            let some = try json(
+                try await run(service, "users", "query", "--limit", "502", "--sort", "created", "--json")
+            )
+            #expect(some.count == 502 && some.first?["localId"] == "u1999" && some.last?["localId"] == "u1498")
+            for (arguments, count) in [
+                (["--disabled"], "1"), (["--no-disabled"], "999"), (["--email-domain", "example.net"], "1"),
+                (["--unused-since", "2026-01-01"], "999"), (["--used-since", "2025-12-31T23:59:59Z"], "1"),
+                (["--detached"], "0"), (["--no-signed-in"], "1000"),
+            ] {
+                let result = try await run(service, ["users", "query", "--count"] + arguments)
+                #expect(result.output == count, "\(arguments): \(result)")
+            }
+            let table = try await run(service, "users", "query", "--disabled", "--descending", "--sort", "email")
+            #expect(table.output.contains("three@example.net") && table.output.contains("disabled"), "\(table)")
+        }
+    }
+
+    @Test("users providers and providers stats say what the providers are to accounts")
+    func providers() async throws {
+        try await withAccounts { service in
+            let linked = try json(try await run(service, "users", "providers", "u1002", "--json"))
+            #expect(linked.count == 1 && linked.first?["provider"] == "google.com" && linked.first?["subject"] == "2")
+            #expect(linked.first?["state"] == "active" && linked.first?["relay"] == "no")
+            #expect(try await run(service, "users", "providers", "nobody").status == 1)
+            let stats = try json(try await run(service, "providers", "stats", "--json"))
+            let google = stats.first { $0["provider"] == "google.com" }
+            #expect(google?["accounts"] == "500" && google?["dependentAccounts"] == "500" && google?["state"] == "on")
+            let table = try await run(service, "providers", "stats")
+            #expect(table.output.hasPrefix("PROVIDER    STATE  ACCOUNTS  DEPENDENT ACCOUNTS  USED"), "\(table)")
+        }
+    }
+}
