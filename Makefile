@@ -1,7 +1,8 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test schemathesis fuzz lint format clean bench bench-import bench-overload bench-pages bench-startup bench-transfer bench-timing
+.PHONY: help run build test schemathesis fuzz lint format clean bench bench-admin bench-import bench-overload bench-pages \
+	bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` feeds each parser.
@@ -62,6 +63,11 @@ bench-timing: ## Show whether the time of an answer tells who has an account.
 	@scripts/install-dependencies bench
 	@swift build -c release --static-swift-stdlib --product identity
 	@DURABLE=1 scripts/with-postgres python3 Benchmarks/timing.py $(ARGS)
+
+bench-admin: ## Measure what a page of accounts costs among few of them and among many.
+	@scripts/install-dependencies bench
+	@swift build -c release --static-swift-stdlib --product identity
+	@DURABLE=1 scripts/with-postgres python3 Benchmarks/admin.py $(ARGS)
 
 bench-import: ## Measure how fast accounts come in with their password hashes.
 	@scripts/install-dependencies bench

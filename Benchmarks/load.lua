@@ -6,6 +6,7 @@
 --   follow    puts the refresh token of each answer in the place of the one that was sent (answers name the account)
 --   keep=FILE appends members of each answer to a file: account, ID token and refresh token, or those named by
 --   members=a,b
+--   bearer=TOKEN  the admin credential of all of them
 --   pause=MS  each connection waits between its requests, this long on average
 local requests, next_index, place, options, kept = {}, 1, {}, {}, nil
 local failures = 0
@@ -19,6 +20,7 @@ end
 local function format(request)
   local headers = { ["Host"] = wrk.headers["Host"] }
   if request.kind ~= "" then headers["Content-Type"] = request.kind end
+  if options.bearer then headers["Authorization"] = "Bearer " .. options.bearer end
   request.text = wrk.format(request.method, request.path, headers, request.body ~= "" and request.body or nil)
 end
 
