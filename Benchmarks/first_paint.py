@@ -168,4 +168,5 @@ def main():
             json.dump(figures, file, indent=2)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -7,8 +7,10 @@ import struct Foundation.Date
 ///
 /// An account comes in one row for each linked credential, in one row without any when there is none.
 enum AccountRow {
-    static let columns: SQL =
-        "\(sql: ownColumns(activity: "v.last_sign_in_at, v.last_refresh_at")), \(sql: linkedColumns)"
+    static let columns: SQL = "\(sql: ownColumns), \(sql: linkedColumns)"
+
+    /// The account's alone.
+    static let ownColumns = ownColumns(activity: "v.last_sign_in_at, v.last_refresh_at")
 
     static let joins: SQL = """
         LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
@@ -31,7 +33,6 @@ enum AccountRow {
     /// For who signs in or refreshes, which is what the activity tells of.
     static let columnsWithoutActivity: SQL = "\(sql: ownColumnsWithoutActivity), \(sql: linkedColumns)"
 
-    /// The account's alone.
     static let ownColumnsWithoutActivity = ownColumns(activity: "NULL::timestamptz, NULL::timestamptz")
 
     /// Those of one linked credential.

@@ -2,6 +2,7 @@ package import Linking
 import Passwords
 import Postgres
 package import Projects
+import Secrets
 
 /// How an admin names accounts; an account that any selector names is found, once.
 package struct AccountSelectors: Sendable {
@@ -72,9 +73,10 @@ extension AccountStore {
     ///
     /// - Parameter limit: 1 to 1000.
     package func list(after: AccountID?, limit: Int, in scope: Scope) async throws -> [ListedAccount] {
-        let rows = try await database.query(
+        try await database.query(
             """
-            SELECT \(sql: AccountRow.columns), \(sql: StoredPassword.columns)
+            SELECT a.account, \(sql: AccountRow.linkedColumns), \(sql: AccountRow.ownColumns),
+                \(sql: StoredPassword.columns)
             FROM (
                 SELECT * FROM (
                     SELECT * FROM accounts a
@@ -84,12 +86,26 @@ extension AccountStore {
             ) a \(sql: AccountRow.probes)
             \(sql: StoredPassword.joins)
             ORDER BY a.account
-            """
-        ) { [keyRing] row in
-            (try AccountRow.decode(&row), try StoredPassword.decode(&row, of: scope.project, keyRing))
+            """,
+            into: ListedAccounts()
+        ) { [keyRing] listed, row in try listed.add(&row, of: scope.project, keyRing) }
+        .accounts
+    }
+}
+
+/// A page while its rows are read: what several of them say alike is read once.
+private struct ListedAccounts: Sendable {
+    private(set) var accounts: [ListedAccount] = []
+    private var configurations: [String: PasswordConfiguration] = [:]
+
+    mutating func add(_ row: inout PostgresRow, of project: ProjectID, _ keyRing: KeyRing) throws {
+        let id: String = try row.next()
+        let credential = try AccountRow.decodeLinked(&row)
+        if accounts.last?.account.id.rawValue != id {
+            let account = try AccountRow.decodeOwn(&row)
+            let password = try StoredPassword.decode(&row, of: project, keyRing, &configurations)
+            accounts.append(ListedAccount(account: account, password: password))
         }
-        var passwords: [AccountID: StoredPassword] = [:]
-        for (account, password) in rows { passwords[account.id] = password }
-        return AccountRow.merge(rows.map(\.0)).map { ListedAccount(account: $0, password: passwords[$0.id]) }
+        if let credential { accounts[accounts.count - 1].account.add([credential]) }
     }
 }

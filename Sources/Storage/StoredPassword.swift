@@ -26,6 +26,17 @@ package struct StoredPassword: Sendable, Hashable {
         """
 
     static func decode(_ row: inout PostgresRow, of project: ProjectID, _ keyRing: KeyRing) throws -> StoredPassword? {
+        var known: [String: PasswordConfiguration] = [:]
+        return try decode(&row, of: project, keyRing, &known)
+    }
+
+    /// - Parameter known: configurations by their ids, which many rows have in common.
+    static func decode(
+        _ row: inout PostgresRow,
+        of project: ProjectID,
+        _ keyRing: KeyRing,
+        _ known: inout [String: PasswordConfiguration]
+    ) throws -> StoredPassword? {
         let hash: [UInt8]? = try row.next()
         let salt: [UInt8]? = try row.next()
         let parameters: String? = try row.next()
@@ -34,11 +45,14 @@ package struct StoredPassword: Sendable, Hashable {
         guard let hash, let salt, let parameters else { return nil }
         if let algorithm {
             let place = PasswordConfiguration.place(parameters, of: project)
-            let configuration = PasswordConfiguration(
-                id: parameters,
-                algorithm: try JSONDecoder().decode(PasswordAlgorithm.self, from: Data(algorithm.utf8)),
-                key: try sealedKey.map { try keyRing.open($0, for: place) } ?? []
-            )
+            let configuration =
+                try known[parameters]
+                ?? PasswordConfiguration(
+                    id: parameters,
+                    algorithm: try JSONDecoder().decode(PasswordAlgorithm.self, from: Data(algorithm.utf8)),
+                    key: try sealedKey.map { try keyRing.open($0, for: place) } ?? []
+                )
+            known[parameters] = configuration
             return StoredPassword(hash: PasswordHash(salt: salt, hash: hash, origin: .imported(configuration)))
         }
         guard let scrypt = ScryptParameters(text: parameters) else { return nil }

@@ -48,7 +48,7 @@ package struct ExportUsers: Sendable {
         to folder: String,
         written: (Int) -> Void
     ) async throws -> [(file: String, accounts: Int)] {
-        var files = try ExportFolder(folder, format)
+        var files = try ExportFolder(folder, format, signerKey: project.signerKey)
         do {
             var count = 0
             var page = try await list(after: nil)
@@ -56,7 +56,7 @@ package struct ExportUsers: Sendable {
                 let isLast = page.count < Self.page
                 // The database works on the next page while this one is written.
                 async let following = isLast ? [] : list(after: last)
-                for listed in page { try files.write(try row(of: listed), hashing(of: listed)) }
+                for listed in page { try files.write(try row(of: listed), listed.password?.hash.origin) }
                 count += page.count
                 written(count)
                 page = try await following
@@ -70,15 +70,6 @@ package struct ExportUsers: Sendable {
 
     private func list(after last: AccountID?) async throws -> [ListedAccount] {
         try await admin.list(maxResults: Self.page, after: last, project, tenant)
-    }
-
-    private func hashing(of listed: ListedAccount) -> PasswordHashing? {
-        switch listed.password?.hash.origin {
-        case nil: nil
-        case .project(let parameters):
-            PasswordHashing(.firebaseScrypt(parameters: parameters), key: project.signerKey)
-        case .imported(let configuration): PasswordHashing(configuration.algorithm, key: configuration.key)
-        }
     }
 
     private func row(of listed: ListedAccount) throws -> String {
@@ -100,11 +91,14 @@ package struct ExportUsers: Sendable {
 private struct ExportFolder {
     private let path: String
     private let format: UserFileFormat
-    private var files: [PasswordHashing?: ExportFile] = [:]
+    private let signerKey: [UInt8]
+    /// By how the passwords of their accounts were hashed; nil for none.
+    private var files: [PasswordHash.Origin?: ExportFile] = [:]
 
-    init(_ path: String, _ format: UserFileFormat) throws(UserFileError) {
+    init(_ path: String, _ format: UserFileFormat, signerKey: [UInt8]) throws(UserFileError) {
         self.path = path
         self.format = format
+        self.signerKey = signerKey
         let manager = FileManager.default
         do {
             // Password hashes come into it.
@@ -125,13 +119,21 @@ private struct ExportFolder {
         files[nil] = try ExportFile("\(path)/\(Self.name(of: nil)).\(format.rawValue)", format)
     }
 
-    mutating func write(_ row: String, _ hashing: PasswordHashing?) throws(UserFileError) {
-        if let file = files[hashing] { return try file.write(row) }
+    mutating func write(_ row: String, _ origin: PasswordHash.Origin?) throws(UserFileError) {
+        if let file = files[origin] { return try file.write(row) }
+        let hashing = origin.map { hashing(of: $0) }
         let name = "\(path)/\(Self.name(of: hashing))"
         let file = try ExportFile("\(name).\(format.rawValue)", format)
-        files[hashing] = file
+        files[origin] = file
         if let hashing { try ExportFile.write(hashing.text + "\n", to: name + ExportUsers.hashingEnding) }
         try file.write(row)
+    }
+
+    private func hashing(of origin: PasswordHash.Origin) -> PasswordHashing {
+        switch origin {
+        case .project(let parameters): PasswordHashing(.firebaseScrypt(parameters: parameters), key: signerKey)
+        case .imported(let configuration): PasswordHashing(configuration.algorithm, key: configuration.key)
+        }
     }
 
     func finish() throws(UserFileError) -> [(file: String, accounts: Int)] {
