@@ -121,7 +121,7 @@ private struct ExportFolder {
 
     mutating func write(_ row: String, _ origin: PasswordHash.Origin?) throws(UserFileError) {
         if let file = files[origin] { return try file.write(row) }
-        let hashing = origin.map { hashing(of: $0) }
+        let hashing = origin.map { self.hashing(of: $0) }
         let name = "\(path)/\(Self.name(of: hashing))"
         let file = try ExportFile("\(name).\(format.rawValue)", format)
         files[origin] = file

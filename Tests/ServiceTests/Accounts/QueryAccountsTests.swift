@@ -127,7 +127,6 @@ struct QueryAccountsTests {
                 ["pageSize": 1, "sortBy": "LAST_LOGIN_AT"],
                 "INVALID_ARGUMENT : Pages come by USER_ID, CREATED_AT or USER_EMAIL."
             ),
-            (["tenantId": "t"], "TENANT_ID_MISMATCH"),
         ] as [(JSON, String)]
     )
     func refuses(_ body: JSON, _ error: String) async throws {

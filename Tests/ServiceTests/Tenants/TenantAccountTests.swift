@@ -245,6 +245,40 @@ struct TenantAccountTests {
         }
     }
 
+    @Test("T-D1: who asks in a tenant finds its accounts alone, and counts them alone")
+    func queries() async throws {
+        try await TenantScene.run { scene in
+            let service = scene.service
+            for tenant in [nil, scene.first, scene.second] {
+                #expect(try await scene.signUp(in: tenant).status == 200)
+            }
+            let ofFirst = try #require(try await scene.signIn(in: scene.first).localID)
+            let path = "tenants/\(scene.first)/accounts:query"
+            for body: JSON in [[:], ["expression": [["email": "ada@example.com"]]], ["pageSize": 5]] {
+                let found = try await service.admin(path, body)
+                #expect(found["userInfo"]?.array?.map { $0["localId"]?.string } == [ofFirst], "\(found)")
+                #expect(found["userInfo"]?[0]?["tenantId"]?.string == scene.first)
+            }
+            let named = try await service.admin(
+                "accounts:query",
+                ["tenantId": .string(scene.first), "returnUserInfo": false]
+            )
+            #expect(named["recordsCount"] == "1", "\(named)")
+            let whole = try await service.admin("accounts:query", [:])
+            #expect(whole["userInfo"]?.array?.count == 1 && whole["userInfo"]?[0]?["tenantId"] == nil, "\(whole)")
+            let page = try await service.admin(path, ["pageSize": 1])
+            let token = try #require(page["nextPageToken"])
+            let other = try await service.admin(
+                "tenants/\(scene.second)/accounts:query",
+                ["pageSize": 1, "pageToken": token]
+            )
+            #expect(other.error == "INVALID_PAGE_SELECTION", "\(other)")
+            let counts = try await service.admin("tenants/\(scene.first)/providers:stats")
+            let passwords = counts["providers"]?.array?.first { $0["providerId"] == "password" }
+            #expect(passwords?["accounts"] == "1", "\(counts)")
+        }
+    }
+
     @Test("what the body says of the tenant must not be another than the path's")
     func mismatch() async throws {
         try await TenantScene.run { scene in
