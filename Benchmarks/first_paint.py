@@ -110,17 +110,14 @@ def paint(browser, url, language, scripts, own):
     session.send("Emulation.setScriptExecutionDisabled", {"value": not scripts})
     # Where the page leads is never reached: it stays to be seen.
     page.route(lambda target: not target.startswith(own), lambda route: route.fulfill(status=204))
-    page.goto(url, wait_until="load")
+    page.goto(url, wait_until="commit")
+    page.wait_for_timeout(300)
     session.send("Emulation.setScriptExecutionDisabled", {"value": False})
-    for _ in range(100):
-        shown, answer = page.evaluate(
-            "(() => { const [navigation] = performance.getEntriesByType('navigation');"
-            " return [performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null,"
-            " navigation.responseEnd - navigation.requestStart]; })()"
-        )
-        if shown is not None:
-            break
-        page.wait_for_timeout(20)
+    shown, answer = page.evaluate(
+        "(() => { const [navigation] = performance.getEntriesByType('navigation');"
+        " return [performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null,"
+        " navigation.responseEnd - navigation.requestStart]; })()"
+    )
     context.close()
     return shown, answer
 
