@@ -40,6 +40,37 @@ struct RotationTests {
         }
     }
 
+    @Test("T-D3: a use that waits for another to end goes by what that one left, and writes nothing over it")
+    func waits() async throws {
+        try await TestService.run(Self.options()) { service in
+            let first = try await service.call("accounts:signUp")
+            let project = service.project.id.rawValue
+            let client = TestDatabase.current.client
+            let left: [UInt8] = Array(repeating: 1, count: 32)
+            let reply = try await client.transaction { transaction in
+                try await transaction.execute("SELECT FROM sessions WHERE project = \(project) FOR UPDATE")
+                let use = Task { try await service.refresh(first.refreshToken) }
+                try await waitUntil {
+                    try await !client.query(
+                        """
+                        SELECT true FROM pg_stat_activity
+                        WHERE wait_event_type = 'Lock' AND query LIKE 'WITH found AS%' AND datname = current_database()
+                        """
+                    ) { try $0.next(Bool.self) }.isEmpty
+                }
+                try await transaction.execute(
+                    "UPDATE sessions SET secret_hash = \(left), generation = 7 WHERE project = \(project)"
+                )
+                return use
+            }.value
+            #expect(reply.error == "INVALID_REFRESH_TOKEN", "\(reply)")
+            let hashes = try await client.query("SELECT secret_hash FROM sessions WHERE project = \(project)") {
+                try $0.next([UInt8].self)
+            }
+            #expect(hashes == [left])
+        }
+    }
+
     @Test(
         "T-D3: a token is good for 60 seconds after its successor was first used; later it is taken for stolen",
         arguments: [(59.0, true), (60.0, false)]
