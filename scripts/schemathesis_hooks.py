@@ -27,12 +27,12 @@ PROVIDERS = ["google.com", "github.com", "apple.com", "oauth.discord", "oidc.acm
 # --- The service, called as apps and admins do
 
 
-def post(path, body, may_fail=False):
+def post(path, body, may_fail=False, method="POST"):
     headers = {"Content-Type": "application/json"}
     if "/projects/" in path:
         headers["Authorization"] = "Bearer owner"
     key = "&key=any" if "?" in path else "?key=any"
-    request = urllib.request.Request(URL + path + key, json.dumps(body).encode(), headers)
+    request = urllib.request.Request(URL + path + key, json.dumps(body).encode(), headers, method=method)
     try:
         with urllib.request.urlopen(request, timeout=30) as response:
             return json.load(response)
@@ -70,8 +70,11 @@ def provider_configuration(collection):
 
 def tenant():
     """The id of a new tenant of the project whose configuration may be changed."""
-    made = post(f"/v2/projects/{CHANGED_PROJECT}/tenants", {"displayName": "Northwind"})
-    return made["name"].split("/")[-1]
+    project = f"/v2/projects/{CHANGED_PROJECT}"
+    # A request may have switched tenants off.
+    post(f"{project}/config?updateMask=multiTenant.allowTenants", {"multiTenant": {"allowTenants": True}}, True, "PATCH")
+    made = post(f"{project}/tenants", {"displayName": "Northwind"}, may_fail=True)
+    return made.get("name", "none").split("/")[-1]
 
 
 def unsigned_token(claims):
