@@ -116,16 +116,14 @@ private struct ExportFolder {
             throw UserFileError(file: path, reason: "cannot be written: \(error.localizedDescription)")
         }
         // There is always one, if only to say that there is nobody.
-        files[nil] = try ExportFile("\(path)/\(Self.name(of: nil)).\(format.rawValue)", format)
+        files[nil] = try ExportFile("\(path)/\(Self.name(of: nil))", format)
     }
 
     mutating func write(_ row: String, _ origin: PasswordHash.Origin?) throws(UserFileError) {
         if let file = files[origin] { return try file.write(row) }
-        let hashing = origin.map { self.hashing(of: $0) }
-        let name = "\(path)/\(Self.name(of: hashing))"
-        let file = try ExportFile("\(name).\(format.rawValue)", format)
+        let name = Self.name(of: origin.map { hashing(of: $0) })
+        let file = try ExportFile("\(path)/\(name)", format)
         files[origin] = file
-        if let hashing { try ExportFile.write(hashing.text + "\n", to: name + ExportUsers.hashingEnding) }
         try file.write(row)
     }
 
@@ -137,14 +135,15 @@ private struct ExportFolder {
     }
 
     func finish() throws(UserFileError) -> [(file: String, accounts: Int)] {
-        for file in files.values { try file.finish() }
+        for file in files.values { try file.close() }
+        for (origin, file) in files {
+            try file.publish(beside: origin.map { hashing(of: $0).text + "\n" })
+        }
         return files.values.map { ($0.path, $0.rows) }.sorted { $0.0 < $1.0 }
     }
 
     func abandon() {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
-            try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
-        }
+        for file in files.values { file.remove() }
     }
 
     /// The same for the same hashing, in every project.
@@ -157,18 +156,21 @@ private struct ExportFolder {
     }
 }
 
-/// A file of users while it is written.
+/// A file of users, which has its name once all of them are complete: what a killed export leaves ends in `.part`.
 private final class ExportFile {
     let path: String
+    private let hashingPath: String
     private(set) var rows = 0
     private let format: UserFileFormat
     private let handle: FileHandle
     private var buffer: [UInt8] = []
 
-    init(_ path: String, _ format: UserFileFormat) throws(UserFileError) {
-        self.path = path
+    /// - Parameter name: the path without its ending.
+    init(_ name: String, _ format: UserFileFormat) throws(UserFileError) {
+        path = "\(name).\(format.rawValue)"
+        hashingPath = name + ExportUsers.hashingEnding
         self.format = format
-        handle = try Self.create(path)
+        handle = try Self.create(path + Self.part)
         if format == .json { buffer += Array("{\"users\": [\n".utf8) }
     }
 
@@ -180,7 +182,9 @@ private final class ExportFile {
         if buffer.count > 1 << 18 { try flush() }
     }
 
-    func finish() throws(UserFileError) {
+    private static let part = ".part"
+
+    func close() throws(UserFileError) {
         if format == .json { buffer += Array("\n]}\n".utf8) }
         try flush()
         do {
@@ -189,12 +193,24 @@ private final class ExportFile {
         } catch { throw Self.unwritable(path, error) }
     }
 
+    /// - Parameter hashing: how the passwords were hashed; nil when there are none.
+    func publish(beside hashing: String?) throws(UserFileError) {
+        if let hashing { try Self.write(hashing, to: hashingPath) }
+        do { try FileManager.default.moveItem(atPath: path + Self.part, toPath: path) } catch {
+            throw Self.unwritable(path, error)
+        }
+    }
+
+    func remove() {
+        for path in [path + Self.part, path, hashingPath] { try? FileManager.default.removeItem(atPath: path) }
+    }
+
     private func flush() throws(UserFileError) {
         do { try handle.write(contentsOf: buffer) } catch { throw Self.unwritable(path, error) }
         buffer.removeAll(keepingCapacity: true)
     }
 
-    static func write(_ text: String, to path: String) throws(UserFileError) {
+    private static func write(_ text: String, to path: String) throws(UserFileError) {
         let handle = try create(path)
         do {
             try handle.write(contentsOf: Array(text.utf8))

@@ -125,8 +125,6 @@ package struct ImportUsers: Sendable {
             let secret = try enrollment.object("totpInfo")?.string("sharedSecretKey")
             entry.secondFactors[index].sharedSecret = secret.flatMap { Base32.decode($0) }
         }
-        // An export without its project's tenants says nothing of them.
-        if entry.tenantID == nil, !tenant.rawValue.isEmpty { entry.tenantID = tenant.rawValue }
         if let hash = try user.bytes("passwordHash"), !hash.isEmpty {
             guard let origin else {
                 throw UserRow.RowError(reason: "has a password hash, and nothing says how it was made (--hash-config)")
