@@ -49,6 +49,7 @@ package struct AccountsService: Sendable {
     package let deleteAccounts: DeleteAccounts
     package let queryAccounts: QueryAccounts
     package let countProviders: CountProviders
+    package let listRevocations: ListRevocations
 
     package init(_ parts: Parts) {
         createAuthURI = CreateAuthURI(parts: parts)
@@ -90,6 +91,7 @@ package struct AccountsService: Sendable {
         deleteAccounts = DeleteAccounts(parts: parts)
         queryAccounts = QueryAccounts(parts: parts)
         countProviders = CountProviders(stores: parts.stores, development: parts.development)
+        listRevocations = ListRevocations(parts: parts)
     }
 }
 

@@ -51,7 +51,10 @@ extension AdminAccounts {
             var changes = AccountChanges()
             changes.emailVerified = request.emailVerified
             changes.disabled = request.disabled
-            changes.validSince = request.validSince
+            if let validSince = request.validSince {
+                changes.validSince = validSince
+                changes.endedSessions = .openedBefore(validSince)
+            }
             changes.createdAt = request.createdAt
             changes.lastSignInAt = request.lastSignInAt
             changes.grants = request.unblockProviders.map {

@@ -88,6 +88,8 @@ package struct AccountChanges: Sendable {
         case none
         /// Those that were opened by a sign-in with this provider.
         case openedWith(ProviderID)
+        /// Those that signed in before this moment, in seconds.
+        case openedBefore(Int64)
         case all
         /// All but the one that ``AccountChanges/session`` renews.
         case others

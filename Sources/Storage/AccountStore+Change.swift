@@ -127,6 +127,7 @@ extension AccountStore {
                 password_updated_at = \(changes.passwordUpdatedAt ?? account.passwordUpdatedAt),
                 custom_attributes = \(changes.customAttributes ?? account.customAttributes),
                 disabled = \(changes.disabled ?? account.disabled),
+                disabled_at = CASE WHEN \(changes.disabled ?? account.disabled) THEN coalesce(disabled_at, \(now)) END,
                 valid_since = \(changes.validSince ?? account.validSince),
                 created_at = \(changes.createdAt ?? account.createdAt)
             WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
@@ -171,7 +172,7 @@ extension AccountStore {
         let moves = before.email?.canonical != after.email?.canonical
         let ends =
             switch changes.endedSessions {
-            case .all, .others: true;
+            case .all, .others, .openedBefore: true;
             case .none, .openedWith: false
             }
         // An address that comes or goes brings the word on whether it is verified.
@@ -217,6 +218,8 @@ extension AccountStore {
             )
         case .openedWith(let provider):
             try await endSessions(of: account, openedWith: provider, scope, now: now, transaction)
+        case .openedBefore(let seconds):
+            try await endSessions(of: account, "auth_time < \(seconds)", scope, now: now, transaction)
         case .others:
             try await transaction.execute(
                 "\(sql: target) \(sql: revokeSessions(of: account, scope, except: renewed, now: now))"

@@ -180,11 +180,22 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
+        let opened: SQL = "sign_in_provider = \(provider.rawValue)"
+        try await endSessions(of: account, opened, scope, now: now, transaction)
+    }
+
+    func endSessions(
+        of account: AccountID,
+        _ condition: SQL,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
         try await transaction.execute(
             """
             UPDATE sessions SET revoked_at = \(now)
             WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                AND sign_in_provider = \(provider.rawValue) AND revoked_at IS NULL
+                AND revoked_at IS NULL AND \(sql: condition)
             """
         )
     }

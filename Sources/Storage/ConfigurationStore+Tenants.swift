@@ -66,9 +66,13 @@ extension ConfigurationStore {
             )
             guard found > 0 else { return found }
             try await AccountStore.deleteAll(in: Scope(project: project, tenant: id), transaction)
+            // The feed of revocations finds it by its time, which may be long after the first one.
             try await transaction.execute(
                 """
-                WITH version AS (UPDATE configuration SET version = version + 1)
+                WITH version AS (UPDATE configuration SET version = version + 1), tenant AS (
+                    UPDATE tenants SET deleted_at = \(now())
+                    WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
+                )
                 DELETE FROM provider_configurations
                 WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
                 """

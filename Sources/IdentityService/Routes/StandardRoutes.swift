@@ -53,6 +53,7 @@ extension RouteTable {
                 countProviders: accounts.countProviders
             ).routes
             + DownloadAccountsRoute(admin: admin).routes
+            + RevocationRoutes(listRevocations: accounts.listRevocations).routes
             + ProjectRoutes().routes
             + SettingsRoutes(configuration: configuration).routes
             + ProviderRoutes(

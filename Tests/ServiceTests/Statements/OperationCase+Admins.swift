@@ -15,6 +15,7 @@ extension OperationCase {
         admin("adminQuery, a number", "accounts:query", ["returnUserInfo": false]),
         admin("adminQueryAccounts", ":queryAccounts", [:]),
         admin("providerStatistics", "providers:stats"),
+        admin("listRevocations", "revocations"),
         OperationCase("downloadAccount") { world in
             _ = try await world.account(["localId": "ada", "email": .string(ada), "password": "correct horse"])
             let service = world.service

@@ -1,0 +1,93 @@
+package import Linking
+import Postgres
+package import Projects
+package import Sessions
+package import struct Foundation.Date
+
+/// What makes tokens void before they expire.
+package struct Revocation: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
+        /// Every token of the session.
+        case session(SessionID, of: AccountID)
+        /// The account was disabled: every token that it had.
+        case account(AccountID)
+        /// The tenant was deleted: every token of it.
+        case tenant
+    }
+
+    package var subject: Subject
+    package var tenant: TenantID
+    package var revokedAt: Date
+}
+
+/// The place of a revocation among those of its project.
+package struct RevocationPosition: Sendable, Hashable, Codable {
+    package var date: Date
+    /// The account's id or the tenant's.
+    package var owner = ""
+    /// Empty where no single session is meant.
+    package var session = ""
+
+    /// Before all that was revoked at the moment.
+    package init(date: Date) { self.date = date }
+
+    package init(of revocation: Revocation) {
+        date = revocation.revokedAt
+        switch revocation.subject {
+        case .session(let session, let account): (owner, self.session) = (account.rawValue, session.rawValue)
+        case .account(let account): owner = account.rawValue
+        case .tenant: owner = revocation.tenant.rawValue
+        }
+    }
+}
+
+extension SessionStore {
+    /// What was revoked in a project and its tenants, the earliest first.
+    ///
+    /// Whatever voids tokens of an account ends its sessions, save that it is disabled, which can be taken back; so the
+    /// rows themselves tell, and nothing is written twice. Those of a deleted account stay. Times are those of the
+    /// changes: one that was committed late comes among earlier ones.
+    ///
+    /// - Parameter limit: at most 1000.
+    package func revocations(
+        in project: ProjectID,
+        after position: RevocationPosition,
+        limit: Int
+    ) async throws -> [Revocation] {
+        let place: SQL = "(\(position.date), \(position.owner), \(position.session))"
+        // The limits stand in the text: the planner must know that it reads a few rows of an index.
+        return try await database.query(
+            """
+            (
+                SELECT 'session' AS subject, revoked_at AS date, account AS owner, session, tenant FROM sessions
+                WHERE project = \(project.rawValue) AND revoked_at IS NOT NULL
+                    AND (revoked_at, account, session) > \(sql: place)
+                ORDER BY revoked_at, account, session LIMIT 1000
+            ) UNION ALL (
+                SELECT 'account', disabled_at, account, '', tenant FROM accounts
+                WHERE project = \(project.rawValue) AND disabled_at >= \(position.date)
+                    AND (disabled_at, account, '') > \(sql: place)
+                ORDER BY disabled_at, account LIMIT 1000
+            ) UNION ALL (
+                SELECT 'tenant', deleted_at, tenant, '', tenant FROM tenants
+                WHERE project = \(project.rawValue) AND (deleted_at, tenant, '') > \(sql: place)
+                ORDER BY deleted_at, tenant LIMIT 1000
+            )
+            ORDER BY date, owner, session LIMIT \(limit)
+            """
+        ) { row in
+            let kind: String = try row.next()
+            let date: Date = try row.next()
+            let owner: String = try row.next()
+            let session: String = try row.next()
+            let tenant = TenantID(rawValue: try row.next())
+            let subject: Revocation.Subject? =
+                switch kind {
+                case "session": SessionID(rawValue: session).map { .session($0, of: AccountID(owner)) }
+                case "account": .account(AccountID(owner))
+                default: .tenant
+                }
+            return subject.map { Revocation(subject: $0, tenant: tenant, revokedAt: date) }
+        }.compactMap(\.self)
+    }
+}
