@@ -68,6 +68,13 @@ def provider_configuration(collection):
     return identifier
 
 
+def project_with_own_issuer():
+    """The project whose configuration may be changed, as libraries of OpenID Connect find it."""
+    change = {"identity": {"tokenIssuer": "own"}}
+    post(f"/v2/projects/{CHANGED_PROJECT}/config?updateMask=identity.tokenIssuer", change, True, "PATCH")
+    return CHANGED_PROJECT
+
+
 def tenant():
     """The id of a new tenant of the project whose configuration may be changed."""
     project = f"/v2/projects/{CHANGED_PROJECT}"
@@ -145,6 +152,8 @@ def authorize(case, number):
     if "project" in parameters:
         changes = {"configuration", "development"} & set(operation.get("tags", []))
         parameters["project"] = CHANGED_PROJECT if changes else PROJECT
+    if case.path.endswith("/openid-configuration") and number % 3:
+        parameters["project"] = project_with_own_issuer()
     if "config" in parameters:
         parameters["config"] = provider_configuration(case.path.split("/")[4])
     if "tenant" in parameters and parameters["project"] == CHANGED_PROJECT:

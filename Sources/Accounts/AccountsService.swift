@@ -117,6 +117,8 @@ package struct Parts: Sendable {
     let messenger: Messenger?
     /// The page to which links of mails lead, by configuration alone; nil when there is none.
     let actionURL: @Sendable () -> String?
+    /// Where this service is, without a `/` at its end, by configuration alone; nil when nobody said.
+    let ownURL: @Sendable () -> String?
     /// What `identity dev` allows and production never does.
     let development: Bool
     /// Reads a custom token that nobody signed; nil for all others, and in production for every one.
@@ -137,6 +139,7 @@ package struct Parts: Sendable {
         functions: FunctionCaller?,
         messenger: Messenger?,
         actionURL: @escaping @Sendable () -> String?,
+        ownURL: @escaping @Sendable () -> String?,
         development: Bool,
         unsignedCustomToken: @escaping @Sendable (_ text: String) -> CustomToken? = { _ in nil },
         passwordInHash: @escaping @Sendable (_ text: String) -> Secret? = { _ in nil }
@@ -153,6 +156,7 @@ package struct Parts: Sendable {
         self.functions = functions
         self.messenger = messenger
         self.actionURL = actionURL
+        self.ownURL = ownURL
         self.development = development
         self.unsignedCustomToken = unsignedCustomToken
         self.passwordInHash = passwordInHash

@@ -23,10 +23,11 @@ struct BlockingEvent {
     /// Seconds for which the JWT is good.
     private static let lifetime: Int64 = 300
 
-    func claims(_ caller: Caller) -> [UInt8] {
+    /// - Parameter issuer: as that of the project's ID tokens.
+    func claims(_ caller: Caller, issuer: String) -> [UInt8] {
         var json = JSONText(capacity: 2048)
         json.openObject()
-        json.member("iss", caller.project.issuer)
+        json.member("iss", issuer)
         json.member("aud", url)
         json.member("iat", issuedAt)
         json.member("exp", issuedAt + Self.lifetime)

@@ -53,6 +53,11 @@ package struct ConfigurationCheck: Sendable {
             "nobody can sign in: enable a provider, or set signIn.email.enabled"
         )
         report.add(
+            .issuerUnknown,
+            if: publicURL == nil && !isDevelopment && settings.tokenIssuer == .own,
+            "tokens are to name this service as their issuer, and none is made: set http.publicURL, the same on every node"
+        )
+        report.add(
             .appleMissing,
             if: !enabled.isEmpty && !enabled.contains { $0.provider == .apple },
             "an app in the App Store that signs people in with other providers must offer Sign in with Apple too, with "

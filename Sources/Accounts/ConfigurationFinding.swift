@@ -13,7 +13,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
     package var level: Level { id.level }
 
     package enum Level: String, Sendable, Hashable {
-        /// People cannot sign in this way.
+        /// People cannot sign in, or not this way.
         case error
         /// It works, and somebody should have a look.
         case warning
@@ -23,6 +23,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
     package enum ID: String, Sendable, Hashable, CaseIterable {
         case providerInvalid = "provider-invalid"
         case noSignInMethod = "no-sign-in-method"
+        case issuerUnknown = "issuer-unknown"
         case appleMissing = "apple-missing"
         case clientSecretMissing = "client-secret-missing"
         case revocationImpossible = "revocation-impossible"
@@ -41,6 +42,11 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case loopbackDomain = "loopback-domain"
         case rateLimitsOff = "rate-limits-off"
 
-        package var level: Level { self == .providerInvalid || self == .noSignInMethod ? .error : .warning }
+        package var level: Level {
+            switch self {
+            case .providerInvalid, .noSignInMethod, .issuerUnknown: .error
+            default: .warning
+            }
+        }
     }
 }

@@ -40,7 +40,7 @@ extension Parts {
         try tokenVerifier.verify(
             idToken,
             project: caller.project.id,
-            issuer: caller.project.issuer,
+            issuers: caller.project.issuers(at: ownURL()),
             tenant: caller.tenant,
             keys: configuration.signingKeys,
             now: seconds

@@ -81,7 +81,7 @@ extension Parts {
         for credential in account.linked { identities[credential.provider.rawValue] = [credential.subject] }
         let token = try IDTokenMinter.mint(
             IDTokenClaims(
-                issuer: project.issuer,
+                issuer: try issuer(of: project),
                 project: project.id,
                 account: account.id,
                 session: session,
@@ -104,6 +104,12 @@ extension Parts {
         )
         tokenVerifier.remember(token)
         return token
+    }
+
+    /// `iss` of what the service signs for a project.
+    func issuer(of project: Project) throws -> String {
+        guard let issuer = project.issuer(at: ownURL()) else { throw NoOwnURL() }
+        return issuer
     }
 }
 
@@ -130,10 +136,8 @@ extension AccountChanges {
     }
 }
 
-extension Project {
-    /// `iss` of the project's ID tokens: Firebase's, because Admin SDKs know no other.
-    var issuer: String { "https://securetoken.google.com/\(id)" }
-}
-
 /// No usable signing key: the service is not ready.
 struct NoSigningKey: Error {}
+
+/// The project's tokens are to name this service, and the node does not know its URL.
+struct NoOwnURL: Error {}

@@ -24,6 +24,7 @@ package enum DevelopmentMode {
         var options = ServiceAssembly.Options()
         options.development = true
         options.actionURL = { baseURL().map { "\($0)/emulator/action" } }
+        options.issuerURL = baseURL
         options.pagesURL = { Self.address(of: $0) ?? baseURL() }
         options.projectForKey = { _ in configuration.snapshot.project(project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }

@@ -25,7 +25,7 @@ package struct UnsignedIDTokens: TokenSigner, TokenVerifier {
     package func verify(
         _ token: String,
         project: ProjectID,
-        issuer: String,
+        issuers: [String],
         tenant: TenantID?,
         keys: SigningKeys,
         now: Int64
@@ -33,13 +33,13 @@ package struct UnsignedIDTokens: TokenSigner, TokenVerifier {
         guard token.hasPrefix(Self.header + "."), token.hasSuffix("."),
             token.utf8.count <= IDTokenVerifier.maximumLength
         else {
-            return try next.verify(token, project: project, issuer: issuer, tenant: tenant, keys: keys, now: now)
+            return try next.verify(token, project: project, issuers: issuers, tenant: tenant, keys: keys, now: now)
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64URL.decode(parts[1]).flatMap({ try? JSONValue($0).object }),
             let content = IDTokenContent(payload, kid: Self.kid)
         else { throw .malformed }
-        return try content.checked(project: project, issuer: issuer, tenant: tenant, now: now)
+        return try content.checked(project: project, issuers: issuers, tenant: tenant, now: now)
     }
 
     package func remember(_ token: String) {}

@@ -124,7 +124,7 @@ struct ServiceConfiguration: Sendable {
     func checkForServing() throws {
         if let publicURL {
             guard let url = URLComponents(string: publicURL), let scheme = url.scheme, let host = url.host,
-                !host.isEmpty
+                !host.isEmpty, url.query == nil, url.fragment == nil
             else { throw CommandFailure.configuration("http.publicURL is not an absolute URL") }
             guard scheme == "https" || (scheme == "http" && ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host))
             else { throw CommandFailure.configuration("http.publicURL must be https") }

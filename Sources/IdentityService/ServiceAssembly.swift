@@ -43,6 +43,8 @@ package struct ServiceAssembly: Sendable {
         package var pagesURL: (@Sendable (Call) -> String?)?
         /// The page to which links of mails lead; nil for the one below ``publicURL``.
         package var actionURL: (@Sendable () -> String?)?
+        /// Where own issuers of ID tokens begin, the same for every caller, without a `/` at its end; nil for ``publicURL``.
+        package var issuerURL: (@Sendable () -> String?)?
         package var additionalRoutes: [Route] = []
         /// More of them, over the use cases.
         package var routesOverAccounts: @Sendable (AccountsService) -> [Route] = { _ in [] }
@@ -75,6 +77,8 @@ package struct ServiceAssembly: Sendable {
         now: @escaping @Sendable () -> Date
     ) {
         let configuration = stores.configuration
+        let publicPages = options.publicURL.map(Self.withoutSlash)
+        let ownURL = options.issuerURL ?? { publicPages }
         let parts = Parts(
             stores: stores,
             federation: federation,
@@ -88,7 +92,8 @@ package struct ServiceAssembly: Sendable {
             functions: options.functions,
             messenger: options.messenger,
             actionURL: options.actionURL
-                ?? { [url = options.publicURL] in url.map { Self.withoutSlash($0) + "/__/auth/action" } },
+                ?? { publicPages.map { $0 + "/__/auth/action" } },
+            ownURL: ownURL,
             development: options.development,
             unsignedCustomToken: options.unsignedCustomToken,
             passwordInHash: options.passwordInHash
@@ -111,7 +116,6 @@ package struct ServiceAssembly: Sendable {
             return configuration.snapshot.project(id)
         }
         let projectForKey = options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) }
-        let publicPages = options.publicURL.map(Self.withoutSlash)
         let api = RouteTable.api(
             accounts: accounts,
             configuration: configuration,
@@ -122,6 +126,7 @@ package struct ServiceAssembly: Sendable {
             ),
             allowsLoopbackProviders: federation.allowsLoopback,
             publicURL: options.publicURL,
+            ownURL: ownURL,
             projectForKey: projectForKey,
             projectNamed: projectNamed,
             additional: options.additionalRoutes + options.routesOverAccounts(accounts) + health.routes

@@ -29,6 +29,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var linking = LinkingMode.auto
     /// Signs ID tokens with ES256 instead of RS256.
     package var signWithES256 = false
+    package var tokenIssuer = TokenIssuer.firebase
     /// Gives a new refresh token for each one that is used, and takes the use of an old one for theft.
     package var rotateRefreshTokens = false
     /// Deletes an account when the provider says that the person's account there, its only way in, is gone.
@@ -77,6 +78,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
         linking = try value(.linking, \.linking)
         signWithES256 = try value(.signWithES256, \.signWithES256)
+        tokenIssuer = try value(.tokenIssuer, \.tokenIssuer)
         rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
         deleteAccountsDeletedAtProvider = try value(
             .deleteAccountsDeletedAtProvider,

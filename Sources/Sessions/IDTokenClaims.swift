@@ -8,7 +8,7 @@ package struct IDTokenClaims: Sendable {
     /// Seconds from `iat` to `exp`.
     package static let lifetime: Int64 = 3600
 
-    /// `iss`: `https://securetoken.google.com/<project>` unless the project has another.
+    /// `iss`: `https://securetoken.google.com/<project>` unless the project has its own.
     package var issuer: String
     package var project: ProjectID
     package var account: AccountID

@@ -33,11 +33,11 @@ package struct IDTokenContent: Sendable {
     /// Checks issuer, audience, times and tenant, in this order, `exp` last.
     package func checked(
         project: ProjectID,
-        issuer: String,
+        issuers: [String],
         tenant: TenantID?,
         now: Int64
     ) throws(IDTokenError) -> VerifiedIDToken {
-        guard Array(self.issuer.utf8) == Array(issuer.utf8) else { throw .wrongIssuer }
+        guard issuers.contains(where: { $0.utf8.elementsEqual(issuer.utf8) }) else { throw .wrongIssuer }
         guard audience == project.rawValue else { throw .wrongAudience }
         guard token.issuedAt <= now + IDTokenVerifier.clockSkew else { throw .issuedInFuture }
         if let tenant, token.tenant != tenant { throw .wrongTenant }

@@ -2,7 +2,7 @@ package import Projects
 
 /// Checks ID tokens that clients send us.
 ///
-/// Everything that decides is passed in: a token selects none of issuer, audience, keys or algorithm.
+/// Everything that decides is passed in: a token selects none of issuers, audience, keys or algorithm.
 package struct IDTokenVerifier: TokenVerifier {
     /// How far ahead of ours the clock of the node that issued a token may be, in seconds.
     package static let clockSkew: Int64 = 60
@@ -17,13 +17,13 @@ package struct IDTokenVerifier: TokenVerifier {
     /// Checks form, algorithm, key, signature, issuer, audience, times and tenant, in this order, `exp` last.
     ///
     /// - Parameters:
-    ///   - issuer: what `iss` must be.
+    ///   - issuers: what `iss` may be.
     ///   - tenant: the tenant that the request names; nil to take the token's own.
     ///   - now: seconds since 1970.
     package func verify(
         _ token: String,
         project: ProjectID,
-        issuer: String,
+        issuers: [String],
         tenant: TenantID? = nil,
         keys: SigningKeys,
         now: Int64
@@ -33,7 +33,7 @@ package struct IDTokenVerifier: TokenVerifier {
         let digest = cache.map { _ in VerifiedTokenCache.Digest(of: text) }
         let isKnown = digest.flatMap { cache?.contains($0) } ?? false
         let signed = try SignedIDToken(text, keys: keys, isKnown: isKnown)
-        let verified = try signed.content.checked(project: project, issuer: issuer, tenant: tenant, now: now)
+        let verified = try signed.content.checked(project: project, issuers: issuers, tenant: tenant, now: now)
         if let digest, !isKnown { cache?.insert(digest) }
         return verified
     }
@@ -50,7 +50,7 @@ package protocol TokenVerifier: Sendable {
     func verify(
         _ token: String,
         project: ProjectID,
-        issuer: String,
+        issuers: [String],
         tenant: TenantID?,
         keys: SigningKeys,
         now: Int64

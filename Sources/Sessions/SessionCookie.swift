@@ -10,7 +10,9 @@ package enum SessionCookie {
     /// Seconds for which one may be good.
     package static let durations: ClosedRange<Int64> = 300...1_209_600
 
-    /// `iss` of the project's cookies: Firebase's, because Admin SDKs know no other.
+    /// `iss` of the project's cookies: Firebase's, whatever its ID tokens have.
+    ///
+    /// Admin SDKs know no other, and whoever verifies cookies is told their keys: nothing leads there from an issuer.
     package static func issuer(of project: ProjectID) -> String { "https://session.firebase.google.com/\(project)" }
 
     /// The payload of a cookie; nil for anything but a JWT.

@@ -1,55 +1,83 @@
 import HTTPTypes
 import NIOCore
+import Projects
 import Sessions
+import Storage
 
-/// The public keys that verify ID tokens and session cookies, in the two forms that SDKs and libraries fetch.
+/// The public keys that verify ID tokens and session cookies, in the two forms that SDKs and libraries fetch, and the
+/// document that leads libraries of OpenID Connect to them.
 struct KeyRoutes {
-    let signingKeys: @Sendable () -> SigningKeys
-    let cookieKeys: @Sendable () -> SigningKeys
+    let configuration: ConfigurationStore
+    /// Where this service is, without a `/` at its end; nil when nobody said.
+    let ownURL: @Sendable () -> String?
 
     /// Seconds that a copy may be kept: a new key is published for longer than that before it signs.
     private static let maximumAge = 3600
 
+    private static let account = "securetoken@system.gserviceaccount.com"
+    private static let jwks = "/service_accounts/v1/jwk/\(account)"
+
     var routes: [Route] {
-        let account = "securetoken@system.gserviceaccount.com"
-        return [
+        [
             Route(
                 .get,
-                "/robot/v1/metadata/x509/\(account)",
+                "/robot/v1/metadata/x509/\(Self.account)",
                 on: .googleAPIs,
                 errors: .status,
-                .open { _ in
-                    Self.response(signingKeys().certificatesJSON)
-                }
+                .open { _ in Self.kept(configuration.signingKeys.certificatesJSON) }
             ),
             Route(
                 .get,
-                "/service_accounts/v1/jwk/\(account)",
+                Self.jwks,
                 on: .googleAPIs,
                 errors: .status,
-                .open { _ in
-                    Self.response(signingKeys().jwksJSON)
-                }
+                .open { _ in Self.kept(configuration.signingKeys.jwksJSON) }
             ),
             Route(
                 .get,
                 "/identitytoolkit/v3/relyingparty/publicKeys",
                 on: .googleAPIs,
-                .open { _ in
-                    Self.response(cookieKeys().certificatesJSON)
-                }
+                .open { _ in Self.kept(configuration.cookieKeys.certificatesJSON) }
             ),
             Route(
                 .get,
                 "/v1/sessionCookiePublicKeys",
-                .open { _ in
-                    Self.response(cookieKeys().jwksJSON)
-                }
+                .open { _ in Self.kept(configuration.cookieKeys.jwksJSON) }
+            ),
+            Route(
+                .get,
+                "/{project}/.well-known/openid-configuration",
+                on: .service,
+                errors: .status,
+                .open(openIDConfiguration)
             ),
         ]
     }
 
-    private static func response(_ json: String) -> Response {
+    /// OpenID Connect Discovery 1.0 §4 for a project whose tokens name this service as their issuer.
+    ///
+    /// Nothing stands there that libraries could take for endpoints to sign in at: the service has none for them.
+    private func openIDConfiguration(_ call: Call) throws -> Response {
+        // By its id alone: a document must be below the very issuer that it names (§4.3).
+        guard let project = ProjectID(rawValue: call.parameter("project")).flatMap(configuration.snapshot.project),
+            project.settings.tokenIssuer == .own, let url = ownURL(), let issuer = project.issuer(at: url)
+        else { throw WireError.notFound }
+        let keys = configuration.signingKeys
+        var json = JSONWriter()
+        json.object { json in
+            json.member("issuer", issuer)
+            json.member("jwks_uri", url + Self.jwks)
+            json.member("response_types_supported", strings: ["id_token"])
+            json.member("subject_types_supported", strings: ["public"])
+            json.member(
+                "id_token_signing_alg_values_supported",
+                strings: SigningAlgorithm.allCases.filter { keys.signer(for: $0) != nil }.map(\.rawValue)
+            )
+        }
+        return Self.kept(json.text)
+    }
+
+    private static func kept(_ json: String) -> Response {
         Response(
             status: .ok,
             headers: [

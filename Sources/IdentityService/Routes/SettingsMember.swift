@@ -19,6 +19,9 @@ package struct SettingsMember: Sendable {
     package static let all =
         general + secondFactors + mail + pages + phone + delivery + rateLimits + blockingFunctions + tenants
 
+    /// Where ``ProjectSettings/tokenIssuer`` stands.
+    static let tokenIssuer = "identity.tokenIssuer"
+
     private static let general: [SettingsMember] = [
         domains("authorizedDomains"),
         flag("signIn.email.enabled", \.passwordSignIn),
@@ -47,6 +50,12 @@ package struct SettingsMember: Sendable {
                 LinkingMode.init(rawValue:)
             )
             settings.linking = mode ?? ProjectSettings().linking
+        },
+        SettingsMember(path: tokenIssuer) { object, name, settings in
+            let issuer = try object.choice(name, of: TokenIssuer.allCases.map(\.rawValue)).flatMap(
+                TokenIssuer.init(rawValue:)
+            )
+            settings.tokenIssuer = issuer ?? ProjectSettings().tokenIssuer
         },
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
         flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),

@@ -6,6 +6,8 @@ import Storage
 /// `projects/{p}/config`: a project's settings.
 struct SettingsRoutes {
     let configuration: ConfigurationStore
+    /// Where this service is; nil when nobody said.
+    let ownURL: @Sendable () -> String?
 
     var routes: [Route] {
         let path = "/v2/projects/{project}/config"
@@ -25,6 +27,12 @@ struct SettingsRoutes {
         let members = SettingsMember.all.filter { mask.contains($0.path) }
         let project = try await configuration.updateSettings(of: call.project.id) { settings in
             for member in members { try member.apply(body, to: &settings) }
+            if mask.contains(SettingsMember.tokenIssuer), settings.tokenIssuer == .own, ownURL() == nil {
+                throw WireError(
+                    "INVALID_CONFIG",
+                    "\(SettingsMember.tokenIssuer) own needs http.publicURL, where it begins."
+                )
+            }
         }
         return .json { $0.settings(of: project) }
     }
@@ -72,6 +80,7 @@ extension JSONWriter {
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
             json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")
             json.member("linking", settings.linking.rawValue)
+            json.member("tokenIssuer", settings.tokenIssuer.rawValue)
             json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
             json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
             json.member("deleteAccountsDeletedAtProvider", settings.deleteAccountsDeletedAtProvider)

@@ -21,6 +21,7 @@ extension RouteTable {
         pages: Pages,
         allowsLoopbackProviders: Bool,
         publicURL: String?,
+        ownURL: @escaping @Sendable () -> String?,
         projectForKey: @escaping @Sendable (APIKey) -> Project?,
         projectNamed: @escaping @Sendable (String) async throws -> Project?,
         additional: [Route]
@@ -55,7 +56,7 @@ extension RouteTable {
             + DownloadAccountsRoute(admin: admin).routes
             + RevocationRoutes(listRevocations: accounts.listRevocations).routes
             + ProjectRoutes().routes
-            + SettingsRoutes(configuration: configuration).routes
+            + SettingsRoutes(configuration: configuration, ownURL: ownURL).routes
             + ProviderRoutes(
                 configuration: configuration,
                 providerTokens: accounts.providerToken,
@@ -77,7 +78,7 @@ extension RouteTable {
                 development: pages.development
             ).routes
             + SessionCookieRoutes(createSessionCookie: accounts.createSessionCookie).routes
-            + KeyRoutes(signingKeys: { configuration.signingKeys }, cookieKeys: { configuration.cookieKeys }).routes
+            + KeyRoutes(configuration: configuration, ownURL: ownURL).routes
             + UnbuiltRoutes.routes
     }
 }

@@ -70,6 +70,7 @@ import Testing
         settings.keepLastSignInMethod.toggle()
         settings.strictEmailTrust.toggle()
         settings.signWithES256.toggle()
+        settings.tokenIssuer = .own
         settings.linking = .never
         settings.phone.isEnabled.toggle()
         settings.phone.testNumbers = ["+4915550100": "123456"]

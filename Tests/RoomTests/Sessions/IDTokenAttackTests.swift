@@ -12,7 +12,7 @@ import Testing
             throw .malformed
         }
         return try IDTokenVerifier(cache: cache)
-            .verify(token, project: project, issuer: TokenParts.issuer, keys: keys, now: TokenParts.now)
+            .verify(token, project: project, issuers: [TokenParts.issuer], keys: keys, now: TokenParts.now)
     }
 
     private func header(_ algorithm: String, _ kid: String) -> String {

@@ -101,7 +101,7 @@ struct IDTokenFuzzTests {
             let verified = try verifier.verify(
                 token,
                 project: claims.project,
-                issuer: claims.issuer,
+                issuers: [claims.issuer],
                 keys: keys,
                 now: TokenParts.now
             )
@@ -117,7 +117,7 @@ struct IDTokenFuzzTests {
                 try verifier.verify(
                     forged,
                     project: claims.project,
-                    issuer: claims.issuer,
+                    issuers: [claims.issuer],
                     keys: keys,
                     now: TokenParts.now
                 )

@@ -20,7 +20,7 @@ import Testing
         now: Int64 = TokenParts.now
     ) throws(IDTokenError) -> VerifiedIDToken {
         try IDTokenVerifier()
-            .verify(token, project: project, issuer: TokenParts.issuer, tenant: tenant, keys: keys, now: now)
+            .verify(token, project: project, issuers: [TokenParts.issuer], tenant: tenant, keys: keys, now: now)
     }
 
     private func verify(

@@ -118,7 +118,7 @@ import X509
             try IDTokenVerifier().verify(
                 token,
                 project: TokenParts.project(),
-                issuer: TokenParts.issuer,
+                issuers: [TokenParts.issuer],
                 keys: SigningKeys([key]),
                 now: TokenParts.now
             )

@@ -19,7 +19,7 @@ import Testing
         return try IDTokenVerifier(cache: cache).verify(
             token,
             project: project,
-            issuer: issuer,
+            issuers: [issuer],
             tenant: tenant,
             keys: keys ?? TestKeys.all(),
             now: now

@@ -63,6 +63,16 @@ struct BlockingFunctionTests {
         }
     }
 
+    @Test("a function is asked by the issuer of the project's ID tokens")
+    func asksAsTheIssuer() async throws {
+        try await FunctionScene.run({ $0.tokenIssuer = .own }) { scene in
+            let reply = try await scene.service.signUp("ada@example.com")
+            let issuer = "https://id.example.com/\(scene.service.project.id)"
+            #expect(reply.claims["iss"]?.string == issuer)
+            #expect(try await scene.question(to: "/sign-in")["iss"]?.string == issuer)
+        }
+    }
+
     @Test(
         "what a function wants otherwise is written with the sign-in, and in its tokens",
         arguments: EntrancePath.allCases

@@ -121,6 +121,10 @@ struct ConfigurationCheckTests {
             $0.passwordSignIn = false
             $0.anonymousSignIn = true
         },
+        Case("an issuer that nobody knows", ["issuer-unknown", "public-url-missing"], publicURL: nil) {
+            $0.tokenIssuer = .own
+        },
+        Case("the project's own issuer", []) { $0.tokenIssuer = .own },
         Case("no mail server", ["mail-server-missing"], sendsMail: false) { _ in },
         Case("no mail server, and nobody who needs one", [], sendsMail: false) {
             $0.passwordSignIn = false

@@ -56,7 +56,7 @@ struct TokenFuzzTests {
                 let verified = try? verifier.verify(
                     candidate,
                     project: project,
-                    issuer: claims.issuer,
+                    issuers: [claims.issuer],
                     keys: keys,
                     now: 1_800_000_100
                 )

@@ -60,6 +60,16 @@ struct RouteTableTests {
         #expect(match(.head, "/healthz") == "/healthz")
     }
 
+    @Test("every route is found under each of its paths: none stands in the way of another")
+    func findsEach() {
+        for route in table.routes {
+            for path in RouteTable.paths(of: route) {
+                let called = path.replacing(#/\{[a-zA-Z]+\}/#, with: "something")
+                #expect(match(route.method, called) == route.path, "\(called)")
+            }
+        }
+    }
+
     @Test("decodes captures once")
     func decodesCaptures() {
         guard case .route(_, let captures) = table.match(.get, "/v2/projects/a%20b/oauthIdpConfigs/oidc.%2541") else {

@@ -53,13 +53,21 @@ struct ServiceResponderTests {
     @Test("serves the keys for others to keep")
     func keys() async throws {
         let account = "securetoken@system.gserviceaccount.com"
-        for path in [
-            "/robot/v1/metadata/x509/\(account)", "/service_accounts/v1/jwk/securetoken%40system.gserviceaccount.com",
+        for (path, prefix) in [
+            ("/robot/v1/metadata/x509/\(account)", "/www.googleapis.com"),
+            ("/service_accounts/v1/jwk/securetoken%40system.gserviceaccount.com", "/www.googleapis.com"),
+            ("/identitytoolkit/v3/relyingparty/publicKeys", "/www.googleapis.com"),
+            ("/v1/sessionCookiePublicKeys", "/identitytoolkit.googleapis.com"),
         ] {
-            for prefix in ["", "/www.googleapis.com"] {
-                let answer = try await fixture.client.call(.get, prefix + path)
-                #expect(answer.status == 200)
-                #expect(answer.headers[.cacheControl]?.hasPrefix("public, max-age=3600") == true)
+            for method: HTTPRequest.Method in [.get, .head] {
+                for path in [path, prefix + path] {
+                    let answer = try await fixture.client.call(method, path)
+                    #expect(answer.status == 200)
+                    // What Google's servers send, and Admin SDKs take the lifetime from (`max-age=` up to the next comma).
+                    let expected = "public, max-age=3600, must-revalidate, no-transform"
+                    #expect(answer.headers[.cacheControl] == expected, "\(path)")
+                    #expect(answer.headers[.contentType] == "application/json; charset=utf-8")
+                }
             }
         }
     }

@@ -58,8 +58,11 @@ struct ServeRefusalTests {
     }
 
     @Test(
-        "a public URL without TLS",
-        arguments: ["http://id.example.com", "http://127.0.0.1.example.com", "ftp://localhost", "id.example.com"]
+        "a public URL without TLS, or with more than a place",
+        arguments: [
+            "http://id.example.com", "http://127.0.0.1.example.com", "ftp://localhost", "id.example.com",
+            "https://id.example.com?a=b", "https://id.example.com/#a",
+        ]
     )
     func withPublicURL(_ url: String) async throws {
         try await expectRefusal("http.publicURL", with: ["IDENTITY_HTTP_PUBLIC_URL": url])

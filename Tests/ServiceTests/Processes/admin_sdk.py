@@ -7,98 +7,14 @@ array.
 
 import datetime
 import json
-import os
-import socket
-import ssl
 import sys
-import tempfile
-import threading
 import urllib.error
 import urllib.request
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+import front
 
 PORT, FILE, KEY = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-HOSTS = ["identitytoolkit.googleapis.com", "www.googleapis.com", "auth.example.com"]
-# Asked by the SDK's credentials, which do without an answer: where Google's service accounts may be used from.
-UNANSWERED = "iamcredentials.googleapis.com"
-wrong = []
-
-
-def certificate():
-    """A certificate for the names, which signs itself; its path, with its key in it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "front")])
-    now = datetime.datetime.now(datetime.timezone.utc)
-    made = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(1).not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host) for host in HOSTS]), False)
-        .add_extension(x509.BasicConstraints(True, None), True)
-        .sign(key, hashes.SHA256())
-    )
-    file = tempfile.NamedTemporaryFile(suffix=".pem", delete=False)
-    file.write(made.public_bytes(serialization.Encoding.PEM) + key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
-    file.close()
-    return file.name
-
-
-def pump(source, target):
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    finally:
-        for end in (source, target):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-
-def front(path):
-    """A TLS front on a free port; the port."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path)
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve():
-        while True:
-            raw, _ = listener.accept()
-            try:
-                client = context.wrap_socket(raw, server_side=True)
-                service = socket.create_connection(("127.0.0.1", PORT))
-            except OSError:
-                continue
-            for pair in ((client, service), (service, client)):
-                threading.Thread(target=pump, args=pair, daemon=True).start()
-
-    threading.Thread(target=serve, daemon=True).start()
-    return listener.getsockname()[1]
-
-
-path = certificate()
-os.environ["REQUESTS_CA_BUNDLE"] = path
-front_port = front(path)
-resolve = socket.getaddrinfo
-
-
-def lead(host, port, *more, **named):
-    """The names lead here, as private DNS would have it; other hosts must not be asked at all."""
-    if host in HOSTS:
-        return resolve("127.0.0.1", front_port, *more, **named)
-    if host not in ("127.0.0.1", "localhost"):
-        host == UNANSWERED or wrong.append(f"asks {host}")
-        raise OSError(f"{host} was not to be asked")
-    return resolve(host, port, *more, **named)
-
-
-socket.getaddrinfo = lead
+wrong = front.lead_to(PORT)
 
 import firebase_admin  # noqa: E402
 from firebase_admin import auth, credentials, exceptions, tenant_mgt  # noqa: E402
@@ -256,5 +172,4 @@ for step in (users, links, tokens, providers, tenants):
         step()
     except Exception as error:  # noqa: BLE001
         wrong.append(f"{step.__name__}: {type(error).__name__} {error}")
-os.unlink(path)
 print(json.dumps(wrong, ensure_ascii=False))

@@ -22,7 +22,11 @@ extension OperationCase {
         get("certificates", "/robot/v1/metadata/x509/securetoken@system.gserviceaccount.com"),
         get("jwks", "/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"),
         get("cookieCertificates", "/identitytoolkit/v3/relyingparty/publicKeys"),
-        get("cookieKeys", "/v1/sessionCookiePublicKeys"), get("healthz", "/healthz"), get("readyz", "/readyz"),
+        get("cookieKeys", "/v1/sessionCookiePublicKeys"),
+        OperationCase("openIDConfiguration", { $0.tokenIssuer = .own }) { world in
+            { try await world.service.send("GET", "/\(world.service.project.id)/.well-known/openid-configuration") }
+        },
+        get("healthz", "/healthz"), get("readyz", "/readyz"),
     ]
 
     private static func get(_ name: String, _ path: String) -> OperationCase {

@@ -60,8 +60,14 @@ package struct TestService: Sendable {
         package var mailer: Mailer?
         /// Whether SMS and webhooks leave the outbox.
         package var sendsMessages = false
-        /// Whether browsers reach its pages where it listens; otherwise they are said to be at `https://id.example.com`.
+        /// Where it is said to be; of no effect in ``development``, where it is where it listens.
+        package var publicURL: String? = "https://id.example.com"
+        /// Whether its pages and issuers are where it listens; otherwise they are said to be at ``publicURL``.
         package var ownPages = false
+        /// Where own issuers are said to begin instead.
+        package var issuerURL: String?
+        /// A random one without.
+        package var projectID: String?
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
 
@@ -92,8 +98,8 @@ package struct TestService: Sendable {
             now: clock.now
         )
         try await stores.configuration.ensureSigningKeys()
-        let id = ProjectID(rawValue: "test-" + RandomSource.system.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789"))
-        guard let id else { throw TestServiceError.setUp }
+        let random = "test-" + RandomSource.system.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789")
+        guard let id = ProjectID(rawValue: options.projectID ?? random) else { throw TestServiceError.setUp }
         let project: Project
         if let given = options.project {
             project = given
@@ -207,7 +213,7 @@ package struct TestService: Sendable {
         _ outbound: OutboundClient
     ) -> ServiceAssembly.Options {
         var made = ServiceAssembly.Options()
-        made.publicURL = "https://id.example.com"
+        made.publicURL = options.publicURL
         if options.development {
             made = DevelopmentMode.options(
                 stores: stores,
@@ -215,7 +221,11 @@ package struct TestService: Sendable {
                 unsignedTokens: options.unsignedTokens
             ) { address.baseURL }
         }
-        if options.ownPages { made.pagesURL = { _ in address.baseURL } }
+        if options.ownPages {
+            made.pagesURL = { _ in address.baseURL }
+            made.issuerURL = { address.baseURL }
+        }
+        if let url = options.issuerURL { made.issuerURL = { url } }
         made.mailer = options.mailer
         made.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)
         if options.sendsMessages { made.messenger = Messenger(through: outbound) }
