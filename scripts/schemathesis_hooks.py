@@ -22,6 +22,26 @@ PROJECT = "demo-project"
 CHANGED_PROJECT = "changed-project"
 EMAIL, PASSWORD = "known@example.com", "correct horse"
 PROVIDERS = ["google.com", "github.com", "apple.com", "oauth.discord", "oidc.acme"]
+# The certificate was made for this, and its key thrown away.
+CERTIFICATE = """-----BEGIN CERTIFICATE-----
+MIIBdjCCARugAwIBAgIUOxqRh8ZnVT/Qs+gw0rZ/ldbdNcgwCgYIKoZIzj0EAwIw
+DzENMAsGA1UEAwwEYWNtZTAgFw0yNjExMjMwNTE3MzFaGA8yMTI2MTAzMDA1MTcz
+MVowDzENMAsGA1UEAwwEYWNtZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBI6
+As/Zx9kE6lqvAslWLY0G2jQdc0Y9rbUYikmdRXRjTGFejT/2xqk3MJ/Edzef0sqJ
+umSoT6CRz2bCM5sOJAujUzBRMB0GA1UdDgQWBBTFM8dJ2X5tfnlVxDzml6U1IbPu
+LTAfBgNVHSMEGDAWgBTFM8dJ2X5tfnlVxDzml6U1IbPuLTAPBgNVHRMBAf8EBTAD
+AQH/MAoGCCqGSM49BAMCA0kAMEYCIQDsvqS7JSTulWDBwJBYslg8ucFAF0NrduPT
+way50oVeoQIhALrSkM3f8yd7pkAnjn1fppRGxq3IPeGhVJFatqdIjQgA
+-----END CERTIFICATE-----
+"""
+SAML = {
+    "enabled": True,
+    "idpConfig": {
+        "idpEntityId": "acme", "ssoUrl": "https://login.acme.example/sso",
+        "idpCertificates": [{"x509Certificate": CERTIFICATE}],
+    },
+    "spConfig": {"spEntityId": "app", "callbackUri": "https://app.example/__/auth/handler"},
+}
 
 
 # --- The service, called as apps and admins do
@@ -60,10 +80,14 @@ def code(kind):
 
 def provider_configuration(collection):
     """The id of a provider that is configured in the project whose configuration may be changed."""
-    name, identifier = ("oauthIdpConfigId", "oidc.acme") if collection == "oauthIdpConfigs" else ("idpId", "google.com")
     body = {"enabled": True, "clientId": "app", "clientSecret": "s3cret"}
+    name, identifier = "idpId", "google.com"
     if collection == "oauthIdpConfigs":
+        name, identifier = "oauthIdpConfigId", "oidc.acme"
         body["issuer"] = "https://login.acme.example"
+    elif collection == "inboundSamlConfigs":
+        name, identifier = "inboundSamlConfigId", "saml.acme"
+        body = SAML
     post(f"/v2/projects/{CHANGED_PROJECT}/{collection}?{name}={identifier}", body, may_fail=True)
     return identifier
 

@@ -25,4 +25,5 @@ package struct ProviderID: RawRepresentable, Sendable, Hashable, Codable, Custom
     }
     package var isOIDC: Bool { rawValue.hasPrefix("oidc.") }
     package var isOAuth2: Bool { rawValue.hasPrefix("oauth.") }
+    package var isSAML: Bool { rawValue.hasPrefix("saml.") }
 }

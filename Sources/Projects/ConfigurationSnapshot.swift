@@ -7,6 +7,8 @@ package struct ConfigurationSnapshot: Sendable {
     private var projectByNumber: [ProjectNumber: ProjectID]
     private var projectByKey: [APIKey: ProjectID]
     private var providers: [ProviderKey: ProviderConfiguration]
+    /// Apart from the others, because nobody signs in by them: nothing but their own operations ever sees them.
+    private var samlProviders: [ProviderKey: ProviderConfiguration]
     private var serviceAccountKeys: [String: [ServiceAccountKey]]
 
     private struct ProviderKey: Hashable {
@@ -26,9 +28,11 @@ package struct ConfigurationSnapshot: Sendable {
         self.projects = Dictionary(projects.map { ($0.id, $0) }) { first, _ in first }
         self.projectByNumber = Dictionary(projects.map { ($0.number, $0.id) }) { first, _ in first }
         self.projectByKey = Dictionary(apiKeys) { first, _ in first }
-        self.providers = Dictionary(
+        let all = Dictionary(
             providers.map { (ProviderKey(project: $0, tenant: $1, provider: $2.provider), $2) }
         ) { first, _ in first }
+        self.providers = all.filter { !$0.key.provider.isSAML }
+        self.samlProviders = all.filter { $0.key.provider.isSAML }
         self.serviceAccountKeys = Dictionary(grouping: serviceAccountKeys, by: \.email)
     }
 
@@ -50,8 +54,21 @@ package struct ConfigurationSnapshot: Sendable {
         providers[ProviderKey(project: project, tenant: tenant, provider: id)]
     }
 
-    /// All providers configured for a project or tenant, sorted by id.
+    /// All providers configured for a project or tenant but those of SAML, sorted by id.
     package func providers(project: ProjectID, tenant: TenantID = .none) -> [ProviderConfiguration] {
+        Self.sorted(providers, project, tenant)
+    }
+
+    /// All SAML providers configured for a project or tenant, sorted by id.
+    package func samlProviders(project: ProjectID, tenant: TenantID = .none) -> [ProviderConfiguration] {
+        Self.sorted(samlProviders, project, tenant)
+    }
+
+    private static func sorted(
+        _ providers: [ProviderKey: ProviderConfiguration],
+        _ project: ProjectID,
+        _ tenant: TenantID
+    ) -> [ProviderConfiguration] {
         providers.filter { $0.key.project == project && $0.key.tenant == tenant }.map(\.value)
             .sorted { $0.provider.rawValue < $1.provider.rawValue }
     }

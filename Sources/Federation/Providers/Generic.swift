@@ -34,11 +34,16 @@ extension ProviderDefinition {
     /// The definition before the configuration has its say; nil for an id that cannot be configured.
     static func template(for id: ProviderID) -> ProviderDefinition? {
         if let definition = builtIn[id] { return definition }
-        let name = id.rawValue.drop { $0 != "." }.dropFirst()
-        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isNameByte) else { return nil }
+        guard hasName(id) else { return nil }
         if id.isOIDC { return genericOIDC(id) }
         if id.isOAuth2 { return genericOAuth2(id) }
         return nil
+    }
+
+    /// Whether 1 to 64 of `[A-Za-z0-9_-]` stand behind the id's first dot.
+    static func hasName(_ id: ProviderID) -> Bool {
+        let name = id.rawValue.drop { $0 != "." }.dropFirst()
+        return (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(isNameByte)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

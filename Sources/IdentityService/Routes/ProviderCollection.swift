@@ -1,18 +1,21 @@
 import Federation
 import Linking
 
-/// The two collections of identity providers, which differ in their ids and members.
+/// The collections of identity providers, which differ in their ids and members.
 enum ProviderCollection: String, Sendable {
     /// `google.com`, `github.com`, …: what the service knows by itself.
     case builtIn = "defaultSupportedIdpConfigs"
     /// `oidc.*`, and `oauth.*` of ours.
     case custom = "oauthIdpConfigs"
+    /// `saml.*`: kept, and used by nobody.
+    case saml = "inboundSamlConfigs"
 
     /// The query parameter that names a new one.
     var idParameter: String {
         switch self {
         case .builtIn: "idpId"
         case .custom: "oauthIdpConfigId"
+        case .saml: "inboundSamlConfigId"
         }
     }
 
@@ -21,29 +24,42 @@ enum ProviderCollection: String, Sendable {
         switch self {
         case .builtIn: "DefaultSupportedIdpConfig"
         case .custom: "OAuthIdpConfig"
+        case .saml: "InboundSamlConfig"
         }
     }
 
     func contains(_ id: ProviderID) -> Bool {
         let isCustom = id.isOIDC || id.isOAuth2
-        return ProviderDefinition.isKnown(id) && isCustom == (self == .custom)
+        return switch self {
+        case .builtIn: ProviderDefinition.isKnown(id) && !isCustom
+        case .custom: ProviderDefinition.isKnown(id) && isCustom
+        case .saml: SAMLDefinition.isKnown(id)
+        }
     }
 
     /// What `updateMask` may name: members of a configuration of this collection; `name` is shown alone.
     func hasMember(_ path: String, of id: ProviderID) -> Bool {
-        if path.hasPrefix("definition.") {
+        if path.hasPrefix("definition."), self != .saml {
             return path == "definition.audiences" || ProviderDefinition.hasMember(path, of: id)
         }
-        let shared = ["name", "enabled", "clientId", "clientSecret", "webhookSecret", "definition"]
+        let shared = ["name", "enabled"]
+        let ofClients = ["clientId", "clientSecret", "webhookSecret", "definition"]
         let own =
             switch self {
             case .builtIn:
-                [
+                ofClients + [
                     "appleSignInConfig", "appleSignInConfig.bundleIds", "appleSignInConfig.codeFlowConfig",
                     "appleSignInConfig.codeFlowConfig.teamId", "appleSignInConfig.codeFlowConfig.keyId",
                     "appleSignInConfig.codeFlowConfig.privateKey",
                 ]
-            case .custom: ["displayName", "issuer", "responseType", "responseType.code", "responseType.idToken"]
+            case .custom:
+                ofClients + ["displayName", "issuer", "responseType", "responseType.code", "responseType.idToken"]
+            case .saml:
+                [
+                    "displayName", "idpConfig", "idpConfig.idpEntityId", "idpConfig.ssoUrl", "idpConfig.signRequest",
+                    "idpConfig.idpCertificates", "spConfig", "spConfig.spEntityId", "spConfig.callbackUri",
+                    "spConfig.spCertificates",
+                ]
             }
         return (shared + own).contains(path)
     }

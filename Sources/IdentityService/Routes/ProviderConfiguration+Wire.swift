@@ -1,3 +1,4 @@
+import Federation
 import Linking
 import Projects
 import Secrets
@@ -9,6 +10,20 @@ extension ProviderConfiguration {
     /// The secret stays when the request is silent about it.
     mutating func apply(_ body: WireObject, _ mask: FieldMask, _ collection: ProviderCollection) throws {
         if mask.contains("enabled") { enabled = try body.bool("enabled") ?? false }
+        if collection != .builtIn, mask.contains("displayName") { displayName = try body.string("displayName") }
+        switch collection {
+        case .builtIn:
+            try applyClient(body, mask)
+            if provider == .apple { try applyApple(body, mask) }
+        case .custom:
+            try applyClient(body, mask)
+            if mask.contains("issuer") { issuer = try body.string("issuer") }
+            try applyResponseType(body, mask)
+        case .saml: try applySAML(body, mask)
+        }
+    }
+
+    private mutating func applyClient(_ body: WireObject, _ mask: FieldMask) throws {
         if mask.contains("clientId") { clientID = try body.string("clientId") ?? "" }
         if let secret = try body.string("clientSecret"), mask.contains("clientSecret") {
             clientSecret = secret.isEmpty ? nil : Secret(secret)
@@ -21,14 +36,6 @@ extension ProviderConfiguration {
             webhookSecret = nil
         }
         try applyDefinition(body, mask)
-        switch collection {
-        case .builtIn:
-            if provider == .apple { try applyApple(body, mask) }
-        case .custom:
-            if mask.contains("displayName") { displayName = try body.string("displayName") }
-            if mask.contains("issuer") { issuer = try body.string("issuer") }
-            try applyResponseType(body, mask)
-        }
     }
 
     /// Ours: `audiences` stands beside the definition's own members, which are kept as they came.
@@ -122,6 +129,14 @@ extension JSONWriter {
     mutating func provider(_ provider: ProviderConfiguration, _ collection: ProviderCollection, _ place: String) {
         member("name", collection.name(of: provider.provider, in: place))
         member("enabled", ifTrue: provider.enabled)
+        if case .saml = collection {
+            member("displayName", provider.displayName)
+            for part in SAMLDefinition(provider.overrides).json.members {
+                name(part.name)
+                value(part.value)
+            }
+            return
+        }
         member("clientId", provider.clientID)
         if case .custom = collection {
             member("displayName", provider.displayName)

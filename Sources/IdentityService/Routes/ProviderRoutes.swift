@@ -5,13 +5,13 @@ import Linking
 import Projects
 import Storage
 
-/// `oauthIdpConfigs` and `defaultSupportedIdpConfigs`: the identity providers of a project.
+/// `oauthIdpConfigs`, `defaultSupportedIdpConfigs` and `inboundSamlConfigs`: the identity providers of a project.
 struct ProviderRoutes {
     let configuration: ConfigurationStore
     let providerTokens: ProviderToken
     let allowsLoopback: Bool
 
-    var routes: [Route] { routes(of: .builtIn) + routes(of: .custom) }
+    var routes: [Route] { routes(of: .builtIn) + routes(of: .custom) + routes(of: .saml) }
 
     private func routes(of collection: ProviderCollection) -> [Route] {
         let path = "/v2/projects/{project}/\(collection.rawValue)"
@@ -34,8 +34,7 @@ struct ProviderRoutes {
     private func list(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let size = try call.pageSize("pageSize", default: 20, maximum: 100)
         let after = try call.call.query.value("pageToken") ?? ""
-        let all = configuration.snapshot.providers(project: call.project.id, tenant: call.tenant)
-            .filter { collection.contains($0.provider) && $0.provider.rawValue > after }
+        let all = configured(collection, call).filter { $0.provider.rawValue > after }
         let page = all.prefix(size == 0 ? 20 : size)
         return .json { json in
             guard !page.isEmpty else { return }
@@ -99,14 +98,24 @@ struct ProviderRoutes {
 
     private func find(_ call: AdminCall, _ collection: ProviderCollection) throws -> ProviderConfiguration {
         let id = ProviderID(call.call.parameter("config"))
-        let snapshot = configuration.snapshot
-        guard collection.contains(id),
-            let provider = snapshot.provider(id, project: call.project.id, tenant: call.tenant)
-        else { throw ConfigurationError.notFound }
+        guard let provider = configured(collection, call).first(where: { $0.provider == id }) else {
+            throw ConfigurationError.notFound
+        }
         return provider
     }
 
+    /// What the project or tenant has of a collection, sorted by id.
+    private func configured(_ collection: ProviderCollection, _ call: AdminCall) -> [ProviderConfiguration] {
+        let snapshot = configuration.snapshot
+        let all =
+            collection == .saml
+            ? snapshot.samlProviders(project: call.project.id, tenant: call.tenant)
+            : snapshot.providers(project: call.project.id, tenant: call.tenant)
+        return all.filter { collection.contains($0.provider) }
+    }
+
     private func check(_ provider: ProviderConfiguration) throws {
+        guard !provider.provider.isSAML else { return try provider.checkSAML() }
         guard !provider.clientID.isEmpty else {
             throw WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")
         }

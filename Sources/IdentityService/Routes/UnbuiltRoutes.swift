@@ -16,16 +16,9 @@ enum UnbuiltRoutes {
             "accounts/passkeyEnrollment:start", "accounts/passkeyEnrollment:finalize",
             "accounts/passkeySignIn:start",
             "accounts/passkeySignIn:finalize", "projects/{project}/identityPlatform:initializeAuth",
-            "projects/{project}/inboundSamlConfigs",
             "projects/{project}/tenants/{tenant}:getIamPolicy", "projects/{project}/tenants/{tenant}:setIamPolicy",
             "projects/{project}/tenants/{tenant}:testIamPermissions",
         ]
         .map { Route(.post, "/v2/\($0)", errors: .status, .unbuilt) }
-        + [
-            "defaultSupportedIdps", "projects/{project}/inboundSamlConfigs",
-        ]
-        .map { Route(.get, "/v2/\($0)", errors: .status, .unbuilt) }
-        + [HTTPRequest.Method.get, .patch, .delete].map { method in
-            Route(method, "/v2/projects/{project}/inboundSamlConfigs/{config}", errors: .status, .unbuilt)
-        }
+        + [Route(.get, "/v2/defaultSupportedIdps", errors: .status, .unbuilt)]
 }

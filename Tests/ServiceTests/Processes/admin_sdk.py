@@ -118,6 +118,42 @@ def providers():
         auth.ConfigurationNotFoundError, lambda: auth.get_oidc_provider_config("oidc.acme"), "a provider that is gone")
 
 
+def saml_providers(admin=auth):
+    pem, other = front.certificate()[0], front.certificate()[0]
+    made = admin.create_saml_provider_config(
+        "saml.acme", idp_entity_id="acme", sso_url="https://login.acme.example/sso", x509_certificates=[pem],
+        rp_entity_id="app", callback_url="https://app.example/__/auth/handler", display_name="Acme", enabled=True)
+    check(made.provider_id == "saml.acme" and made.enabled and made.display_name == "Acme", "a SAML provider")
+    check(made.idp_entity_id == "acme" and made.x509_certificates == [pem], "what the SAML provider is")
+    check(made.rp_entity_id == "app" and made.callback_url == "https://app.example/__/auth/handler", "what we are to it")
+    changed = admin.update_saml_provider_config(
+        "saml.acme", sso_url="https://sso.acme.example/", x509_certificates=[pem, other], enabled=False,
+        display_name=auth.DELETE_ATTRIBUTE)
+    check(changed.sso_url == "https://sso.acme.example/" and changed.x509_certificates == [pem, other], "a SAML change")
+    check(changed.idp_entity_id == "acme" and changed.rp_entity_id == "app", "what a SAML change leaves")
+    check(not changed.enabled and changed.display_name is None, "a SAML provider switched off")
+    check(admin.get_saml_provider_config("saml.acme").sso_url == "https://sso.acme.example/", "a SAML provider read")
+    admin.create_saml_provider_config(
+        "saml.beta", idp_entity_id="beta", sso_url="https://login.beta.example/sso", x509_certificates=[pem],
+        rp_entity_id="app", callback_url="https://app.example/__/auth/handler")
+    listed = [p.provider_id for p in admin.list_saml_provider_configs(max_results=1).iterate_all()]
+    check(listed == ["saml.acme", "saml.beta"], f"SAML providers {listed}")
+    others = [p.provider_id for p in admin.list_oidc_provider_configs().iterate_all()]
+    check(not any(other.startswith("saml.") for other in others), f"SAML among OIDC providers {others}")
+    refused(
+        exceptions.InvalidArgumentError,
+        lambda: admin.update_saml_provider_config("saml.acme", x509_certificates=["no certificate"]), "no certificate")
+    refused(
+        exceptions.ConflictError,
+        lambda: admin.create_saml_provider_config(
+            "saml.beta", idp_entity_id="beta", sso_url="https://login.beta.example/sso", x509_certificates=[pem],
+            rp_entity_id="app", callback_url="https://app.example/__/auth/handler"), "a SAML provider twice")
+    for provider in ("saml.acme", "saml.beta"):
+        admin.delete_saml_provider_config(provider)
+    refused(
+        auth.ConfigurationNotFoundError, lambda: admin.get_saml_provider_config("saml.acme"), "a SAML provider gone")
+
+
 def allow_tenants():
     """The SDK has no call for it."""
     request = urllib.request.Request(
@@ -162,12 +198,13 @@ def tenants():
         refused(
             auth.ConfigurationNotFoundError, lambda: elsewhere.get_oidc_provider_config("oidc.inside"),
             "a provider of another tenant")
+    saml_providers(inside)
     tenant_mgt.delete_tenant(made.tenant_id)
     refused(tenant_mgt.TenantNotFoundError, lambda: tenant_mgt.get_tenant(made.tenant_id), "a tenant that is gone")
     refused(exceptions.NotFoundError, lambda: inside.get_user("tenant-ada"), "a user of a tenant that is gone")
 
 
-for step in (users, links, tokens, providers, tenants):
+for step in (users, links, tokens, providers, saml_providers, tenants):
     try:
         step()
     except Exception as error:  # noqa: BLE001

@@ -22,7 +22,7 @@ UNANSWERED = "iamcredentials.googleapis.com"
 
 
 def certificate():
-    """A certificate for the names, which signs itself; its path, with its key in it."""
+    """A certificate for the names, which signs itself, and its key, in PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "front")])
     now = datetime.datetime.now(datetime.timezone.utc)
@@ -34,11 +34,9 @@ def certificate():
         .add_extension(x509.BasicConstraints(True, None), True)
         .sign(key, hashes.SHA256())
     )
-    file = tempfile.NamedTemporaryFile(suffix=".pem", delete=False)
-    file.write(made.public_bytes(serialization.Encoding.PEM) + key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
-    file.close()
-    return file.name
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return made.public_bytes(serialization.Encoding.PEM).decode(), private.decode()
 
 
 def pump(source, target):
@@ -77,7 +75,10 @@ def front(path, port):
 
 
 def lead_to(port):
-    path = certificate()
+    file = tempfile.NamedTemporaryFile("w", suffix=".pem", delete=False)
+    with file:
+        file.writelines(certificate())
+    path = file.name
     atexit.register(os.unlink, path)
     os.environ["REQUESTS_CA_BUNDLE"] = path
     front_port, resolve, strangers = front(path, port), socket.getaddrinfo, []

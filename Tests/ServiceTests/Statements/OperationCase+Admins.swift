@@ -99,6 +99,26 @@ extension OperationCase {
             "PATCH"
         ),
         config("deleteOauthIdpConfig", "oauthIdpConfigs/oidc.acme", nil, "DELETE"),
+        saml("listInboundSamlConfigs", "inboundSamlConfigs"),
+        OperationCase("createInboundSamlConfig") { world in
+            _ = try await world.service.admin("config", version: "v2")
+            let body = try SAMLConfigurationTests.acme()
+            return {
+                try await world.service.admin(
+                    "inboundSamlConfigs?inboundSamlConfigId=saml.acme",
+                    body,
+                    version: "v2"
+                )
+            }
+        },
+        saml("getInboundSamlConfig", "inboundSamlConfigs/saml.acme"),
+        saml(
+            "updateInboundSamlConfig",
+            "inboundSamlConfigs/saml.acme?updateMask=displayName",
+            ["displayName": "A"],
+            "PATCH"
+        ),
+        saml("deleteInboundSamlConfig", "inboundSamlConfigs/saml.acme", nil, "DELETE"),
         tenant("listTenants", "tenants"),
         tenant("createTenant", "tenants", ["displayName": "Southwind"]),
         tenant("getTenant", "tenants/{tenant}"),
@@ -124,6 +144,23 @@ extension OperationCase {
     ) -> OperationCase {
         inTenant(name) { world, tenant in
             let path = path.replacing("{tenant}", with: tenant)
+            return { try await world.service.admin(path, body, method: method, version: "v2") }
+        }
+    }
+
+    /// With a SAML provider.
+    private static func saml(
+        _ name: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        _ method: String? = nil
+    ) -> OperationCase {
+        OperationCase(name) { world in
+            try await world.service.admin(
+                "inboundSamlConfigs?inboundSamlConfigId=saml.acme",
+                SAMLConfigurationTests.acme(),
+                version: "v2"
+            )
             return { try await world.service.admin(path, body, method: method, version: "v2") }
         }
     }

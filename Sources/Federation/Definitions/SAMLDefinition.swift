@@ -1,0 +1,94 @@
+package import Linking
+package import StrictJSON
+import SwiftASN1
+import X509
+
+/// What an admin entered for a SAML identity provider: `inboundSamlConfigs` without what every provider has.
+///
+/// It is kept for Admin SDKs and consoles, and nobody signs in by it.
+package struct SAMLDefinition: Sendable, Hashable {
+    /// `idpConfig.idpEntityId`.
+    package var entityID = ""
+    /// `idpConfig.ssoUrl`: where requests would go.
+    package var ssoURL = ""
+    /// `idpConfig.signRequest`.
+    package var signsRequests = false
+    /// `idpConfig.idpCertificates`, in PEM.
+    package var certificates: [String] = []
+    /// `spConfig.spEntityId`: what the provider calls us.
+    package var ownEntityID = ""
+    /// `spConfig.callbackUri`.
+    package var callbackURI = ""
+
+    package static let longestText = 2_048
+    package static let mostCertificates = 10
+
+    /// Whether an id may be configured: `saml.` and 1 to 64 of `[A-Za-z0-9_-]`.
+    package static func isKnown(_ id: ProviderID) -> Bool { id.isSAML && ProviderDefinition.hasName(id) }
+
+    /// - Parameter text: what ``json`` became; nil for nothing entered yet.
+    package init(_ text: String?) {
+        guard let json = text.flatMap({ try? JSONValue($0) }) else { return }
+        let (provider, own) = (json[path: "idpConfig"], json[path: "spConfig"])
+        entityID = provider?[path: "idpEntityId"]?.string ?? ""
+        ssoURL = provider?[path: "ssoUrl"]?.string ?? ""
+        signsRequests = provider?[path: "signRequest"] == .bool(true)
+        certificates =
+            provider?[path: "idpCertificates"]?.array?.compactMap { $0[path: "x509Certificate"]?.string } ?? []
+        ownEntityID = own?[path: "spEntityId"]?.string ?? ""
+        callbackURI = own?[path: "callbackUri"]?.string ?? ""
+    }
+
+    /// `idpConfig` and `spConfig`, as they are shown and kept; a false flag is left out.
+    package var json: JSONObject {
+        var provider = JSONObject()
+        provider["idpEntityId"] = .string(entityID)
+        provider["ssoUrl"] = .string(ssoURL)
+        provider["signRequest"] = signsRequests ? .bool(true) : nil
+        provider["idpCertificates"] = .array(
+            certificates.map { .object(JSONObject([JSONObject.Member(name: "x509Certificate", value: .string($0))])) }
+        )
+        var own = JSONObject()
+        own["spEntityId"] = .string(ownEntityID)
+        own["callbackUri"] = .string(callbackURI)
+        var json = JSONObject()
+        json["idpConfig"] = .object(provider)
+        json["spConfig"] = .object(own)
+        return json
+    }
+
+    /// - Throws: ``InvalidDefinition``, whose text is meant for the admin.
+    package func validate() throws(InvalidDefinition) {
+        for (member, text) in [("idpConfig.idpEntityId", entityID), ("spConfig.spEntityId", ownEntityID)] {
+            guard !text.isEmpty, text.utf8.count <= Self.longestText, !text.utf8.contains(where: { $0 < 32 }) else {
+                throw InvalidDefinition(member: member, problem: "must be a line of 1 to \(Self.longestText) bytes")
+            }
+        }
+        for (member, url) in [("idpConfig.ssoUrl", ssoURL), ("spConfig.callbackUri", callbackURI)] {
+            guard url.utf8.count <= Self.longestText, Self.isWebURL(url) else {
+                throw InvalidDefinition(member: member, problem: "must be an absolute URL of https or http")
+            }
+        }
+        guard (1...Self.mostCertificates).contains(certificates.count) else {
+            throw InvalidDefinition(
+                member: "idpConfig.idpCertificates",
+                problem: "must be one to \(Self.mostCertificates) certificates"
+            )
+        }
+        for (index, text) in certificates.enumerated() where !Self.isCertificate(text) {
+            throw InvalidDefinition(
+                member: "idpConfig.idpCertificates[\(index)].x509Certificate",
+                problem: "must be a certificate of X.509 in PEM"
+            )
+        }
+    }
+
+    /// The browser goes there: what a redirect URI may be, but for schemes of apps.
+    private static func isWebURL(_ text: String) -> Bool {
+        RedirectURI.isAcceptable(text) && ["https", "http"].contains(URLParts(text)?.scheme ?? "")
+    }
+
+    private static func isCertificate(_ text: String) -> Bool {
+        text.utf8.count <= 65_536 && (try? Certificate(pemEncoded: text)) != nil
+    }
+}

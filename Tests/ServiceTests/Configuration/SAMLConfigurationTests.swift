@@ -1,0 +1,223 @@
+import Linking
+import Projects
+import Sessions
+import Storage
+import TestKit
+import Testing
+
+/// `inboundSamlConfigs`: SAML providers are configured as Admin SDKs do it, and nobody signs in by them.
+@Suite("Configuring SAML providers", .database)
+struct SAMLConfigurationTests {
+    private static let certificate = Result {
+        try SigningKey.generate(.es256, notBefore: 1_800_000_000, notAfter: 1_900_000_000).certificatePEM
+    }
+
+    static func acme() throws -> JSON {
+        [
+            "displayName": "Acme", "enabled": true,
+            "idpConfig": [
+                "idpEntityId": "https://login.acme.example/metadata", "ssoUrl": "https://login.acme.example/sso?x=1",
+                "signRequest": true, "idpCertificates": [["x509Certificate": .string(try certificate.get())]],
+            ],
+            "spConfig": ["spEntityId": "my-app", "callbackUri": "https://my-app.example/__/auth/handler"],
+        ]
+    }
+
+    /// Acme with one member of one of its parts changed, or, with nil, taken away.
+    private static func acme(_ part: String, _ member: String, _ value: JSON) throws -> JSON {
+        let acme = try acme()
+        return acme.merging([part: (acme[part] ?? [:]).merging([member: value])])
+    }
+
+    private static let collection = "inboundSamlConfigs"
+
+    private func send(
+        _ method: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        in place: String = "",
+        to service: TestService
+    ) async throws -> Reply {
+        try await service.admin(place + path, body, method: method, version: "v2")
+    }
+
+    @Test("one is created, read, listed, changed by masks and deleted", arguments: [false, true])
+    func life(inTenant: Bool) async throws {
+        var options = TestService.Options()
+        options.settings.allowsTenants = true
+        try await TestService.run(options) { service in
+            let tenant = try await service.makeTenant("Northwind")
+            let places = ["", "tenants/\(tenant)/"]
+            let (place, other) = inTenant ? (places[1], places[0]) : (places[0], places[1])
+            let acme = try Self.acme()
+            let name = "projects/\(service.project.number)/\(place)\(Self.collection)/saml.acme"
+            let created = try await send(
+                "POST",
+                "\(Self.collection)?inboundSamlConfigId=saml.acme",
+                acme.merging([
+                    "spConfig": (acme["spConfig"] ?? [:]).merging(["spCertificates": [["x509Certificate": "x"]]])
+                ]),
+                in: place,
+                to: service
+            )
+            #expect(created.json == acme.merging(["name": .string(name)]), "what only the service says is not taken")
+            let path = "\(Self.collection)/saml.acme"
+            #expect(try await send("GET", path, in: place, to: service).json == created.json)
+            let beta = try await send(
+                "POST",
+                "\(Self.collection)?inboundSamlConfigId=saml.beta",
+                acme.merging(["enabled": false]),
+                in: place,
+                to: service
+            )
+            #expect(beta.status == 200 && beta["enabled"] == nil, "\(beta)")
+            let first = try await send("GET", "\(Self.collection)?pageSize=1", in: place, to: service)
+            #expect(first[Self.collection] == [created.json] && first["nextPageToken"] == "saml.acme")
+            let second = try await send(
+                "GET",
+                "\(Self.collection)?pageSize=1&pageToken=saml.acme",
+                in: place,
+                to: service
+            )
+            #expect(second.json == [Self.collection: [beta.json]])
+            // The project's are none of its tenant's, and the reverse; no other collection has them.
+            #expect(try await send("GET", Self.collection, in: other, to: service).json == [:])
+            for elsewhere in [
+                other + path, place + "oauthIdpConfigs/saml.acme", place + "\(Self.collection)/oidc.acme",
+            ] {
+                let reply = try await send("GET", elsewhere, to: service)
+                #expect(reply.status == 404 && reply.error == "CONFIGURATION_NOT_FOUND", "\(elsewhere)")
+            }
+            #expect(try await send("GET", "oauthIdpConfigs", in: place, to: service).json == [:])
+
+            // A change of one member leaves the others.
+            let changes: JSON = [
+                "displayName": "Ignored",
+                "idpConfig": ["ssoUrl": "https://sso.acme.example/", "idpEntityId": "ignored"],
+                "spConfig": ["spEntityId": "other-app"],
+            ]
+            let mask = "idpConfig.sso_url,spConfig.spEntityId,enabled"
+            let changed = try await send("PATCH", "\(path)?updateMask=\(mask)", changes, in: place, to: service)
+            let provider = (acme["idpConfig"] ?? [:]).merging(["ssoUrl": "https://sso.acme.example/"])
+            let own = (acme["spConfig"] ?? [:]).merging(["spEntityId": "other-app"])
+            var expected = created.json.merging(["idpConfig": provider, "spConfig": own]).object ?? [:]
+            expected["enabled"] = nil
+            #expect(changed.json == .object(expected), "\(changed)")
+            #expect(try await send("GET", path, in: place, to: service).json == changed.json)
+            let whole = try await send("PATCH", path, acme, in: place, to: service)
+            #expect(whole.json == created.json, "without a mask everything is replaced")
+
+            #expect(try await send("DELETE", path, in: place, to: service).json == [:])
+            for (method, body) in [("GET", nil), ("DELETE", nil), ("PATCH", acme)] as [(String, JSON?)] {
+                let gone = try await send(method, path, body, in: place, to: service)
+                #expect(gone.status == 404 && gone.error == "CONFIGURATION_NOT_FOUND", "\(method) \(gone)")
+            }
+        }
+    }
+
+    @Test("what could not work is refused, with Firebase's codes, and changes nothing")
+    func refusals() async throws {
+        try await TestService.run { service in
+            let broken = try Self.certificate.get().replacing("MII", with: "AAA")
+            let loud = "INVALID_CONFIG : "
+            let sp = "MISSING_SAML_RELYING_PARTY_CONFIG : "
+            let id = "?inboundSamlConfigId=saml.acme"
+            let acme = try Self.acme()
+            func certificates(_ texts: String...) throws -> JSON {
+                let certificates = texts.map { JSON.object(["x509Certificate": .string($0)]) }
+                return try Self.acme("idpConfig", "idpCertificates", .array(certificates))
+            }
+            let cases: [(String, JSON, String)] = try [
+                ("", acme, "MISSING_CONFIG_ID"), ("?inboundSamlConfigId=", acme, "MISSING_CONFIG_ID"),
+                ("?inboundSamlConfigId=saml.", acme, "INVALID_CONFIG_ID"),
+                ("?inboundSamlConfigId=oidc.acme", acme, "INVALID_CONFIG_ID"),
+                ("?inboundSamlConfigId=saml.a%20b", acme, "INVALID_CONFIG_ID"),
+                (id, [:], sp), (id, acme.merging(["spConfig": [:]]), sp), (id, acme.merging(["idpConfig": [:]]), loud),
+                (id, Self.acme("spConfig", "spEntityId", ""), loud),
+                (id, Self.acme("spConfig", "callbackUri", ""), loud),
+                (id, Self.acme("spConfig", "callbackUri", "/handler"), loud),
+                (id, Self.acme("idpConfig", "idpEntityId", nil), loud),
+                (id, Self.acme("idpConfig", "ssoUrl", "javascript:alert(1)"), loud),
+                (id, Self.acme("idpConfig", "ssoUrl", "acme"), loud),
+                (id, Self.acme("idpConfig", "ssoUrl", "ftp://acme.example"), loud),
+                (id, Self.acme("idpConfig", "ssoUrl", "https://u:p@acme.example/"), loud),
+                (id, Self.acme("idpConfig", "idpCertificates", []), loud),
+                (id, certificates("CERTIFICATE"), "\(loud)idpConfig.idpCertificates[0].x509Certificate must be"),
+                (id, certificates(""), "\(loud)idpConfig.idpCertificates[0].x509Certificate must be"),
+                (
+                    id, certificates(try Self.certificate.get(), broken),
+                    "\(loud)idpConfig.idpCertificates[1].x509Certificate must be"
+                ),
+                (id, Self.acme("idpConfig", "idpCertificates", [[:]]), loud),
+                (
+                    id, Self.acme("idpConfig", "idpCertificates", "text"),
+                    "Invalid value at 'idp_config.idp_certificates'"
+                ),
+            ]
+            for (query, body, message) in cases {
+                let reply = try await send("POST", Self.collection + query, body, to: service)
+                #expect(
+                    reply.status == 400 && reply.error?.hasPrefix(message) == true,
+                    "\(query) \(body.text): \(reply)"
+                )
+                #expect(reply["error"]?["status"] == "INVALID_ARGUMENT")
+            }
+            #expect(try await send("GET", Self.collection, to: service).json == [:])
+
+            let made = try await send("POST", Self.collection + id, acme, to: service)
+            #expect(made.status == 200, "\(made)")
+            let again = try await send("POST", Self.collection + id, acme, to: service)
+            let exists = "CONFIGURATION_EXISTS : The InboundSamlConfig already exists with config_id: saml.acme"
+            #expect(again.status == 409 && again.error == exists)
+            for (mask, body) in [
+                ("idpConfig.ssoUrl", ["idpConfig": ["ssoUrl": "x"]]), ("idpConfig", [:]), ("spConfig", [:]),
+                ("idpConfig.idpCertificates", ["idpConfig": ["idpCertificates": [["x509Certificate": "x"]]]]),
+                ("clientId", ["clientId": "x"]), ("idpConfig.nonsense", [:]), ("definition.scopes", [:]),
+            ] as [(String, JSON)] {
+                let reply = try await send(
+                    "PATCH",
+                    "\(Self.collection)/saml.acme?updateMask=\(mask)",
+                    body,
+                    to: service
+                )
+                #expect(reply.status == 400, "\(mask): \(reply)")
+            }
+            #expect(try await send("GET", "\(Self.collection)/saml.acme", to: service).json == made.json)
+        }
+    }
+
+    @Test("nobody signs in by one, and none is anybody's way in: all is as it was without it")
+    func refusesSignIn() async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            let body: JSON = [
+                "localId": JSON(user.localID), "linkProviderUserInfo": ["providerId": "saml.acme", "rawId": "R"],
+            ]
+            #expect(try await service.admin("accounts:update", body).status == 200)
+            func answers() async throws -> [String] {
+                let start: JSON = ["providerId": "saml.acme", "continueUri": "http://localhost/callback"]
+                let replies = try await [
+                    service.call("accounts:createAuthUri", start),
+                    service.signInWithIdP(postBody: "SAMLResponse=PHg%2BPC94Pg%3D%3D&providerId=saml.acme"),
+                    service.signInWithIdP(postBody: "id_token=x&providerId=saml.acme"),
+                    // The password is the last way in.
+                    service.call("accounts:update", ["idToken": JSON(user.idToken), "deleteProvider": ["password"]]),
+                ]
+                return replies.map { "\($0.status) \($0.error ?? "")" }
+            }
+            let before = try await answers()
+            let made = try await send(
+                "POST",
+                "\(Self.collection)?inboundSamlConfigId=saml.acme",
+                Self.acme(),
+                to: service
+            )
+            #expect(made.status == 200 && made["enabled"] == true, "\(made)")
+            #expect(try await answers() == before)
+            #expect(before.allSatisfy { $0.hasPrefix("400 ") }, "\(before)")
+            let stats = try await service.admin("providers:stats")
+            let saml = stats["providers"]?.array?.first { $0["providerId"] == "saml.acme" }
+            #expect(saml?["accounts"] != nil && saml?["enabled"] != true, "\(stats)")
+        }
+    }
+}
