@@ -96,6 +96,15 @@ package struct ImportAccounts: Sendable {
                 now: parts.now()
             )
             for (position, conflict) in conflicts { problems[landing[position].index] = ImportProblem(conflict) }
+            // Ids are those of the whole project: who has one need not be where the entry belongs.
+            let refused = landing.map(\.index).filter { problems[$0] == .accountExists }
+            if !refused.isEmpty {
+                let landed = landing.filter { problems[$0.index] == nil }.map(\.account.account.id.rawValue)
+                let here = try await self.known(refused.map { entries[$0] }[...], project, tenant).union(landed)
+                for index in refused where !here.contains(entries[index].localID ?? "") {
+                    problems[index] = .accountElsewhere
+                }
+            }
         }
         return problems
     }

@@ -85,20 +85,42 @@ struct DatabaseOptions: ParsableArguments {
     }
 }
 
-/// Which project of the database a command is about.
-struct ProjectOptions: ParsableArguments {
+/// Whose accounts a command is about.
+struct ScopeOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The project; may be left out when there is one.") var project: String?
+    @OptionGroup var tenant: TenantOption
 
-    func withProject(_ body: (Stores, Project) async throws -> Void) async throws {
+    /// Runs `body` with the project as it is in the tenant, if there is one.
+    func withScope(_ body: (Stores, Project, Scope) async throws -> Void) async throws {
         try await database.withStores { stores in
-            if let project { return try await body(stores, try stores.project(project)) }
-            let all = stores.configuration.snapshot.allProjects
-            guard all.count == 1, let only = all.first else {
-                throw CommandFailure.usage("name the project with --project")
-            }
-            try await body(stores, only)
+            let (project, scope) = try tenant.enter(try named(stores))
+            try await body(stores, project, scope)
         }
+    }
+
+    private func named(_ stores: Stores) throws -> Project {
+        if let project { return try stores.project(project) }
+        let all = stores.configuration.snapshot.allProjects
+        guard all.count == 1, let only = all.first else {
+            throw CommandFailure.usage("name the project with --project")
+        }
+        return only
+    }
+}
+
+/// Which tenant of a project a command is about.
+struct TenantOption: ParsableArguments {
+    @Option(help: "A tenant of the project, whose accounts are meant instead of the project's own.")
+    var tenant: String?
+
+    /// - Returns: the project as it is in the tenant, if one is named.
+    func enter(_ project: Project) throws -> (Project, Scope) {
+        guard let tenant else { return (project, Scope(project: project.id)) }
+        guard let found = project.tenants[TenantID(rawValue: tenant)] else {
+            throw CommandFailure.failed("there is no tenant '\(tenant)' in project '\(project.id)'")
+        }
+        return (found.project, Scope(project: project.id, tenant: found.configuration.id))
     }
 }
 

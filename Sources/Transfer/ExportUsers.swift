@@ -81,7 +81,7 @@ package struct ExportUsers: Sendable {
         var json = JSONWriter()
         json.object { json in
             json.exported(listed.account, listed.password?.hash, isPortable: isPortable)
-            if !isPortable { json.exportedBeyond(listed.account, secrets: secrets, tenant) }
+            if !isPortable { json.exportedBeyond(listed.account, secrets: secrets) }
         }
         return json.text
     }

@@ -43,8 +43,7 @@ extension JSONWriter {
     /// What Firebase's file leaves out.
     ///
     /// - Parameter secrets: of authenticator apps, by the ids of their enrolments.
-    mutating func exportedBeyond(_ account: Account, secrets: [String: [UInt8]], _ tenant: TenantID) {
-        if !tenant.rawValue.isEmpty { member("tenantId", tenant.rawValue) }
+    mutating func exportedBeyond(_ account: Account, secrets: [String: [UInt8]]) {
         member("initialEmail", account.initialEmail)
         member("emailLinkSignin", ifTrue: account.emailLinkSignIn)
         member("customAuth", ifTrue: account.customAuth)

@@ -47,7 +47,7 @@ package struct ImportProgress: Sendable {
         else {
             throw UserFileError(
                 file: file,
-                reason: "is of an import of another file or into another project: remove it to begin anew"
+                reason: "is of an import of another file, or into another project or tenant: remove it to begin anew"
             )
         }
         return state

@@ -9,7 +9,8 @@ import Transfer
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write all accounts of a project into files, in the format of `firebase auth:export`.",
+        abstract:
+            "Write all accounts of a project, or of one of its tenants, into files, in the format of `firebase auth:export`.",
         discussion: """
             FOLDER gets one file for accounts without a password and one for each way in which passwords were hashed, \
             with a file beside it that says how; `identity import firebase` takes them in again. They hold password hashes \
@@ -18,6 +19,7 @@ struct ExportCommand: AsyncParsableCommand {
     )
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The project.") var project: String
+    @OptionGroup var tenant: TenantOption
     @Option(help: "json or csv, which has no room for other providers than Firebase's own four.")
     var format = UserFileFormat.json
     @Flag(help: "Leave out what `firebase auth:import` refuses: other providers, second factors and the like.")
@@ -27,11 +29,11 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             try await database.withAccounts { stores, accounts in
-                let project = try stores.project(project)
+                let (project, scope) = try tenant.enter(try stores.project(project))
                 let export = ExportUsers(
                     accounts.admin,
                     of: project,
-                    .none,
+                    scope.tenant,
                     as: format,
                     isPortable: portable
                 )

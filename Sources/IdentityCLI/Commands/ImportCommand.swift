@@ -16,7 +16,9 @@ struct ImportCommand: AsyncParsableCommand {
     struct Firebase: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import a file of `firebase auth:export`, or of `identity export`.",
-            usage: "identity import firebase FILE --project ID [--hash-config FILE] [--dry-run] [--overwrite]",
+            usage: """
+                identity import firebase FILE --project ID [--tenant ID] [--hash-config FILE] [--dry-run] [--overwrite]
+                """,
             discussion: """
                 Accounts keep their ids, passwords, providers and times. Rows that do not land are named on standard \
                 output, each with its reason; an account whose id is taken stays as it is, so that an import may be \
@@ -25,6 +27,7 @@ struct ImportCommand: AsyncParsableCommand {
         )
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The project.") var project: String
+        @OptionGroup var tenant: TenantOption
         @Option(
             help: """
                 A file that says how the passwords were hashed: what Firebase's console shows under "Password hash \
@@ -48,18 +51,22 @@ struct ImportCommand: AsyncParsableCommand {
             do {
                 options.hashing = try hashing()
                 try await database.withAccounts { stores, accounts in
-                    let project = try stores.project(project)
-                    let users = ImportUsers(accounts.importAccounts, into: project, .none, options)
-                    try await run(users, format, project)
+                    let (project, scope) = try tenant.enter(try stores.project(project))
+                    let users = ImportUsers(accounts.importAccounts, into: project, scope.tenant, options)
+                    try await run(users, format, scope)
                 }
             } catch let error as UserFileError {
                 throw CommandFailure.failed("\(error)")
             }
         }
 
-        private func run(_ users: ImportUsers, _ format: UserFileFormat, _ project: Project) async throws {
+        private func run(_ users: ImportUsers, _ format: UserFileFormat, _ scope: Scope) async throws {
             let kept = ImportProgress(of: file)
-            let start = try ImportProgress.start(file, project: project.id.rawValue, tenant: "")
+            let start = try ImportProgress.start(
+                file,
+                project: scope.project.rawValue,
+                tenant: scope.tenant.rawValue
+            )
             // A trial has nothing to go on from.
             var state = dryRun ? start : try kept.read(for: start) ?? start
             if state.counts.rows > 0 { Self.note("going on after row \(state.counts.rows)") }

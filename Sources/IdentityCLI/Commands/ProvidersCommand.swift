@@ -20,16 +20,16 @@ struct ProvidersCommand: AsyncParsableCommand {
                 method is switched off.
                 """
         )
-        @OptionGroup var target: ProjectOptions
+        @OptionGroup var target: ScopeOptions
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await target.withProject { stores, project in
+            try await target.withScope { stores, project, scope in
                 let count = CountProviders(
                     stores: stores,
                     development: try await stores.configuration.mode() == .dev
                 )
-                let rows = try await count(project, .none).map { row in
+                let rows = try await count(project, scope.tenant).map { row in
                     [
                         row.provider.rawValue, row.isEnabled ? "on" : "off", "\(row.accounts)",
                         "\(row.dependentAccounts)", row.lastUsedAt?.ISO8601Format() ?? "",

@@ -40,11 +40,11 @@ extension UsersCommand {
             guard limit > 0 else { throw CommandFailure.usage("--limit must be at least 1") }
             let query = try query()
             if count {
-                return try await options.target.withProject { stores, project in
-                    print(try await stores.accounts.count(query, in: Scope(project: project.id)))
+                return try await options.target.withScope { stores, _, scope in
+                    print(try await stores.accounts.count(query, in: scope))
                 }
             }
-            try await options.withProject { stores, scope in
+            try await options.printAccounts { stores, scope in
                 var accounts: [Account] = []
                 var position: AccountPosition?
                 repeat {
@@ -105,8 +105,7 @@ extension UsersCommand {
         @Argument(help: "The account's id.") var id: String
 
         func run() async throws {
-            try await options.target.withProject { stores, project in
-                let scope = Scope(project: project.id)
+            try await options.target.withScope { stores, _, scope in
                 guard try await stores.accounts.find(AccountID(id), session: nil, in: scope) != nil else {
                     throw CommandFailure.failed("there is no account '\(id)'")
                 }

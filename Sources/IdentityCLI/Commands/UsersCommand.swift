@@ -12,12 +12,12 @@ struct UsersCommand: AsyncParsableCommand {
     )
 
     struct Options: ParsableArguments {
-        @OptionGroup var target: ProjectOptions
+        @OptionGroup var target: ScopeOptions
         @Flag(help: "Print JSON.") var json = false
 
-        func withProject(_ body: (Stores, Scope) async throws -> [Account]) async throws {
-            try await target.withProject { stores, project in
-                print(AccountTable(try await body(stores, Scope(project: project.id))).text(json: json))
+        func printAccounts(_ body: (Stores, Scope) async throws -> [Account]) async throws {
+            try await target.withScope { stores, _, scope in
+                print(AccountTable(try await body(stores, scope)).text(json: json))
             }
         }
     }
@@ -30,7 +30,7 @@ struct UsersCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard (1...1000).contains(limit) else { throw CommandFailure.usage("--limit must be between 1 and 1000") }
-            try await options.withProject { stores, scope in
+            try await options.printAccounts { stores, scope in
                 try await stores.accounts.list(after: after.map { AccountID($0) }, limit: limit, in: scope)
                     .map(\.account)
             }
@@ -43,7 +43,7 @@ struct UsersCommand: AsyncParsableCommand {
         @Argument(help: "The account's id.") var id: String
 
         func run() async throws {
-            try await options.withProject { stores, scope in
+            try await options.printAccounts { stores, scope in
                 guard let found = try await stores.accounts.find(AccountID(id), session: nil, in: scope) else {
                     throw CommandFailure.failed("there is no account '\(id)'")
                 }
@@ -75,7 +75,7 @@ struct UsersCommand: AsyncParsableCommand {
             default: throw CommandFailure.usage("give either --email, or --provider and --subject")
             }
             let wanted = selectors
-            try await options.withProject { stores, scope in try await stores.accounts.find(wanted, in: scope) }
+            try await options.printAccounts { stores, scope in try await stores.accounts.find(wanted, in: scope) }
         }
     }
 }

@@ -84,4 +84,48 @@ struct AccountCommandTests {
             #expect(table.output.hasPrefix("PROVIDER    STATE  ACCOUNTS  DEPENDENT ACCOUNTS  USED"), "\(table)")
         }
     }
+
+    @Test("each answers for a tenant as for the project, and for the one that is named alone")
+    func tenants() async throws {
+        var options = TestService.Options()
+        options.settings.allowsTenants = true
+        try await TestService.run(options) { service in
+            let tenant = try await service.makeTenant("Northwind", ["allowPasswordSignup": true])
+            _ = try await service.admin("accounts", ["localId": "outside", "email": "ada@example.com"])
+            let link: JSON = ["localId": "inside", "linkProviderUserInfo": ["providerId": "oidc.acme", "rawId": "R"]]
+            _ = try await service.admin(
+                "tenants/\(tenant)/accounts",
+                ["localId": "inside", "email": "ada@example.com", "password": "correct horse"]
+            )
+            #expect(try await service.admin("tenants/\(tenant)/accounts:update", link).status == 200)
+            for command in [
+                ["users", "list"], ["users", "find", "--email", "ada@example.com"], ["users", "query"],
+            ] {
+                for (place, id) in [([], "outside"), (["--tenant", tenant], "inside")] {
+                    let found = try json(try await run(service, command + place + ["--json"]))
+                    #expect(found.map { $0["localId"]?.string } == [id], "\(command) \(place)")
+                }
+            }
+            let found = try json(try await run(service, "users", "show", "inside", "--tenant", tenant, "--json"))
+            #expect(found.count == 1)
+            #expect(try await run(service, "users", "show", "inside").status == 1)
+            #expect(try await run(service, "users", "query", "--count", "--tenant", tenant).output == "1")
+            let linked = try json(try await run(service, "users", "providers", "inside", "--tenant", tenant, "--json"))
+            #expect(linked.map { $0["provider"] } == ["oidc.acme"])
+            #expect(try await run(service, "users", "providers", "inside").status == 1)
+            let stats = try json(try await run(service, "providers", "stats", "--tenant", tenant, "--json"))
+            #expect(stats.first { $0["provider"] == "password" }?["accounts"] == "1")
+            let others = try json(try await run(service, "providers", "stats", "--json"))
+            #expect(others.first { $0["provider"] == "password" }?["accounts"] == "0")
+            for command in [
+                ["users", "list"], ["users", "show", "inside"], ["users", "find", "--email", "ada@example.com"],
+                ["users", "query"], ["users", "query", "--count"], ["users", "providers", "inside"],
+                ["providers", "stats"],
+            ] {
+                let none = try await run(service, command + ["--tenant", "nobody-x1y2z"])
+                let said = "there is no tenant 'nobody-x1y2z' in project '\(service.project.id)'"
+                #expect(none.status == 1 && none.output.isEmpty && none.errors.contains(said), "\(command): \(none)")
+            }
+        }
+    }
 }

@@ -309,7 +309,10 @@ struct TenantAccountTests {
                     path + ":batchCreate",
                     ["users": [["localId": "ada", "email": "eve@example.com", "displayName": "Eve"]]]
                 )
-                #expect(uploaded["error"]?[0]?["message"]?.string?.contains("can not overwrite") == true, "\(uploaded)")
+                #expect(
+                    uploaded["error"]?[0]?["message"]?.string?.contains("elsewhere in the project") == true,
+                    "\(uploaded)"
+                )
                 for operation in ["update", "delete"] {
                     let reply = try await service.admin(
                         "\(path):\(operation)",

@@ -284,6 +284,141 @@ struct TransferCommandTests {
         }
     }
 
+    private static let withTenants: TestService.Options = {
+        var options = TestService.Options()
+        options.settings.allowsTenants = true
+        return options
+    }()
+
+    @Test("a tenant's accounts come in and go out by themselves, also into a tenant of another id")
+    func tenants() async throws {
+        try await TestService.run(Self.withTenants) { service in
+            let project = service.project.id.rawValue
+            let one = try await service.makeTenant("Northwind", ["allowPasswordSignup": true])
+            let two = try await TestService.run(Self.withTenants) { other in
+                let two = try await other.makeTenant("Southwind", ["allowPasswordSignup": true])
+                try await withUserFiles { folder in
+                    try write(users([Self.ada, ["localId": "guest"]]), to: "\(folder)/ada.json")
+                    let ada = ["import", "firebase", "\(folder)/ada.json", "--project", project, "--tenant", one]
+                    let result = try await Program.run(IdentityProgram.path, ada, environment: Self.environment)
+                    #expect(result.status == 0 && result.errors.contains("imported 2 of 2 accounts"), "\(result)")
+                    _ = try await service.admin("accounts", ["localId": "of-the-project"])
+                    let hash = ImportedHash.md5
+                    let uploaded = try await service.admin(
+                        "tenants/\(one)/accounts:batchCreate",
+                        hash.upload([hash.account("own", email: "own@example.com")])
+                    )
+                    #expect(uploaded["error"] == nil, "\(uploaded)")
+
+                    let out = try await run("export", "\(folder)/one", "--project", project, "--tenant", one)
+                    #expect(out.status == 0, "\(out)")
+                    let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/one").sorted()
+                    #expect(names.count == 3, "\(names)")
+                    let target = ["--project", other.project.id.rawValue, "--tenant", two]
+                    for name in names where !name.hasSuffix(".hash-config.json") {
+                        let file = ["import", "firebase", "\(folder)/one/\(name)"]
+                        let result = try await Program.run(
+                            IdentityProgram.path,
+                            file + target,
+                            environment: Self.environment
+                        )
+                        #expect(result.status == 0 && result.output.isEmpty, "\(result)")
+                    }
+                    let again = try await Program.run(
+                        IdentityProgram.path,
+                        ["export", "\(folder)/two"] + target,
+                        environment: Self.environment
+                    )
+                    #expect(again.status == 0, "\(again)")
+                    for name in names {
+                        let contents = try ["one", "two"].map {
+                            try String(contentsOfFile: "\(folder)/\($0)/\(name)", encoding: .utf8)
+                        }
+                        #expect(contents[0] == contents[1] && !contents[0].contains("of-the-project"), "\(name)")
+                    }
+                    let whole = try await run("export", "\(folder)/whole", "--project", project)
+                    #expect(whole.output == "1 accounts in \(folder)/whole/accounts.json", "\(whole)")
+                }
+                let signIn: JSON = [
+                    "email": "own@example.com", "password": .string(ImportedHash.md5.password),
+                    "tenantId": .string(two),
+                ]
+                #expect(try await other.call("accounts:signInWithPassword", signIn).localID == "own")
+                #expect(try await other.account("ada") == nil)
+                return two
+            }
+            #expect(one != two)
+            #expect(try await service.account("ada") == nil)
+            let found = try await service.admin("tenants/\(one)/accounts:lookup", ["localId": ["ada"]])
+            #expect(found["users"]?[0]?["tenantId"]?.string == one, "\(found)")
+        }
+    }
+
+    @Test("what is of another tenant than the one that is named is refused, and never said to have been there")
+    func otherTenants() async throws {
+        try await TestService.run(Self.withTenants) { service in
+            let one = try await service.makeTenant("Northwind")
+            let two = try await service.makeTenant("Southwind")
+            _ = try await service.admin("tenants/\(two)/accounts", ["localId": "taken"])
+            _ = try await service.admin("tenants/\(one)/accounts", ["localId": "there"])
+            try await withUserFiles { folder in
+                let file = "\(folder)/users.json"
+                try write(
+                    users([
+                        ["localId": "a", "tenantId": .string(one)], ["localId": "b", "tenantId": .string(two)],
+                        ["localId": "taken"], ["localId": "there"], ["localId": "c"],
+                    ]),
+                    to: file
+                )
+                let arguments = ["import", "firebase", file, "--project", service.project.id.rawValue]
+                for trial in [["--dry-run"], []] {
+                    let result = try await Program.run(
+                        IdentityProgram.path,
+                        arguments + ["--tenant", one] + trial,
+                        environment: Self.environment
+                    )
+                    let lines = result.output.split(separator: "\n")
+                    #expect(lines.count == 2 && lines.first?.hasPrefix(#"row 2 ("b"): Tenant id"#) == true, "\(result)")
+                    #expect(lines.last?.contains("elsewhere in the project") == true, "\(result)")
+                    #expect(result.errors.contains("2 of 5 accounts, 1 were there before, 2 refused"), "\(result)")
+                }
+                let outside = try await Program.run(IdentityProgram.path, arguments, environment: Self.environment)
+                #expect(outside.output.split(separator: "\n").count == 5 && outside.status == 1, "\(outside)")
+
+                // What broke off in one tenant does not go on in another, or in the project.
+                try write(
+                    "{\"users\":[\((0..<1000).map { #"{"localId":"u\#($0)"}"# }.joined(separator: ","))",
+                    to: file
+                )
+                let cut = try await Program.run(
+                    IdentityProgram.path,
+                    arguments + ["--tenant", one],
+                    environment: Self.environment
+                )
+                #expect(cut.status == 1 && cut.errors.contains("stopped after row 1000"), "\(cut)")
+                for place in [[], ["--tenant", two]] {
+                    let other = try await Program.run(
+                        IdentityProgram.path,
+                        arguments + place,
+                        environment: Self.environment
+                    )
+                    #expect(other.status == 1 && other.errors.contains("another project or tenant"), "\(other)")
+                }
+                for command in [arguments, ["export", "\(folder)/out", "--project", service.project.id.rawValue]] {
+                    for name in ["nobody-x1y2z", "", "\(one) "] {
+                        let none = try await Program.run(
+                            IdentityProgram.path,
+                            command + ["--tenant", name],
+                            environment: Self.environment
+                        )
+                        #expect(none.status == 1 && none.errors.contains("there is no tenant '\(name)'"), "\(none)")
+                    }
+                }
+                #expect(!FileManager.default.fileExists(atPath: "\(folder)/out"))
+            }
+        }
+    }
+
     @Test("what cannot be begun says why in one line, and a disk that is full leaves no half export")
     func bad() async throws {
         try await TestService.run { service in
