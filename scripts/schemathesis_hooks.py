@@ -73,6 +73,12 @@ def known_person():
     return EMAIL
 
 
+def merge():
+    """The id of a merge of two new accounts."""
+    body = {"localId": person()["localId"], "mergedLocalId": person()["localId"]}
+    return post(f"/v1/projects/{PROJECT}/accounts:merge", body, may_fail=True).get("mergeId", "")
+
+
 def code(kind):
     body = {"requestType": kind, "email": known_person(), "returnOobLink": True, "continueUrl": "http://localhost/"}
     return post(f"/v1/projects/{PROJECT}/accounts:sendOobCode", body, may_fail=True).get("oobCode", "")
@@ -132,6 +138,8 @@ def values(number):
         "idtoken": lambda: person()["idToken"],
         "refreshtoken": lambda: person()["refreshToken"],
         "localid": lambda: person()["localId"],
+        "mergedlocalid": lambda: person()["localId"],
+        "mergeid": merge,
         "email": known_person,
         "identifier": known_person,
         "newemail": lambda: f"new-{number}@example.com",

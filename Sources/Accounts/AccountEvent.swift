@@ -25,6 +25,8 @@ enum AccountEvent: String, Sendable {
     case signedOut = "Signed out"
     case sessionCookieCreated = "Made a session cookie"
     case deleted = "Deleted the account"
+    case merged = "Merged another account into it"
+    case mergeUndone = "Undid the merge of another account into it"
     case nameNotKept = "A name that the provider says once could not be kept"
     case grantRevoked = "Ended a grant at its provider"
     case notificationApplied = "Did what a provider's notification asks for"

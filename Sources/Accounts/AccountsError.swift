@@ -146,6 +146,13 @@ package enum AccountsError: Error, Sendable {
     case missingIdentifierForLink
     case invalidProviderID
     case sessionNotFound
+    /// A merge names one account twice.
+    case sameAccount
+    /// Methods of both accounts that one account cannot have.
+    case mergeConflict([AccountMerge.Conflict])
+    /// Unknown, undone already, or one of the accounts is gone.
+    case mergeNotFound
+    case mergeNotUndoable(String)
     /// Storage gave up after its retries: the caller may try again.
     case contended
     case secondFactor(SecondFactorError)

@@ -50,6 +50,7 @@ package struct AccountsService: Sendable {
     package let queryAccounts: QueryAccounts
     package let countProviders: CountProviders
     package let listRevocations: ListRevocations
+    package let mergeAccounts: MergeAccounts
 
     package init(_ parts: Parts) {
         createAuthURI = CreateAuthURI(parts: parts)
@@ -92,6 +93,7 @@ package struct AccountsService: Sendable {
         queryAccounts = QueryAccounts(parts: parts)
         countProviders = CountProviders(stores: parts.stores, development: parts.development)
         listRevocations = ListRevocations(parts: parts)
+        mergeAccounts = MergeAccounts(parts: parts)
     }
 }
 

@@ -47,7 +47,7 @@ extension AdminAccounts {
             if let password = request.password { try await parts.hash(password, project) } else { nil }
         let now = parts.now()
         let seconds = parts.seconds
-        let changed = try await parts.change(id, session: nil, Caller(project: project, tenant: tenant)) { account, _ in
+        let changed = try await parts.change(named: id, Caller(project: project, tenant: tenant)) { account, _ in
             var changes = AccountChanges()
             changes.emailVerified = request.emailVerified
             changes.disabled = request.disabled

@@ -66,15 +66,20 @@ package struct AdminAccounts: Sendable {
     /// The accounts that any selector names; what names none is left out.
     package func lookUp(_ selectors: Selectors, _ project: Project, _ tenant: TenantID) async throws -> [Account] {
         guard !selectors.isEmpty else { throw AccountsError.missingIDToken }
-        return try await parts.accounts.find(
-            AccountSelectors(
-                accounts: selectors.localIDs.map { AccountID($0) },
-                emails: selectors.emails.compactMap { EmailAddress($0) },
-                phoneNumbers: selectors.phoneNumbers,
-                federated: selectors.federated
-            ),
-            in: Scope(project: project.id, tenant: tenant)
+        let scope = Scope(project: project.id, tenant: tenant)
+        var named = AccountSelectors(
+            accounts: selectors.localIDs.map { AccountID($0) },
+            emails: selectors.emails.compactMap { EmailAddress($0) },
+            phoneNumbers: selectors.phoneNumbers,
+            federated: selectors.federated
         )
+        let found = try await parts.accounts.find(named, in: scope)
+        let unknown = Set(named.accounts).subtracting(found.map(\.id))
+        guard !unknown.isEmpty else { return found }
+        let survivors = try await parts.accounts.survivors(of: Array(unknown), in: scope)
+        guard !survivors.isEmpty else { return found }
+        named.accounts = named.accounts.map { survivors[$0] ?? $0 }
+        return try await parts.accounts.find(named, in: scope)
     }
 
     /// A page of accounts ordered by id.
@@ -95,7 +100,7 @@ package struct AdminAccounts: Sendable {
     package func delete(localID: String?, _ project: Project, _ tenant: TenantID) async throws {
         let account = try Self.required(localID)
         let caller = Caller(project: project, tenant: tenant)
-        _ = try await parts.change(account, session: nil, caller) { _, _ in
+        _ = try await parts.change(named: account, caller) { _, _ in
             var changes = AccountChanges()
             changes.deletesAccount = true
             return changes
@@ -196,10 +201,33 @@ package struct AdminAccounts: Sendable {
 extension Parts {
     /// The account that an admin names, which must exist.
     func existingAccount(_ localID: String?, in scope: Scope) async throws -> AccountID {
-        let account = try AdminAccounts.required(localID)
-        guard try await accounts.find(account, session: nil, in: scope) != nil else {
-            throw AccountsError.userNotFound
+        try await resolving(try AdminAccounts.required(localID), in: scope) { account in
+            guard try await accounts.find(account, session: nil, in: scope) != nil else {
+                throw AccountsError.userNotFound
+            }
+            return account
         }
-        return account
+    }
+
+    /// Changes the account that an admin names.
+    func change(
+        named id: AccountID,
+        _ caller: Caller,
+        decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
+    ) async throws -> ChangedAccount {
+        try await resolving(id, in: caller.scope) { try await change($0, session: nil, caller, decide: decide) }
+    }
+
+    /// Does something to the account of an id; where there is none, to the one into which it was merged.
+    private func resolving<R>(_ id: AccountID, in scope: Scope, _ body: (AccountID) async throws -> R) async throws -> R
+    {
+        do {
+            return try await body(id)
+        } catch AccountsError.userNotFound {
+            guard let survivor = try await accounts.survivors(of: [id], in: scope)[id] else {
+                throw AccountsError.userNotFound
+            }
+            return try await body(survivor)
+        }
     }
 }

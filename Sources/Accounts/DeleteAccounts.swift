@@ -39,7 +39,7 @@ package struct DeleteAccounts: Sendable {
     ) async throws -> Bool {
         guard let account = try? AdminAccounts.accountID(localID) else { return true }
         do {
-            _ = try await parts.change(account, session: nil, Caller(project: project, tenant: tenant)) { found, _ in
+            _ = try await parts.change(named: account, Caller(project: project, tenant: tenant)) { found, _ in
                 guard force || found.isDisabled else { throw NotDisabled() }
                 var changes = AccountChanges()
                 changes.deletesAccount = true

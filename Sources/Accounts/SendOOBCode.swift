@@ -166,7 +166,7 @@ package struct SendOOBCode: Sendable {
     }
 
     private func find(_ address: EmailAddress, _ caller: Caller) async throws -> Account? {
-        try await parts.accounts.find(AccountSelectors(emails: [address]), in: caller.scope).first
+        try await parts.accounts.find(AccountSelectors(emails: [address]), merged: true, in: caller.scope).first
     }
 
     /// Refuses by what tells about an address: such questions are limited as the mails are.

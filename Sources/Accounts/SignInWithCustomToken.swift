@@ -19,7 +19,7 @@ package struct SignInWithCustomToken: Sendable {
         guard let token, !token.isEmpty else { throw AccountsError.missingCustomToken }
         let content = try read(token.reveal(), caller)
         guard let uid = content.uid, !uid.isEmpty else { throw AccountsError.missingUID }
-        let id: AccountID
+        var id: AccountID
         do {
             id = try AdminAccounts.accountID(uid)
         } catch {
@@ -46,6 +46,10 @@ package struct SignInWithCustomToken: Sendable {
                 AccountEvent.signedIn.log(id, provider: .custom, caller)
                 let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
                 return Result(end: .signedIn(tokens), isNewUser: false)
+            }
+            if let survivor = try await parts.accounts.survivors(of: [id], in: caller.scope)[id] {
+                id = survivor
+                continue
             }
             var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
             account.customAuth = true

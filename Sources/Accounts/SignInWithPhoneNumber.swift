@@ -40,7 +40,7 @@ package struct SignInWithPhoneNumber: Sendable {
         let proof = try await prove(request, caller)
         for _ in 0..<3 {
             let selectors = AccountSelectors(phoneNumbers: [proof.phoneNumber.text])
-            let owner = try await parts.accounts.find(selectors, in: caller.scope).first
+            let owner = try await parts.accounts.find(selectors, merged: true, in: caller.scope).first
             let result =
                 if let idToken = request.idToken {
                     try await link(proof, owner: owner?.id, idToken: idToken, caller)

@@ -30,6 +30,8 @@ package struct WebhookNotice: Sendable, Codable {
         var passwordUpdatedAt: String?
         /// Sessions that signed in before are over.
         var validSince: String
+        /// The account that was merged into this one, or is one by itself again.
+        package var mergedLocalId: String?
 
         package init(_ account: Account, of scope: Scope) {
             projectId = scope.project.rawValue

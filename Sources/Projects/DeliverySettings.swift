@@ -25,6 +25,10 @@ package enum WebhookType: String, Sendable, Hashable, Codable, CaseIterable {
     /// What an account shows, its password or its sessions changed.
     case accountUpdated = "account.updated"
     case accountDeleted = "account.deleted"
+    /// An account was merged into another one.
+    case accountMerged = "account.merged"
+    /// A merge was undone: both accounts are there again.
+    case accountMergeUndone = "account.mergeUndone"
 }
 
 /// The project's own endpoint for signed webhooks.

@@ -32,7 +32,13 @@ package struct ListedAccount: Sendable {
 
 extension AccountStore {
     /// The accounts that the selectors name, each once, in the order in which they are named first: one statement.
-    package func find(_ selectors: AccountSelectors, in scope: Scope) async throws -> [Account] {
+    ///
+    /// - Parameter merged: also finds those that were merged into others, by what they still hold.
+    package func find(
+        _ selectors: AccountSelectors,
+        merged: Bool = false,
+        in scope: Scope
+    ) async throws -> [Account] {
         let rows = try await database.query(
             """
             WITH named AS (
@@ -60,7 +66,7 @@ extension AccountStore {
             SELECT \(sql: AccountRow.columns)
             FROM first f
             JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = f.account
-                AND a.tenant = \(scope.tenant.rawValue)
+                AND a.tenant = \(scope.tenant.rawValue) AND (a.merged_into IS NULL OR \(merged))
             \(sql: AccountRow.joins)
             ORDER BY f.kind, f.place
             """,

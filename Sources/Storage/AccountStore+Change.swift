@@ -74,7 +74,7 @@ extension AccountStore {
         try await transaction.execute(try telling(notice, scope))
     }
 
-    private func read(
+    func read(
         _ account: AccountID,
         session: SessionID?,
         _ scope: Scope,
@@ -243,9 +243,6 @@ extension AccountStore {
         try await transaction.execute(
             "\(sql: target) \(sql: revokeSessions(of: account.id, scope, except: nil, now: now))"
         )
-        if let email = account.email { try await release(email: email, scope, transaction) }
-        if let phoneNumber = account.phoneNumber { try await release(phoneNumber: phoneNumber, scope, transaction) }
-        if !account.linked.isEmpty { try await releaseLinked(account.linked, of: account.id, scope, transaction) }
         try await transaction.execute(
             OOBCodeStore.voiding(
                 OOBCodeType.allCases,
@@ -254,22 +251,60 @@ extension AccountStore {
                 scope
             )
         )
+        // Accounts that were merged into it go with it, and what they still hold.
+        let ids: SQL = "ANY (ARRAY(SELECT account FROM gone))"
         try await transaction.execute(
             """
-            WITH activity AS (
-                DELETE FROM account_activity
-                WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            WITH RECURSIVE family (account) AS (
+                SELECT \(account.id.rawValue)::text
+                UNION
+                SELECT m.merged FROM account_merges m JOIN family f ON m.survivor = f.account
+                WHERE m.project = \(scope.project.rawValue)
+            ), gone AS MATERIALIZED (
+                SELECT account, email, phone_number FROM accounts
+                WHERE project = \(scope.project.rawValue) AND account = ANY (ARRAY(SELECT account FROM family))
+            ), identities AS MATERIALIZED (
+                SELECT provider, subject FROM linked_credentials
+                WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
+            ), \(sql: releasing(scope)), linked AS (
+                DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
+            ), activity AS (
+                DELETE FROM account_activity WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
             ), detached AS (
-                DELETE FROM detached_credentials
-                WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+                DELETE FROM detached_credentials WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
             ), codes AS (
                 DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
                     AND owner = \(account.id.rawValue)
+            ), merges AS (
+                DELETE FROM account_merges WHERE project = \(scope.project.rawValue) AND survivor = \(sql: ids)
             )
-            DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
             """
         )
+    }
+
+    /// Parts of a statement that give up what accounts hold: the addresses and numbers of `gone`, and `identities`.
+    private func releasing(_ scope: Scope) -> SQL {
+        """
+        emails AS (
+            DELETE FROM account_emails
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND email_key = ANY (ARRAY(SELECT email FROM gone))
+        ), phones AS (
+            DELETE FROM account_phones
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND phone_number = ANY (ARRAY(SELECT phone_number FROM gone))
+        ), subjects AS (
+            DELETE FROM credential_subjects c USING identities i
+            WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
+                AND c.provider = i.provider AND c.subject = i.subject
+        ), names AS (
+            DELETE FROM kept_names k USING identities i
+            WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
+                AND k.provider = i.provider AND k.subject = i.subject
+        )
+        """
     }
 }
 

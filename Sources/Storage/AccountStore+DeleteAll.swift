@@ -14,7 +14,7 @@ extension AccountStore {
     private static let tables: [SQL] = [
         "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
         "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox",
-        "oob_codes", "verification_codes",
+        "oob_codes", "verification_codes", "account_merges",
     ]
 
     static func deleteAll(in scope: Scope, _ transaction: PostgresTransaction) async throws {

@@ -89,7 +89,7 @@ extension AccountStore {
             """
             SELECT account, version, email, phone_number FROM accounts
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND account = ANY(\(accounts)::text[])
+                AND account = ANY(\(accounts)::text[]) AND merged_into IS NULL
             ORDER BY account FOR UPDATE
             """
         ) { row -> (account: String, version: Int64, email: String?, phoneNumber: String?) in

@@ -30,7 +30,7 @@ extension AccountStore {
         try await database.query(
             """
             SELECT methods, email IS NOT NULL, count(*) FROM accounts
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
             GROUP BY 1, 2
             """
         ) { row in

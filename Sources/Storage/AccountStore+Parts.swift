@@ -147,7 +147,7 @@ extension AccountStore {
             """
             SELECT true FROM accounts
             WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                AND tenant = \(scope.tenant.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
             FOR UPDATE
             """
         ) { row in try row.next(Bool.self) }

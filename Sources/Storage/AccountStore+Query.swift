@@ -87,12 +87,15 @@ extension AccountStore {
 
     // MARK: Conditions on an account `a`
 
-    /// That it is of the scope.
+    /// That it is of the scope, and was not merged into another one.
     ///
     /// Tenants' accounts have an index of their own, which the planner takes only when it is told that there is a tenant.
     static func isOf(_ scope: Scope) -> SQL {
         let isTenant: SQL = scope.tenant == .none ? "" : "AND a.tenant <> ''"
-        return "a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) \(sql: isTenant)"
+        return """
+            a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL
+                \(sql: isTenant)
+            """
     }
 
     /// That it is of the scope, and the one that the query names, if it names one.

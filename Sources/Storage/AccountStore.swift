@@ -78,6 +78,7 @@ extension AccountStore {
                 \(questions.map { $0.session?.rawValue ?? "" })::text[]) WITH ORDINALITY
                 n (project, tenant, account, session, number)
             JOIN accounts a ON a.project = n.project AND a.account = n.account AND a.tenant = n.tenant
+                AND a.merged_into IS NULL
             \(sql: AccountRow.joins)
             LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account AND s.session = n.session
             """

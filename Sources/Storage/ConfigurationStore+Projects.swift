@@ -91,7 +91,7 @@ extension ConfigurationStore {
         "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
         "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
         "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
-        "oob_codes", "verification_codes", "rate_limits", "password_configurations", "tenants",
+        "oob_codes", "verification_codes", "rate_limits", "password_configurations", "tenants", "account_merges",
     ]
 
     /// Removes a project with everything that belongs to it.

@@ -138,6 +138,7 @@ extension SessionStore {
                 s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.ownColumnsWithoutActivity)
             FROM found s
             LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
+                AND a.merged_into IS NULL
             \(sql: AccountRow.joinsWithoutActivity)
             """,
             into: [RefreshRow?](repeating: nil, count: questions.count)

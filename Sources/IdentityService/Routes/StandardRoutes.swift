@@ -53,6 +53,7 @@ extension RouteTable {
                 queryAccounts: accounts.queryAccounts,
                 countProviders: accounts.countProviders
             ).routes
+            + MergeAccountsRoutes(mergeAccounts: accounts.mergeAccounts).routes
             + DownloadAccountsRoute(admin: admin).routes
             + RevocationRoutes(listRevocations: accounts.listRevocations).routes
             + ProjectRoutes().routes

@@ -207,6 +207,11 @@ extension WireError {
                 "Which app the code was given to is not known: X-Ios-Bundle-Identifier must be one of its bundle ids."
             )
         case .sessionNotFound: self.init("INVALID_ARGUMENT", "The session does not exist.")
+        case .sameAccount: self.init("INVALID_ARGUMENT", "localId and mergedLocalId are one account.")
+        case .mergeConflict(let conflicts):
+            self.init("MERGE_CONFLICT", conflicts.map(\.method.rawValue).joined(separator: ", "))
+        case .mergeNotFound: self.init("MERGE_NOT_FOUND")
+        case .mergeNotUndoable(let detail): self.init("MERGE_NOT_UNDOABLE", detail)
         case .secondFactor(let error): self.init(error)
         case .contended: self = .unavailable(cause: "accounts.contended")
         }

@@ -28,12 +28,16 @@ extension OperationCase {
                 )
             }
         },
-        upload("adminBatchCreate, new accounts", ["grace", "alan"]),
+        upload("adminBatchCreate, new accounts", ["mary", "alan"]),
         upload("adminBatchCreate, known accounts", ["ada", "alan"]),
-        upload("adminBatchCreate, without allowOverwrite", ["grace", "alan"], ["allowOverwrite": false]),
+        upload("adminBatchCreate, without allowOverwrite", ["mary", "alan"], ["allowOverwrite": false]),
         admin("adminSignOut", "accounts:signOut", ["localId": "ada"]),
         admin("adminListSessions", "accounts:listSessions", ["localId": "ada"]),
         admin("adminListDetachedCredentials", "accounts:listDetachedCredentials", ["localId": "ada"]),
+        merging("adminLookup, by the id of a merged account", "accounts:lookup") { _ in ["localId": ["grace"]] },
+        admin("adminMergeAccounts, a preview", "accounts:merge", graceIntoAda.merging(["validateOnly": true])),
+        admin("adminMergeAccounts", "accounts:merge", graceIntoAda),
+        merging("adminUndoMerge", "accounts:undoMerge") { ["mergeId": $0["mergeId"] ?? ""] },
         admin("adminExplainSignIn", "accounts:explainSignIn", ["providerId": "oidc.acme", "rawId": "R"]),
         admin("adminCredentialState", "accounts:credentialState", ["localId": "ada", "providerId": "oidc.acme"]),
         OperationCase("adminCreate") { world in
@@ -57,11 +61,32 @@ extension OperationCase {
         },
     ]
 
-    /// About Ada, who has a password and an identity of Acme.
+    private static let graceIntoAda: JSON = ["localId": "ada", "mergedLocalId": "grace"]
+
+    /// After Grace, who has an identity of Google, was merged into Ada.
+    private static func merging(
+        _ name: String,
+        _ path: String,
+        _ body: @escaping @Sendable (_ merge: Reply) -> JSON
+    ) -> OperationCase {
+        OperationCase(name) { world in
+            try await people(world)
+            let merge = try await world.service.admin("accounts:merge", graceIntoAda)
+            return { try await world.service.admin(path, body(merge)) }
+        }
+    }
+
+    private static func people(_ world: LinkingWorld) async throws {
+        _ = try await world.account(["localId": "ada", "email": .string(ada), "password": "correct horse"])
+        try await world.update("ada", ["linkProviderUserInfo": ["providerId": "oidc.acme", "rawId": "R"]])
+        _ = try await world.account(["localId": "grace", "phoneNumber": "+4915550100"])
+        try await world.update("grace", ["linkProviderUserInfo": ["providerId": "google.com", "rawId": "G"]])
+    }
+
+    /// About Ada, who has a password and an identity of Acme, and Grace, who has a number and one of Google.
     private static func admin(_ name: String, _ path: String, _ body: JSON? = nil) -> OperationCase {
         OperationCase(name) { world in
-            _ = try await world.account(["localId": "ada", "email": .string(ada), "password": "correct horse"])
-            try await world.update("ada", ["linkProviderUserInfo": ["providerId": "oidc.acme", "rawId": "R"]])
+            try await people(world)
             return { try await world.service.admin(path, body) }
         }
     }

@@ -154,6 +154,34 @@ struct WebhookTests {
         }
     }
 
+    @Test("merges and their undoing are told of, with the account that stays and the id of the other one")
+    func merges() async throws {
+        try await run([.accountMerged, .accountMergeUndone, .accountUpdated, .accountDeleted]) { service, receiver in
+            let ada = try await service.signUp("ada@example.com")
+            let guest = try await service.call("accounts:signUp")
+            try await service.upload(["localId": "phone", "phoneNumber": .string(PhoneScene.number)])
+            for (merged, methods) in [(guest.localID, ["password"]), ("phone", ["password", "phone"])] {
+                let merge = try await service.merge(merged, into: ada.localID)
+                #expect(merge.status == 200, "\(merge)")
+                let notices = try await told(service, receiver)
+                #expect(notices.map { $0["type"] } == ["account.merged"])
+                let data = try #require(notices.first?["data"])
+                #expect(data["localId"] == JSON(ada.localID) && data["mergedLocalId"] == JSON(merged))
+                #expect(data["methods"] == .array(methods.map { .string($0) }))
+                guard merged == "phone" else { continue }
+                _ = try await service.undo(merge)
+                let undone = try await told(service, receiver)
+                #expect(undone.map { $0["type"] } == ["account.mergeUndone"])
+                let after = try #require(undone.first?["data"])
+                #expect(after["mergedLocalId"] == "phone" && after["methods"] == ["password"])
+            }
+            // A preview and a refusal are no news.
+            _ = try await service.merge("phone", into: ada.localID, ["validateOnly": true])
+            _ = try await service.merge("nobody", into: ada.localID)
+            #expect(try await told(service, receiver) == [])
+        }
+    }
+
     @Test("only the types that the endpoint takes are written, and without an endpoint no statement is more")
     func onlyWanted() async throws {
         try await run([.accountDeleted]) { service, receiver in

@@ -1,0 +1,157 @@
+package import struct Foundation.Date
+package import Linking
+package import Projects
+import Secrets
+package import Storage
+
+/// Makes two accounts of one person one, and for a week two again.
+///
+/// Who they are of is the admin's word: nothing is asked of the person, and nothing is proved by it.
+package struct MergeAccounts: Sendable {
+    let parts: Parts
+
+    /// Seconds for which a merge can be undone.
+    package static let window = 7.0 * 86_400
+
+    package struct Request: Sendable {
+        /// The account that stays.
+        package var localID: String?
+        /// The one that goes.
+        package var mergedLocalID: String?
+        /// What the one that goes has and is given up: identity providers, `password`, `phone`, `emailLink`, `mfa`.
+        package var dropped: Set<ProviderID> = []
+        /// Says what would come of it, and writes nothing.
+        package var validateOnly = false
+
+        package init() {}
+    }
+
+    package struct Result: Sendable {
+        /// The account that stays, as it is afterwards.
+        package var account: Account
+        package var merge: AccountMerge
+        /// Nil of one that was not carried out.
+        package var id: String?
+        package var undoableUntil: Date?
+    }
+
+    package func callAsFunction(_ request: Request, _ project: Project, _ tenant: TenantID) async throws -> Result {
+        let survivor = try AdminAccounts.required(request.localID)
+        let merged = try AdminAccounts.required(request.mergedLocalID)
+        let caller = Caller(project: project, tenant: tenant)
+        do {
+            return try await merge(merged, into: survivor, request, caller)
+        } catch AccountsError.userNotFound {
+            // Who names an account by an id of old means the one that it leads to.
+            let known = try await parts.accounts.survivors(of: [survivor, merged], in: caller.scope)
+            guard !known.isEmpty else { throw AccountsError.userNotFound }
+            return try await merge(known[merged] ?? merged, into: known[survivor] ?? survivor, request, caller)
+        }
+    }
+
+    /// - Returns: both accounts, and what stayed as it is because somebody changed it since.
+    package func undo(_ id: String?, _ project: Project, _ tenant: TenantID) async throws -> SeparatedAccounts {
+        guard let id, !id.isEmpty else { throw AccountsError.mergeNotFound }
+        let caller = Caller(project: project, tenant: tenant)
+        do {
+            let accounts = try await parts.accounts.undoMerge(
+                id,
+                isTold: project.settings.delivery.takes(.accountMergeUndone),
+                in: caller.scope,
+                now: parts.now()
+            )
+            AccountEvent.mergeUndone.log(accounts.survivor.id, caller)
+            return accounts
+        } catch let refusal as UndoRefusal {
+            throw AccountsError(refusal)
+        }
+    }
+
+    private func merge(
+        _ merged: AccountID,
+        into survivor: AccountID,
+        _ request: Request,
+        _ caller: Caller
+    ) async throws -> Result {
+        guard survivor != merged else { throw AccountsError.sameAccount }
+        guard !request.validateOnly else { return try await preview(merged, into: survivor, request, caller) }
+        let new = NewMerge(
+            id: parts.random.uuid(),
+            undoableUntil: parts.now().addingTimeInterval(Self.window),
+            revocable: parts.revocable(request.dropped, caller),
+            isTold: caller.project.settings.delivery.takes(.accountMerged)
+        )
+        do {
+            let done = try await parts.accounts.merge(
+                merged,
+                into: survivor,
+                as: new,
+                in: caller.scope,
+                now: parts.now()
+            ) { survivor, merged in
+                var merge = try decide(merged, into: survivor, request)
+                guard merge.conflicts.isEmpty else { throw AccountsError.mergeConflict(merge.conflicts) }
+                try seal(&merge, of: merged, caller)
+                return merge
+            }
+            AccountEvent.merged.log(survivor, caller)
+            return Result(
+                account: done.survivor,
+                merge: done.merge,
+                id: new.id,
+                undoableUntil: new.undoableUntil
+            )
+        } catch is UnknownAccount {
+            throw AccountsError.userNotFound
+        }
+    }
+
+    private func preview(
+        _ merged: AccountID,
+        into survivor: AccountID,
+        _ request: Request,
+        _ caller: Caller
+    ) async throws -> Result {
+        let found = try await parts.accounts.find(AccountSelectors(accounts: [survivor, merged]), in: caller.scope)
+        guard found.count == 2 else { throw AccountsError.userNotFound }
+        let merge = try decide(found[1], into: found[0], request)
+        return Result(account: merge.survivor, merge: merge)
+    }
+
+    /// A disabled account takes nobody in, and brings nobody along: it is to be enabled first.
+    private func decide(
+        _ merged: Account,
+        into survivor: Account,
+        _ request: Request
+    ) throws(AccountsError) -> AccountMerge {
+        guard !merged.isDisabled, !survivor.isDisabled else { throw .userDisabled }
+        return AccountMerge(of: merged, into: survivor, dropping: request.dropped, seconds: parts.seconds)
+    }
+
+    /// Seals the secrets of apps for the account that takes them.
+    private func seal(_ merge: inout AccountMerge, of merged: Account, _ caller: Caller) throws {
+        let survivor = merge.survivor.id
+        merge.seal(
+            try merge.movedFactors.map { factor in
+                guard case .totp(let sealed, let lastStep) = factor.kind else { return factor }
+                let secret = try parts.keyRing.open(sealed, for: Parts.secretPlace(merged.id, factor.id, caller))
+                let place = Parts.secretPlace(survivor, factor.id, caller)
+                var moved = factor
+                moved.kind = .totp(sealedSecret: try parts.keyRing.seal(secret, for: place), lastStep: lastStep)
+                return moved
+            }
+        )
+    }
+}
+
+extension AccountsError {
+    init(_ refusal: UndoRefusal) {
+        self =
+            switch refusal {
+            case .unknown: .mergeNotFound
+            case .late: .mergeNotUndoable("The time to undo it is over.")
+            case .mergedAgain(let next):
+                .mergeNotUndoable("The account was merged into \(next) itself: undo that merge first.")
+            }
+    }
+}

@@ -1,0 +1,426 @@
+import Delivery
+package import Foundation
+package import Linking
+import Postgres
+package import Projects
+import Secrets
+
+/// A merge that was carried out.
+package struct MergedAccounts: Sendable {
+    package var survivor: Account
+    package var merge: AccountMerge
+}
+
+/// A merge that was undone.
+package struct SeparatedAccounts: Sendable {
+    package var survivor: Account
+    package var restored: Account
+    /// What the merge moved and somebody changed since.
+    package var left: [ProviderID]
+}
+
+/// Why a merge cannot be undone.
+package enum UndoRefusal: Error, Sendable, Hashable {
+    /// Never there, undone already, or one of the accounts was deleted.
+    case unknown
+    case late
+    /// The account that stayed was merged into another one.
+    case mergedAgain(into: AccountID)
+}
+
+/// What a merge is called, and how long it may be undone.
+package struct NewMerge: Sendable {
+    package var id: String
+    package var undoableUntil: Date
+    /// Of the account that goes, those at whose providers a grant is ended once the merge can be undone no more.
+    package var revocable: Set<ProviderID>
+    /// Whether the project's own endpoint is told.
+    package var isTold: Bool
+
+    package init(id: String, undoableUntil: Date, revocable: Set<ProviderID>, isTold: Bool) {
+        self.id = id
+        self.undoableUntil = undoableUntil
+        self.revocable = revocable
+        self.isTold = isTold
+    }
+}
+
+/// Two accounts made one, and two again.
+///
+/// The row of the account that goes stays, disabled and with what it still holds: its claims are nobody else's, and its id
+/// leads to the account that stayed. Claims, identities and columns that move are updated where they are, so that no
+/// claim is free in between.
+extension AccountStore {
+    /// Merges an account into another one, under the locks of both, in the order of their ids.
+    ///
+    /// - Parameter decide: gets both as they stand now, the one that stays first; throwing leaves all as it was.
+    /// - Throws: what `decide` throws; ``UnknownAccount`` for either.
+    package func merge(
+        _ merged: AccountID,
+        into survivor: AccountID,
+        as new: NewMerge,
+        in scope: Scope,
+        now: Date,
+        decide: @escaping @Sendable (Account, Account) throws -> AccountMerge
+    ) async throws -> MergedAccounts {
+        try await database.transaction { transaction in
+            let locked = try await transaction.query(
+                """
+                SELECT true FROM accounts
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = ANY (\([merged.rawValue, survivor.rawValue])::text[]) AND merged_into IS NULL
+                ORDER BY account FOR UPDATE
+                """
+            ) { row in try row.next(Bool.self) }
+            guard locked.count == 2 else { throw UnknownAccount() }
+            let (stays, goes) = try await read(survivor, merged, scope, transaction)
+            let merge = try decide(stays, goes)
+            let lost = try await grants(
+                of: merged,
+                at: new.revocable.intersection(merge.rest.linked.map(\.provider)),
+                scope,
+                transaction
+            )
+            // An hour later the identity is linked nowhere, or somebody has linked it again: then the grant stands.
+            try await revoke(lost, scope, now: new.undoableUntil.addingTimeInterval(3_600), transaction)
+            try await moveClaims(of: goes, to: merge.survivor, scope, transaction)
+            let identities = Set(merge.moved.filter(\.isFederated))
+            try await moveIdentities(identities, from: merged, to: survivor, scope, transaction)
+            try await write(
+                merge.survivor,
+                password: merge.moved.contains(.password) ? .of(merged) : .own,
+                transaction,
+                scope
+            )
+            try await write(
+                merge.rest,
+                password: merge.moved.contains(.password) ? .none : .own,
+                mergedInto: survivor,
+                transaction,
+                scope
+            )
+            try await end(goes, scope, now: now, transaction)
+            let record = String(decoding: try JSONEncoder().encode(merge.record), as: UTF8.self)
+            try await transaction.execute(
+                """
+                INSERT INTO account_merges (project, merge, tenant, survivor, merged, record, merged_at, undoable_until)
+                VALUES (\(scope.project.rawValue), \(new.id), \(scope.tenant.rawValue), \(survivor.rawValue),
+                    \(merged.rawValue), \(record), \(now), \(new.undoableUntil))
+                """
+            )
+            guard let after = try await read(survivor, session: nil, scope, transaction).account else {
+                throw UnknownAccount()
+            }
+            if new.isTold {
+                try await tell(.accountMerged, of: after, merged, scope, now: now, transaction)
+            }
+            return MergedAccounts(survivor: after, merge: merge)
+        }
+    }
+
+    /// Undoes a merge, under the locks of both accounts, that of the one that stayed first: nobody else locks one that was
+    /// merged before it.
+    ///
+    /// - Throws: ``UndoRefusal``.
+    package func undoMerge(
+        _ id: String,
+        isTold: Bool,
+        in scope: Scope,
+        now: Date
+    ) async throws -> SeparatedAccounts {
+        try await database.transaction { transaction in
+            let found = try await transaction.query(
+                """
+                SELECT survivor, merged, record, merged_at, undoable_until FROM account_merges
+                WHERE project = \(scope.project.rawValue) AND merge = \(id) AND tenant = \(scope.tenant.rawValue)
+                """
+            ) { row in
+                (
+                    survivor: AccountID(try row.next()), merged: AccountID(try row.next()),
+                    record: try row.next(String?.self), mergedAt: try row.next(Date.self),
+                    end: try row.next(Date?.self)
+                )
+            }
+            guard let found = found.first else { throw UndoRefusal.unknown }
+            guard let text = found.record, let end = found.end, now < end else { throw UndoRefusal.late }
+            let record = try JSONDecoder().decode(MergeRecord.self, from: Data(text.utf8))
+            let locked = try await lockMerged(found.survivor, found.merged, scope, transaction)
+            if let next = locked { throw UndoRefusal.mergedAgain(into: next) }
+            // Whoever was first has deleted or emptied it by now.
+            let ended = try await transaction.execute(
+                """
+                DELETE FROM account_merges
+                WHERE project = \(scope.project.rawValue) AND merge = \(id) AND record IS NOT NULL
+                """
+            )
+            guard ended == 1 else { throw UndoRefusal.unknown }
+            let (stayed, merged) = try await read(found.survivor, found.merged, scope, transaction)
+            let seconds = Int64(now.timeIntervalSince1970)
+            let undo = MergeUndo(of: record, survivor: stayed, merged: merged, seconds: seconds)
+            try await moveClaims(of: stayed, to: undo.restored, scope, transaction)
+            let identities = Set(undo.returned.filter(\.isFederated))
+            try await moveIdentities(identities, from: stayed.id, to: merged.id, scope, transaction)
+            let returnsPassword = undo.returned.contains(.password)
+            try await write(undo.restored, password: returnsPassword ? .of(stayed.id) : .own, transaction, scope)
+            try await write(undo.survivor, password: returnsPassword ? .none : .own, transaction, scope)
+            try await endSessions(
+                of: stayed.id,
+                openedWith: undo.returned,
+                since: found.mergedAt,
+                scope,
+                now: now,
+                transaction
+            )
+            let (survivor, restored) = try await read(stayed.id, merged.id, scope, transaction)
+            if isTold {
+                try await tell(.accountMergeUndone, of: survivor, merged.id, scope, now: now, transaction)
+            }
+            return SeparatedAccounts(survivor: survivor, restored: restored, left: undo.left)
+        }
+    }
+
+    /// Where ids lead whose accounts were merged; those of others, and of nobody, are left out.
+    package func survivors(of accounts: [AccountID], in scope: Scope) async throws -> [AccountID: AccountID] {
+        let found = try await database.query(
+            """
+            WITH RECURSIVE trail (asked, account) AS (
+                SELECT account, merged_into FROM accounts
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = ANY (\(accounts.map(\.rawValue))::text[]) AND merged_into IS NOT NULL
+                UNION
+                SELECT t.asked, a.merged_into FROM trail t
+                JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = t.account
+                WHERE a.merged_into IS NOT NULL
+            )
+            SELECT t.asked, t.account FROM trail t
+            JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = t.account
+            WHERE a.merged_into IS NULL
+            """
+        ) { row in (AccountID(try row.next()), AccountID(try row.next())) }
+        return Dictionary(found) { first, _ in first }
+    }
+
+    // MARK: Steps
+
+    private func read(
+        _ first: AccountID,
+        _ second: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> (Account, Account) {
+        guard let one = try await read(first, session: nil, scope, transaction).account,
+            let other = try await read(second, session: nil, scope, transaction).account
+        else { throw UnknownAccount() }
+        return (one, other)
+    }
+
+    /// - Returns: into which account the one that stayed was merged itself.
+    private func lockMerged(
+        _ survivor: AccountID,
+        _ merged: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> AccountID? {
+        var next: AccountID?
+        for account in [survivor, merged] {
+            let found = try await transaction.query(
+                """
+                SELECT merged_into FROM accounts
+                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                    AND tenant = \(scope.tenant.rawValue)
+                FOR UPDATE
+                """
+            ) { row in try row.next(String?.self) }
+            guard let into = found.first else { throw UndoRefusal.unknown }
+            if account == survivor { next = into.map { AccountID($0) } }
+        }
+        return next
+    }
+
+    /// Gives another account the address and the number that it has from now on.
+    private func moveClaims(
+        of owner: Account,
+        to account: Account,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let email = owner.email?.canonical == account.email?.canonical ? owner.email?.canonical : nil
+        let number = owner.phoneNumber == account.phoneNumber ? owner.phoneNumber : nil
+        guard email != nil || number != nil else { return }
+        try await transaction.execute(
+            """
+            WITH emails AS (
+                UPDATE account_emails SET account = \(account.id.rawValue)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND email_key = \(email) AND account = \(owner.id.rawValue)
+            )
+            UPDATE account_phones SET account = \(account.id.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND phone_number = \(number) AND account = \(owner.id.rawValue)
+            """
+        )
+    }
+
+    /// Gives another account identities, whose secrets are sealed anew for their new rows.
+    private func moveIdentities(
+        _ providers: Set<ProviderID>,
+        from owner: AccountID,
+        to account: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        guard !providers.isEmpty else { return }
+        let kept = try await transaction.query(
+            """
+            SELECT provider, tokens, refresh_token, profile FROM linked_credentials
+            WHERE project = \(scope.project.rawValue) AND account = \(owner.rawValue)
+                AND provider = ANY (\(providers.map(\.rawValue).sorted())::text[])
+            ORDER BY provider
+            """
+        ) { row in
+            (
+                provider: ProviderID(try row.next(String.self)), tokens: try row.next([UInt8]?.self),
+                refreshToken: try row.next([UInt8]?.self), profile: try row.next([UInt8]?.self)
+            )
+        }
+        /// What cannot be read any more is not carried along.
+        func reseal(
+            _ value: [UInt8]?,
+            _ provider: ProviderID,
+            _ part: KeyPath<LinkedCredentialPlace, String>
+        ) throws -> [UInt8]? {
+            let (old, new) = (
+                LinkedCredentialPlace(scope, owner, provider), LinkedCredentialPlace(scope, account, provider)
+            )
+            guard let value, let opened = try? keyRing.open(value, for: old[keyPath: part]) else { return nil }
+            return try keyRing.seal(opened, for: new[keyPath: part])
+        }
+        try await transaction.execute(
+            """
+            WITH moved AS (
+                UPDATE linked_credentials l
+                SET account = \(account.rawValue), tokens = n.tokens, refresh_token = n.refresh_token,
+                    profile = n.profile, refresh_generation = l.refresh_generation + 1, refresh_leased_until = NULL
+                FROM unnest(\(kept.map(\.provider.rawValue))::text[],
+                    \(try kept.map { try reseal($0.tokens, $0.provider, \.tokens) })::bytea[],
+                    \(try kept.map { try reseal($0.refreshToken, $0.provider, \.refreshToken) })::bytea[],
+                    \(try kept.map { try reseal($0.profile, $0.provider, \.profile) })::bytea[])
+                    n (provider, tokens, refresh_token, profile)
+                WHERE l.project = \(scope.project.rawValue) AND l.account = \(owner.rawValue)
+                    AND l.provider = n.provider
+                RETURNING l.tenant, l.provider, l.subject
+            )
+            UPDATE credential_subjects c SET account = \(account.rawValue)
+            FROM moved m
+            WHERE c.project = \(scope.project.rawValue) AND c.tenant = m.tenant AND c.provider = m.provider
+                AND c.subject = m.subject
+            """
+        )
+    }
+
+    private enum PasswordColumns {
+        case own
+        /// Those of another account, which still has them.
+        case of(AccountID)
+        case none
+    }
+
+    /// Writes what a merge can change of a locked account.
+    private func write(
+        _ account: Account,
+        password: PasswordColumns,
+        mergedInto survivor: AccountID? = nil,
+        _ transaction: PostgresTransaction,
+        _ scope: Scope
+    ) async throws {
+        let columns: SQL =
+            switch password {
+            case .own: "a.password_hash, a.password_salt, a.password_parameters"
+            case .none: "NULL::bytea, NULL::bytea, NULL::text"
+            case .of: "o.password_hash, o.password_salt, o.password_parameters"
+            }
+        var source: SQL = ""
+        if case .of(let other) = password {
+            source = """
+                JOIN accounts o ON o.project = a.project AND o.account = \(other.rawValue)
+                """
+        }
+        try await transaction.execute(
+            """
+            UPDATE accounts SET version = version + 1, methods = \(account.methodNames),
+                merged_into = \(survivor?.rawValue), disabled = \(account.disabled), valid_since = \(account.validSince),
+                email = \(account.email?.canonical), email_original = \(account.email?.original),
+                email_verified = \(account.emailVerified), email_link = \(account.emailLinkSignIn),
+                phone_number = \(account.phoneNumber), display_name = \(account.displayName),
+                photo_url = \(account.photoURL), screen_name = \(account.screenName), language = \(account.language),
+                time_zone = \(account.timeZone), date_of_birth = \(account.dateOfBirth),
+                second_factors = \(try SecondFactorColumn.text(of: account.secondFactors)),
+                password_updated_at = \(account.passwordUpdatedAt),
+                (password_hash, password_salt, password_parameters) = (
+                    SELECT \(sql: columns) FROM accounts a \(sql: source)
+                    WHERE a.project = \(scope.project.rawValue) AND a.account = \(account.id.rawValue)
+                )
+            WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            """
+        )
+    }
+
+    /// Ends what the account that goes has begun: sessions, and codes that are on their way.
+    private func end(
+        _ account: Account,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let codes = OOBCodeStore.voiding(
+            OOBCodeType.allCases,
+            of: account.id.rawValue,
+            signIn: account.email.map { [$0.canonical] } ?? [],
+            scope
+        )
+        try await transaction.execute(
+            """
+            WITH target AS (SELECT \(account.id.rawValue)::text AS account), mails AS (\(sql: codes)), messages AS (
+                DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
+                    AND owner = \(account.id.rawValue)
+            )
+            \(sql: revokeSessions(of: account.id, scope, except: nil, now: now))
+            """
+        )
+    }
+
+    /// Ends the sessions that what goes back has opened meanwhile, and those of custom tokens, which name either id.
+    private func endSessions(
+        of account: AccountID,
+        openedWith methods: [ProviderID],
+        since date: Date,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        // A sign-in by an email link is one by a password.
+        let names = methods.map { $0 == .emailLink ? .password : $0 } + [.custom]
+        try await transaction.execute(
+            """
+            UPDATE sessions SET revoked_at = \(now)
+            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND revoked_at IS NULL
+                AND sign_in_provider = ANY (\(names.map(\.rawValue))::text[])
+                AND auth_time >= \(Int64(date.timeIntervalSince1970))
+            """
+        )
+    }
+
+    private func tell(
+        _ type: WebhookType,
+        of account: Account,
+        _ merged: AccountID,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        var notice = WebhookNotice(type, about: account, of: scope, date: now)
+        notice.data.mergedLocalId = merged.rawValue
+        try await transaction.execute(try telling(notice, scope))
+    }
+}
