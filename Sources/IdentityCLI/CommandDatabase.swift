@@ -99,6 +99,14 @@ struct ScopeOptions: ParsableArguments {
         }
     }
 
+    /// The same, with the use cases over the stores.
+    func withAccounts(_ body: (AccountsService, Project, Scope) async throws -> Void) async throws {
+        try await database.withAccounts { stores, accounts in
+            let (project, scope) = try tenant.enter(try named(stores))
+            try await body(accounts, project, scope)
+        }
+    }
+
     private func named(_ stores: Stores) throws -> Project {
         if let project { return try stores.project(project) }
         let all = stores.configuration.snapshot.allProjects

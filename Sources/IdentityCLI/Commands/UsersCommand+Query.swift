@@ -106,10 +106,8 @@ extension UsersCommand {
 
         func run() async throws {
             try await options.target.withScope { stores, _, scope in
-                guard try await stores.accounts.find(AccountID(id), session: nil, in: scope) != nil else {
-                    throw CommandFailure.failed("there is no account '\(id)'")
-                }
-                let rows = try await stores.accounts.linkedProviders(of: AccountID(id), in: scope).map { linked in
+                let account = try await stores.account(id, in: scope).id
+                let rows = try await stores.accounts.linkedProviders(of: account, in: scope).map { linked in
                     [
                         linked.provider.rawValue, linked.subject, linked.email ?? "",
                         linked.isRelayAddress ? "yes" : "no", linked.linkedAt.ISO8601Format(),

@@ -7,8 +7,10 @@ import Storage
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
-        abstract: "Look accounts and their linked providers up.",
-        subcommands: [List.self, Show.self, Find.self, Query.self, Providers.self]
+        abstract: "Look accounts and their linked providers up, make two of one person one.",
+        subcommands: [
+            List.self, Show.self, Find.self, Query.self, Providers.self, Merge.self, UndoMerge.self,
+        ]
     )
 
     struct Options: ParsableArguments {
@@ -44,10 +46,7 @@ struct UsersCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.printAccounts { stores, scope in
-                guard let found = try await stores.accounts.find(AccountID(id), session: nil, in: scope) else {
-                    throw CommandFailure.failed("there is no account '\(id)'")
-                }
-                return [found.account]
+                [try await stores.account(id, in: scope)]
             }
         }
     }
@@ -77,6 +76,18 @@ struct UsersCommand: AsyncParsableCommand {
             let wanted = selectors
             try await options.printAccounts { stores, scope in try await stores.accounts.find(wanted, in: scope) }
         }
+    }
+}
+
+extension Stores {
+    /// The account that a command names; that of an id whose account was merged into it.
+    func account(_ id: String, in scope: Scope) async throws -> Account {
+        let named = AccountID(id)
+        let survivor = try await accounts.survivors(of: [named], in: scope)[named]
+        guard let found = try await accounts.find(survivor ?? named, session: nil, in: scope) else {
+            throw CommandFailure.failed("there is no account '\(id)'")
+        }
+        return found.account
     }
 }
 

@@ -70,6 +70,34 @@ struct AccountCommandTests {
         }
     }
 
+    @Test("users merge previews, merges and names what is in conflict; users undo-merge undoes it")
+    func merge() async throws {
+        try await TestService.run { service in
+            let google: JSON = [["providerId": "google.com", "rawId": "1"]]
+            try await service.upload(
+                ["localId": "ada", "email": "ada@example.com", "rawPassword": "correct horse"],
+                [
+                    "localId": "eda", "email": "eda@example.com", "rawPassword": "correct horse",
+                    "providerUserInfo": google,
+                ]
+            )
+            let refused = try await run(service, "users", "merge", "ada", "eda")
+            #expect(refused.status == 1 && refused.errors.contains("MERGE_CONFLICT : password"), "\(refused)")
+            let trial = try await run(service, "users", "merge", "ada", "eda", "--dry-run", "--json")
+            #expect(try json(trial).first?["providerUserInfo"]?[0]?["rawId"] == "1", "\(trial)")
+            #expect(trial.errors.contains("conflicts: password (alreadyLinked)"), "\(trial)")
+            #expect(try await service.account("eda")?["localId"] == "eda")
+            let done = try await run(service, "users", "merge", "ada", "eda", "--drop", "password")
+            #expect(done.status == 0 && done.errors.contains("given up: password"), "\(done)")
+            #expect(done.errors.contains("address kept from others: eda@example.com"), "\(done)")
+            #expect(try await run(service, "users", "show", "eda").output.contains("google.com:1"))
+            let id = try #require(done.errors.firstMatch(of: #/undo-merge ([0-9a-f-]+)/#)).1
+            let undone = try await run(service, "users", "undo-merge", String(id))
+            #expect(undone.status == 0 && undone.output.contains("eda@example.com"), "\(undone)")
+            #expect(try await run(service, "users", "undo-merge", String(id)).errors.contains("MERGE_NOT_FOUND"))
+        }
+    }
+
     @Test("users providers and providers stats say what the providers are to accounts")
     func providers() async throws {
         try await withAccounts { service in

@@ -1,0 +1,87 @@
+import Accounts
+import ArgumentParser
+import Foundation
+import IdentityService
+import Linking
+import Projects
+import Storage
+
+extension UsersCommand {
+    struct Merge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Merge an account into another one of the same person; for a week it can be undone.",
+            usage: "identity users merge KEEP MERGED [--dry-run] [--drop METHOD ...]"
+        )
+        @OptionGroup var options: Options
+        @Argument(help: "The id of the account that stays.") var keep: String
+        @Argument(help: "The id of the one that goes; it leads to the other one from then on.") var merged: String
+        @Flag(help: "Say what would come of it, and write nothing.") var dryRun = false
+        @Option(
+            parsing: .upToNextOption,
+            help: """
+                What the account that goes has and is given up: identity providers, password, phone, emailLink, mfa for \
+                its second factors.
+                """
+        )
+        var drop: [String] = []
+
+        func run() async throws {
+            var request = MergeAccounts.Request()
+            request.localID = keep
+            request.mergedLocalID = merged
+            request.dropped = Set(drop.map { ProviderID($0) })
+            request.validateOnly = dryRun
+            let asked = request
+            try await options.target.withAccounts { accounts, project, scope in
+                let result = try await UsersCommand.readably {
+                    try await accounts.mergeAccounts(asked, project, scope.tenant)
+                }
+                print(AccountTable([result.account]).text(json: options.json))
+                UsersCommand.note(
+                    "moved",
+                    result.merge.moved.map(\.rawValue) + result.merge.movedFactors.map { "factor \($0.id)" }
+                )
+                UsersCommand.note("given up", result.merge.givenUp.map(\.rawValue))
+                UsersCommand.note("address kept from others", [result.merge.rest.email?.canonical].compactMap(\.self))
+                UsersCommand.note("conflicts", result.merge.conflicts.map { "\($0.method) (\($0.reason.rawValue))" })
+                guard let id = result.id else { return }
+                UsersCommand.note("undo with", ["identity users undo-merge \(id)"])
+                UsersCommand.note("until", [result.undoableUntil?.ISO8601Format()].compactMap(\.self))
+            }
+        }
+    }
+
+    struct UndoMerge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Undo a merge: what is still as the merge moved it goes back.",
+            usage: "identity users undo-merge ID"
+        )
+        @OptionGroup var options: Options
+        @Argument(help: "What the merge is called.") var id: String
+
+        func run() async throws {
+            try await options.target.withAccounts { accounts, project, scope in
+                let both = try await UsersCommand.readably {
+                    try await accounts.mergeAccounts.undo(id, project, scope.tenant)
+                }
+                print(AccountTable([both.survivor, both.restored]).text(json: options.json))
+                UsersCommand.note("changed since, and left", both.left.map(\.rawValue))
+            }
+        }
+    }
+
+    /// On standard error: what programs read is on standard output.
+    fileprivate static func note(_ title: String, _ texts: [String]) {
+        guard !texts.isEmpty else { return }
+        FileHandle.standardError.say(Data("identity: \(title): \(texts.joined(separator: ", "))\n".utf8))
+    }
+
+    /// With refusals in the words of the API.
+    fileprivate static func readably<R>(_ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch let error as AccountsError {
+            throw CommandFailure.failed(WireError(error).message)
+        }
+    }
+}
