@@ -20,8 +20,8 @@ package struct SAMLDefinition: Sendable, Hashable {
     /// `spConfig.callbackUri`.
     package var callbackURI = ""
 
-    package static let longestText = 2_048
-    package static let mostCertificates = 10
+    private static let longestText = 2_048
+    private static let mostCertificates = 10
 
     /// Whether an id may be configured: `saml.` and 1 to 64 of `[A-Za-z0-9_-]`.
     package static func isKnown(_ id: ProviderID) -> Bool { id.isSAML && ProviderDefinition.hasName(id) }

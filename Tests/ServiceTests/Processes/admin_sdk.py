@@ -11,7 +11,8 @@ import sys
 import urllib.error
 import urllib.request
 
-import front
+sys.dont_write_bytecode = True  # nothing beside the sources
+import front  # noqa: E402
 
 PORT, FILE, KEY = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 wrong = front.lead_to(PORT)

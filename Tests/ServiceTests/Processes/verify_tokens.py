@@ -11,7 +11,8 @@ import os
 import re
 import sys
 
-import front
+sys.dont_write_bytecode = True  # nothing beside the sources
+import front  # noqa: E402
 
 with open(sys.argv[1]) as file:
     document = file.read()
