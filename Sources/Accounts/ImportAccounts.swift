@@ -100,7 +100,12 @@ package struct ImportAccounts: Sendable {
             let refused = landing.map(\.index).filter { problems[$0] == .accountExists }
             if !refused.isEmpty {
                 let landed = landing.filter { problems[$0.index] == nil }.map(\.account.account.id.rawValue)
-                let here = try await self.known(refused.map { entries[$0] }[...], project, tenant).union(landed)
+                let merged = try await parts.accounts.survivors(
+                    of: refused.map { AccountID(entries[$0].localID ?? "") },
+                    in: Scope(project: project.id, tenant: tenant)
+                ).keys.map(\.rawValue)
+                let here = try await self.known(refused.map { entries[$0] }[...], project, tenant)
+                    .union(landed).union(merged)
                 for index in refused where !here.contains(entries[index].localID ?? "") {
                     problems[index] = .accountElsewhere
                 }
