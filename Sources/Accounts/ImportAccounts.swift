@@ -100,12 +100,7 @@ package struct ImportAccounts: Sendable {
             let refused = landing.map(\.index).filter { problems[$0] == .accountExists }
             if !refused.isEmpty {
                 let landed = landing.filter { problems[$0.index] == nil }.map(\.account.account.id.rawValue)
-                let merged = try await parts.accounts.survivors(
-                    of: refused.map { AccountID(entries[$0].localID ?? "") },
-                    in: Scope(project: project.id, tenant: tenant)
-                ).keys.map(\.rawValue)
-                let here = try await self.known(refused.map { entries[$0] }[...], project, tenant)
-                    .union(landed).union(merged)
+                let here = try await self.known(refused.map { entries[$0] }[...], project, tenant).union(landed)
                 for index in refused where !here.contains(entries[index].localID ?? "") {
                     problems[index] = .accountElsewhere
                 }
@@ -146,11 +141,7 @@ package struct ImportAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> Set<String> {
         let ids = entries.compactMap { $0.localID.map { AccountID($0) } }.filter { !$0.rawValue.utf8.contains(0) }
-        let found = try await parts.accounts.find(
-            AccountSelectors(accounts: ids),
-            in: Scope(project: project.id, tenant: tenant)
-        )
-        return Set(found.map(\.id.rawValue))
+        return try await parts.accounts.taken(ids, in: Scope(project: project.id, tenant: tenant))
     }
 
     private func hash(of entry: Entry) throws(ImportProblem) -> StoredPassword? {

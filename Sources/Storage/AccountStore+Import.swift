@@ -16,6 +16,18 @@ package struct ImportedAccount: Sendable {
 }
 
 extension AccountStore {
+    /// Which of the ids an account of the scope has, or had before it was merged into another one.
+    package func taken(_ accounts: [AccountID], in scope: Scope) async throws -> Set<String> {
+        let found = try await database.query(
+            """
+            SELECT account FROM accounts
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = ANY(\(accounts.map(\.rawValue))::text[])
+            """
+        ) { row in try row.next(String.self) }
+        return Set(found)
+    }
+
     /// Writes accounts as they were elsewhere, with everything that they hold: each whole or not at all, by itself.
     ///
     /// All of them are one statement. When another account holds what one of them claims, or somebody else is at the same
