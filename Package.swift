@@ -269,7 +269,8 @@ let package = Package(
             ],
             exclude: [
                 "Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",
-                "Processes/admin_sdk.py", "Processes/front.py", "Processes/verify_tokens.py",
+                "Processes/admin_sdk.py", "Processes/front.py", "Processes/revocation_feed.py",
+                "Processes/verify_tokens.py",
                 "Pages/pages_in_chromium.py",
             ],
             swiftSettings: strict

@@ -332,6 +332,43 @@ struct RevocationFeedTests {
         }
     }
 
+    // MARK: The document
+
+    @Test("the Python of docs/revocation-feed.md refuses what is void, and nothing else")
+    func python() async throws {
+        var options = TestService.Options()
+        options.settings.allowsTenants = true
+        try await TestService.run(options) { service in
+            let tenant = try await service.makeTenant("first", ["enableAnonymousUser": true])
+            let names = ["ada", "signedOut", "disabled", "deleted"]
+            var users: [Reply] = []
+            for name in names { users.append(try await service.signUp("\(name)@example.com")) }
+            users.append(try await service.call("accounts:signUp", ["tenantId": .string(tenant)]))
+            service.clock.advance(by: 5)
+            try await signOut(users[1], service)
+            _ = try await service.admin("accounts:update", ["localId": JSON(users[2].localID), "disableUser": true])
+            _ = try await service.call("accounts:delete", ["idToken": JSON(users[3].idToken)])
+            _ = try await service.admin("tenants/\(tenant)", method: "DELETE", version: "v2")
+            let claims = FileManager.default.temporaryDirectory.appending(path: "claims-\(UUID().uuidString).json")
+            defer { try? FileManager.default.removeItem(at: claims) }
+            try Data(JSON.array(users.map(\.claims)).text.utf8).write(to: claims)
+            let root = IdentityProgram.repository
+            let result = try await Program.run(
+                root.appending(path: ".venv/bin/python").path,
+                [
+                    root.appending(path: "Tests/ServiceTests/Processes/revocation_feed.py").path,
+                    root.appending(path: "docs/revocation-feed.md").path, service.baseURL,
+                    service.project.id.rawValue, service.adminToken, claims.path,
+                ],
+                within: 60
+            )
+            #expect(
+                result.output.trimmingCharacters(in: .newlines) == "[false, true, true, true, true]",
+                "\(result)"
+            )
+        }
+    }
+
     private func signOut(_ user: Reply, _ service: TestService) async throws {
         let reply = try await service.admin("accounts:signOut", ["localId": JSON(user.localID), "scope": "all"])
         #expect(reply.status == 200, "\(reply)")
