@@ -61,6 +61,12 @@ package struct AdminAccounts: Sendable {
         package init() {}
 
         var isEmpty: Bool { localIDs.isEmpty && emails.isEmpty && phoneNumbers.isEmpty && federated.isEmpty }
+
+        /// The one that is named, by its id, and nothing else is.
+        fileprivate var onlyAccount: AccountID? {
+            guard localIDs.count == 1, emails.isEmpty, phoneNumbers.isEmpty, federated.isEmpty else { return nil }
+            return AccountID(localIDs[0])
+        }
     }
 
     /// The accounts that any selector names; what names none is left out.
@@ -73,7 +79,13 @@ package struct AdminAccounts: Sendable {
             phoneNumbers: selectors.phoneNumbers,
             federated: selectors.federated
         )
-        let found = try await parts.accounts.find(named, in: scope)
+        // Back ends ask for one account at a time (`checkRevoked`): such reads share a statement.
+        let found =
+            if let only = selectors.onlyAccount {
+                try await [parts.accounts.find(only, session: nil, in: scope)?.account].compactMap(\.self)
+            } else {
+                try await parts.accounts.find(named, in: scope)
+            }
         let unknown = Set(named.accounts).subtracting(found.map(\.id))
         guard !unknown.isEmpty else { return found }
         let survivors = try await parts.accounts.survivors(of: Array(unknown), in: scope)

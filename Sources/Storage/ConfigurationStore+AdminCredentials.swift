@@ -31,31 +31,49 @@ extension ConfigurationStore {
     }
 
     /// The credential that a bearer token is, read from the database each time: a revocation counts at once, everywhere.
+    /// Requests of the same moment share the statement.
     ///
     /// Notes its use, at most once a minute.
     package func adminCredential(forToken token: String) async throws -> AdminCredential? {
         if let access = AccessToken(token, keyRing) {
-            var credential = try await usedAdminCredential(where: "id = \(access.key) AND kind = 'service_account'")
+            let question = AdminQuestion(holder: .serviceAccount(key: access.key), now: now())
+            var credential = try await adminReads.answer(to: question, for: nil)
             credential?.narrow(to: access)
             return credential
         }
         guard token.hasPrefix("idk_"), token.utf8.count < 128 else { return nil }
-        return try await usedAdminCredential(where: "secret_hash = \(SecureHash.sha256(token)) AND kind = 'key'")
+        let question = AdminQuestion(holder: .key(hash: SecureHash.sha256(token)), now: now())
+        return try await adminReads.answer(to: question, for: nil)
     }
 
-    private func usedAdminCredential(where condition: SQL) async throws -> AdminCredential? {
-        let date = now()
-        let rows = try await readAdminCredentials(
+    /// Those that are asked for at once, mostly the same one.
+    static func adminCredentials(
+        _ questions: [AdminQuestion],
+        _ database: PostgresClient
+    ) async throws -> [AdminCredential?] {
+        let date = questions.map(\.now).max() ?? Date()
+        let hashes: [[UInt8]] = questions.map { if case .key(let hash) = $0.holder { hash } else { [] } }
+        let keys: [String] = questions.map { if case .serviceAccount(let key) = $0.holder { key } else { "" } }
+        let rows = try await database.query(
             """
-            WITH used AS (
-                UPDATE admin_credentials SET last_used_at = \(date)
-                WHERE \(sql: condition) AND NOT disabled AND (expires_at IS NULL OR expires_at > \(date))
-                    AND (last_used_at IS NULL OR last_used_at < \(date.addingTimeInterval(-60)))
+            WITH asked AS MATERIALIZED (
+                SELECT n.number, c.* FROM unnest(\(hashes)::bytea[]) WITH ORDINALITY n (hash, number)
+                JOIN admin_credentials c ON c.secret_hash = n.hash AND c.kind = 'key'
+                UNION ALL
+                SELECT n.number, c.* FROM unnest(\(keys)::text[]) WITH ORDINALITY n (id, number)
+                JOIN admin_credentials c ON c.id = n.id AND c.kind = 'service_account'
+            ), used AS (
+                UPDATE admin_credentials u SET last_used_at = \(date)
+                FROM (SELECT DISTINCT id FROM asked) a
+                WHERE u.id = a.id AND NOT u.disabled AND (u.expires_at IS NULL OR u.expires_at > \(date))
+                    AND (u.last_used_at IS NULL OR u.last_used_at < \(date.addingTimeInterval(-60)))
             )
-            """,
-            where: condition
-        )
-        return rows.first?.credential
+            SELECT number, id, name, project, scopes, expires_at, disabled FROM asked
+            """
+        ) { row in (index: Int(try row.next(Int64.self)) - 1, credential: try Self.credential(&row)) }
+        var answers = [AdminCredential?](repeating: nil, count: questions.count)
+        for row in rows where answers.indices.contains(row.index) { answers[row.index] = row.credential }
+        return answers
     }
 
     package struct ListedAdminCredential: Sendable {
@@ -77,30 +95,15 @@ extension ConfigurationStore {
     }
 
     private func readAdminCredentials(
-        _ with: SQL = "",
         where condition: SQL
     ) async throws -> [ListedAdminCredential] {
         try await database.query(
             """
-            \(sql: with) SELECT id, name, project, scopes, expires_at, disabled, created_at, last_used_at
+            SELECT id, name, project, scopes, expires_at, disabled, created_at, last_used_at
             FROM admin_credentials WHERE \(sql: condition) ORDER BY created_at, id
             """
         ) { row in
-            let id: String = try row.next()
-            let name: String = try row.next()
-            let project: String? = try row.next()
-            // A project that cannot be read must not turn the credential into one for every project.
-            guard project == nil || project.flatMap(ProjectID.init(rawValue:)) != nil else { return nil }
-            let scopes: [String] = try row.next()
-            let expiresAt: Date? = try row.next()
-            let credential = AdminCredential(
-                id: id,
-                name: name,
-                project: project.flatMap(ProjectID.init(rawValue:)),
-                scopes: Set(scopes.compactMap(AdminScope.init(rawValue:))),
-                expiresAt: expiresAt.map { Int64($0.timeIntervalSince1970) },
-                disabled: try row.next()
-            )
+            guard let credential = try Self.credential(&row) else { return nil }
             return ListedAdminCredential(
                 credential: credential,
                 createdAt: try row.next(),
@@ -108,4 +111,35 @@ extension ConfigurationStore {
             )
         }.compactMap(\.self)
     }
+
+    /// Nil for one that cannot be read.
+    private static func credential(_ row: inout PostgresRow) throws -> AdminCredential? {
+        let id: String = try row.next()
+        let name: String = try row.next()
+        let project: String? = try row.next()
+        let scopes: [String] = try row.next()
+        let expiresAt: Date? = try row.next()
+        let disabled: Bool = try row.next()
+        // A project that cannot be read must not turn the credential into one for every project.
+        guard project == nil || project.flatMap(ProjectID.init(rawValue:)) != nil else { return nil }
+        return AdminCredential(
+            id: id,
+            name: name,
+            project: project.flatMap(ProjectID.init(rawValue:)),
+            scopes: Set(scopes.compactMap(AdminScope.init(rawValue:))),
+            expiresAt: expiresAt.map { Int64($0.timeIntervalSince1970) },
+            disabled: disabled
+        )
+    }
+}
+
+/// Which admin credential a token stands for.
+struct AdminQuestion: Sendable {
+    enum Holder: Sendable {
+        case key(hash: [UInt8])
+        case serviceAccount(key: String)
+    }
+
+    var holder: Holder
+    var now: Date
 }

@@ -19,6 +19,7 @@ package final class ConfigurationStore: Service, Sendable {
     package let now: @Sendable () -> Date
     private let logger: Logger
     private let state = Mutex(State())
+    let adminReads: Batcher<Never, AdminQuestion, AdminCredential?>
 
     private struct State {
         var snapshot = ConfigurationSnapshot.empty
@@ -30,6 +31,7 @@ package final class ConfigurationStore: Service, Sendable {
         keyRing: KeyRing,
         logger: Logger,
         random: RandomSource = .system,
+        batches: Bool = true,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.database = database
@@ -37,6 +39,7 @@ package final class ConfigurationStore: Service, Sendable {
         self.logger = logger
         self.random = random
         self.now = now
+        adminReads = Batcher(isOn: batches) { try await Self.adminCredentials($0, database) }
     }
 
     package var snapshot: ConfigurationSnapshot { state.withLock { $0.snapshot } }

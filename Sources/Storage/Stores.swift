@@ -34,6 +34,7 @@ package struct Stores: Sendable {
             keyRing: keyRing,
             logger: logger,
             random: random,
+            batches: batches,
             now: now
         )
         accounts = AccountStore(database: database, keyRing: keyRing, batches: batches)
@@ -51,7 +52,10 @@ package struct Stores: Sendable {
     /// Of each kind of batch, by its name.
     package var batchCounts: [(name: String, counts: BatchCounts)] {
         [("refresh", sessions.refreshes.counts)] + accounts.batchCounts + flows.batchCounts
-            + [("conflict", pendingCredentials.inserts.counts), ("code", oobCodes.reads.counts)]
+            + [
+                ("conflict", pendingCredentials.inserts.counts), ("code", oobCodes.reads.counts),
+                ("admin", configuration.adminReads.counts),
+            ]
     }
 
     /// Whether the database answers.
