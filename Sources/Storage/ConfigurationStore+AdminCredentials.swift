@@ -31,9 +31,8 @@ extension ConfigurationStore {
     }
 
     /// The credential that a bearer token is, read from the database each time: a revocation counts at once, everywhere.
-    /// Requests of the same moment share the statement.
     ///
-    /// Notes its use, at most once a minute.
+    /// Requests of the same moment share the statement. It notes the use, at most once a minute.
     package func adminCredential(forToken token: String) async throws -> AdminCredential? {
         if let access = AccessToken(token, keyRing) {
             let question = AdminQuestion(holder: .serviceAccount(key: access.key), now: now())
