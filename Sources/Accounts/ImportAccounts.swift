@@ -141,7 +141,12 @@ package struct ImportAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> Set<String> {
         let ids = entries.compactMap { $0.localID.map { AccountID($0) } }.filter { !$0.rawValue.utf8.contains(0) }
-        return try await parts.accounts.taken(ids, in: Scope(project: project.id, tenant: tenant))
+        let found = try await parts.accounts.find(
+            AccountSelectors(accounts: ids),
+            merged: true,
+            in: Scope(project: project.id, tenant: tenant)
+        )
+        return Set(found.map(\.id.rawValue))
     }
 
     private func hash(of entry: Entry) throws(ImportProblem) -> StoredPassword? {

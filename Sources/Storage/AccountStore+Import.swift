@@ -16,24 +16,6 @@ package struct ImportedAccount: Sendable {
 }
 
 extension AccountStore {
-    /// Which of the ids an account of the scope has, or had before it was merged into another one.
-    ///
-    /// Looked at one by one: of a list the planner would read every account of the tenant, as long as it does not know how
-    /// many came in.
-    package func taken(_ accounts: [AccountID], in scope: Scope) async throws -> Set<String> {
-        let found = try await database.query(
-            """
-            SELECT n.account FROM unnest(\(accounts.map(\.rawValue))::text[]) n (account)
-            WHERE EXISTS (
-                SELECT FROM accounts a
-                WHERE a.project = \(scope.project.rawValue) AND a.account = n.account
-                    AND a.tenant = \(scope.tenant.rawValue) OFFSET 0
-            )
-            """
-        ) { row in try row.next(String.self) }
-        return Set(found)
-    }
-
     /// Writes accounts as they were elsewhere, with everything that they hold: each whole or not at all, by itself.
     ///
     /// All of them are one statement. When another account holds what one of them claims, or somebody else is at the same
