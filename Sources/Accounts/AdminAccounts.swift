@@ -88,10 +88,19 @@ package struct AdminAccounts: Sendable {
             }
         let unknown = Set(named.accounts).subtracting(found.map(\.id))
         guard !unknown.isEmpty else { return found }
-        let survivors = try await parts.accounts.survivors(of: Array(unknown), in: scope)
-        guard !survivors.isEmpty else { return found }
-        named.accounts = named.accounts.map { survivors[$0] ?? $0 }
-        return try await parts.accounts.find(named, in: scope)
+        let aliases = try await parts.accounts.aliases(Array(unknown), in: scope)
+        guard !aliases.isEmpty else { return found }
+        let known = Set(found.map(\.id))
+        named.accounts = named.accounts.map { aliases[$0]?.survivor ?? $0 }
+        return try await parts.accounts.find(named, in: scope).map { account in
+            var account = account
+            // Who asks by the old id may hold a token of it (`checkRevoked`): all of those ended with the merge.
+            if !known.contains(account.id) {
+                let ends = aliases.values.filter { $0.survivor == account.id }.map(\.validSince)
+                account.validSince = max(account.validSince, ends.max() ?? 0)
+            }
+            return account
+        }
     }
 
     /// A page of accounts ordered by id.

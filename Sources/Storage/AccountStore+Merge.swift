@@ -181,22 +181,32 @@ extension AccountStore {
 
     /// Where ids lead whose accounts were merged; those of others, and of nobody, are left out.
     package func survivors(of accounts: [AccountID], in scope: Scope) async throws -> [AccountID: AccountID] {
+        try await aliases(accounts, in: scope).mapValues(\.survivor)
+    }
+
+    /// The same, with the moment before which every token of the id is void, in seconds: that of its merge.
+    package func aliases(
+        _ accounts: [AccountID],
+        in scope: Scope
+    ) async throws -> [AccountID: (survivor: AccountID, validSince: Int64)] {
         let found = try await database.query(
             """
-            WITH RECURSIVE trail (asked, account) AS (
-                SELECT account, merged_into FROM accounts
+            WITH RECURSIVE trail (asked, account, valid_since) AS (
+                SELECT account, merged_into, valid_since FROM accounts
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND account = ANY (\(accounts.map(\.rawValue))::text[]) AND merged_into IS NOT NULL
                 UNION
-                SELECT t.asked, a.merged_into FROM trail t
+                SELECT t.asked, a.merged_into, t.valid_since FROM trail t
                 JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = t.account
                 WHERE a.merged_into IS NOT NULL
             )
-            SELECT t.asked, t.account FROM trail t
+            SELECT t.asked, t.account, t.valid_since FROM trail t
             JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = t.account
             WHERE a.merged_into IS NULL
             """
-        ) { row in (AccountID(try row.next()), AccountID(try row.next())) }
+        ) { row in
+            (AccountID(try row.next()), (survivor: AccountID(try row.next()), validSince: try row.next(Int64.self)))
+        }
         return Dictionary(found) { first, _ in first }
     }
 

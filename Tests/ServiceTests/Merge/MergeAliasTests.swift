@@ -47,6 +47,28 @@ struct MergeAliasTests {
         }
     }
 
+    @Test(
+        "T-D6: `checkRevoked` refuses the tokens of the account that went, and those of the other one no more than before"
+    )
+    func endsTokens() async throws {
+        try await MergeScene.run { service in
+            let stays = try await service.signUp("ada@example.com")
+            let goes = try await service.call("accounts:signUp", [:])
+            service.clock.advance(by: 5)
+            let reply = try await service.merge(goes.localID, into: stays.localID)
+            #expect(reply.status == 200, "\(reply)")
+            func validSince(_ id: String?) async throws -> Int64 {
+                let found = try await service.admin("accounts:lookup", ["localId": [JSON(id)]])
+                return try #require(found["users"]?[0]?["validSince"]?.string.flatMap { Int64($0) }, "\(found)")
+            }
+            let ofMerged = try await validSince(goes.localID)
+            #expect(ofMerged == service.clock.seconds)
+            let signedInAt = try #require(goes.claims["auth_time"]?.number)
+            #expect(Int64(signedInAt) < ofMerged)
+            #expect(try await validSince(stays.localID) == ofMerged - 5)
+        }
+    }
+
     @Test("nobody else gets the id, not by an upload either")
     func isTaken() async throws {
         try await MergeScene.run { service in
