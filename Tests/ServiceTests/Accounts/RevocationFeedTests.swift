@@ -267,6 +267,28 @@ struct RevocationFeedTests {
         }
     }
 
+    @Test("a reading that took long misses nothing that was committed while it went on")
+    func takesLong() async throws {
+        try await TestService.run { service in
+            let late = try await service.signUp("late@example.com")
+            for name in ["ada", "grace"] { try await signOut(service.signUp("\(name)@example.com"), service) }
+            let scope = Scope(project: service.project.id)
+            let before = service.clock.current.addingTimeInterval(-60)
+            var server = ResourceServer(service, "pageSize=1")
+            let page = try await server.page()
+            #expect(page["hasMore"] == true, "\(page)")
+            server.cursor = page["cursor"]?.string
+            // Its place is among those that were read.
+            let account = AccountID(late.localID ?? "")
+            #expect(try await service.stores.sessions.revoke(.all, of: account, in: scope, now: before) == 1)
+            service.clock.advance(by: 600)
+            try await server.read()
+            #expect(server.takes(late))
+            try await server.read()
+            #expect(!server.takes(late))
+        }
+    }
+
     @Test("what was committed after a later change was read is read all the same, and repeats are known by their ids")
     func comesLate() async throws {
         try await TestService.run { service in
