@@ -50,6 +50,7 @@ package struct AccountsService: Sendable {
     package let queryAccounts: QueryAccounts
     package let countProviders: CountProviders
     package let listRevocations: ListRevocations
+    package let listAuditEntries: ListAuditEntries
     package let mergeAccounts: MergeAccounts
 
     package init(_ parts: Parts) {
@@ -93,6 +94,7 @@ package struct AccountsService: Sendable {
         queryAccounts = QueryAccounts(parts: parts)
         countProviders = CountProviders(stores: parts.stores, development: parts.development)
         listRevocations = ListRevocations(parts: parts)
+        listAuditEntries = ListAuditEntries(parts: parts)
         mergeAccounts = MergeAccounts(parts: parts)
     }
 }

@@ -63,12 +63,14 @@ package struct Refresh: Sendable {
             )
         case .late: throw AccountsError.tokenExpired
         case .stolen:
-            _ = try await parts.sessions.revoke(
-                .only(found.session.id),
-                of: account.id,
-                in: caller.scope,
-                now: parts.now()
-            )
+            _ = try await AuditOrigin.acting(as: .service, because: "REFRESH_TOKEN_REUSED") {
+                try await parts.sessions.revoke(
+                    .only(found.session.id),
+                    of: account.id,
+                    in: caller.scope,
+                    now: parts.now()
+                )
+            }
             AccountEvent.refreshTokenReused.log(account.id, caller)
             throw AccountsError.tokenExpired
         }

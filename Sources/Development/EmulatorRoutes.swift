@@ -69,6 +69,7 @@ package struct EmulatorRoutes: Sendable {
             of: try await stores.configuration.updateSettings(of: project.id) { settings in
                 if let duplicates { settings.allowDuplicateEmails = duplicates }
                 if let protection { settings.emailEnumerationProtection = protection }
+                return ["signIn.allowDuplicateEmails", "emailPrivacyConfig.enableImprovedEmailPrivacy"]
             }
         )
     }

@@ -32,7 +32,7 @@ struct DatabaseOptions: ParsableArguments {
         let stores = Stores(database: client, keyRing: keyRing, logger: logger, now: { Date() })
         do {
             try await stores.configuration.load()
-            let result = try await body(stores)
+            let result = try await AuditOrigin.$current.withValue(.command) { try await body(stores) }
             await client.close()
             return result
         } catch {
@@ -82,6 +82,17 @@ struct DatabaseOptions: ParsableArguments {
         let configuration = try await ServiceConfiguration.load(file: config)
         try configuration.checkDatabase()
         return (configuration.databaseURL.reveal(), try configuration.keyRing())
+    }
+}
+
+extension AuditOrigin {
+    /// Of the command that runs, without its options and what they say.
+    fileprivate static var command: AuditOrigin {
+        let words = CommandLine.arguments.dropFirst().prefix { !$0.hasPrefix("-") }.prefix(2)
+        return AuditOrigin(
+            actor: .command(NSUserName()),
+            operation: "identity \(words.joined(separator: " "))"
+        )
     }
 }
 

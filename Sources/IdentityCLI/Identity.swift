@@ -10,7 +10,7 @@ struct Identity: AsyncParsableCommand {
         subcommands: [
             Dev.self, Serve.self, Migrate.self, ProjectsCommand.self, APIKeysCommand.self, AdminKeysCommand.self,
             ServiceAccountsCommand.self, UsersCommand.self, ProvidersCommand.self, ImportCommand.self,
-            ExportCommand.self, CheckCommand.self,
+            ExportCommand.self, AuditCommand.self, CheckCommand.self,
         ]
     )
 

@@ -2,7 +2,9 @@ import Configuration
 import Foundation
 import Logging
 import Outbound
+import Postgres
 import Secrets
+import Storage
 import SystemPackage
 
 /// What a node needs to start; everything else is a project's setting.
@@ -37,6 +39,8 @@ struct ServiceConfiguration: Sendable {
     var mail: MailConfiguration?
     /// `encryption.keys` (required by `serve`, secret): `id:base64 of 32 bytes`, the first one encrypts.
     var encryptionKeys: [Secret]
+    /// `audit.retentionDays` (0…3650, default 400): how long the audit log is kept at least; 0 for ever.
+    var auditRetentionDays: Int
     /// `log.level` (default `info`).
     var logLevel: Logger.Level
     /// `log.format` (`json` or `text`, default `json`).
@@ -84,6 +88,7 @@ struct ServiceConfiguration: Sendable {
         )
         mail = try MailConfiguration(reader)
         encryptionKeys = Self.list("encryption.keys", reader).map { Secret($0) }
+        auditRetentionDays = try Self.integer("audit.retentionDays", in: 0...3650, default: 400, reader)
         let level = reader.string(forKey: "log.level") ?? "info"
         guard let logLevel = Logger.Level(rawValue: level) else {
             throw CommandFailure.configuration(
@@ -96,6 +101,16 @@ struct ServiceConfiguration: Sendable {
             throw CommandFailure.configuration("log.format must be json or text")
         }
         logsJSON = format == "json"
+    }
+
+    /// What keeps the months of the audit log, as the role that migrates.
+    func auditLogPartitions(_ logger: Logger) -> AuditLogPartitions {
+        AuditLogPartitions(retentionDays: auditRetentionDays, logger: logger, now: { Date() }) { [migrationURL] in
+            PostgresClient(
+                PostgresClient.Configuration(conninfo: migrationURL.reveal(), connections: 1),
+                logger: logger
+            )
+        }
     }
 
     /// The keys of `encryption.keys`.

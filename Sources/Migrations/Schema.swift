@@ -5,6 +5,6 @@ package enum Schema {
         .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials, .trackProviderGrants,
         .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox, .addServiceAccounts,
         .storeOOBCodes, .storeVerificationCodes, .addSecondFactors, .limitRates, .bindFlowsToBrowsers,
-        .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts,
+        .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts, .auditChanges,
     ]
 }

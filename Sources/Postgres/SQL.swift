@@ -90,6 +90,11 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
             sql.text += "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
         }
 
+        /// Splices a number, where no value can be bound.
+        package mutating func appendInterpolation(literal number: Int64) {
+            sql.text += String(number)
+        }
+
         /// Splices a statement and its values.
         package mutating func appendInterpolation(sql other: SQL) {
             sql.append(other)

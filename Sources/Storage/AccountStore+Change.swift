@@ -113,6 +113,7 @@ extension AccountStore {
         let password = changes.password ?? nil
         try await transaction.execute(
             """
+            \(sql: AuditEntry.before(changes.entries(for: account, scope, at: now)))
             UPDATE accounts SET version = version + 1, methods = \(after.methodNames),
                 email = \(after.email?.canonical), email_original = \(after.email?.original),
                 email_verified = \(changes.emailVerified ?? after.emailVerified), email_link = \(after.emailLinkSignIn),
@@ -276,6 +277,8 @@ extension AccountStore {
                 DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
                     AND owner = \(account.id.rawValue)
+            ), audit AS (
+                \(sql: AuditEntry(.accountDeleted, in: scope, account: account.id, at: now).insertion())
             ), merges AS (
                 DELETE FROM account_merges WHERE project = \(scope.project.rawValue) AND survivor = \(sql: ids)
             )

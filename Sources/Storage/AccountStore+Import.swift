@@ -182,6 +182,8 @@ extension AccountStore {
             .sorted { $0.email?.canonical ?? "" < $1.email?.canonical ?? "" }
         let withPhone = accounts.filter { $0.phoneNumber != nil }
             .sorted { $0.phoneNumber ?? "" < $1.phoneNumber ?? "" }
+        let entry = AuditEntry(.accountImported, in: scope, at: now)
+        let imports: SQL = "unnest(\(accounts.map(\.id.rawValue))::text[]) n (account)"
         let active = accounts.filter { $0.lastSignInAt != nil || $0.lastRefreshAt != nil }
         return """
             WITH emails AS (
@@ -199,6 +201,8 @@ extension AccountStore {
                 SELECT \(scope.project.rawValue), n.account, n.last_sign_in_at, n.last_refresh_at
                 FROM unnest(\(active.map(\.id.rawValue))::text[], \(active.map(\.lastSignInAt))::timestamptz[],
                     \(active.map(\.lastRefreshAt))::timestamptz[]) n (account, last_sign_in_at, last_refresh_at)
+            ), audit AS (
+                \(sql: entry.insertion(from: imports, account: "n.account"))
             ), \(sql: linkedInsertion(of: accounts, scope, now: now))
             INSERT INTO accounts (project, tenant, account, version, methods, valid_since, disabled, email,
                 email_original, email_verified, email_link, initial_email, phone_number, display_name, photo_url,

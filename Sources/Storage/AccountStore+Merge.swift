@@ -101,8 +101,18 @@ extension AccountStore {
             )
             try await end(goes, scope, now: now, transaction)
             let record = String(decoding: try JSONEncoder().encode(merge.record), as: UTF8.self)
+            let entries = [survivor, merged].map { id in
+                AuditEntry(
+                    .accountMerged,
+                    in: scope,
+                    account: id,
+                    resource: (id == survivor ? merged : survivor).rawValue,
+                    at: now
+                )
+            }
             try await transaction.execute(
                 """
+                \(sql: AuditEntry.before(entries))
                 INSERT INTO account_merges (project, merge, tenant, survivor, merged, record, merged_at, undoable_until)
                 VALUES (\(scope.project.rawValue), \(new.id), \(scope.tenant.rawValue), \(survivor.rawValue),
                     \(merged.rawValue), \(record), \(now), \(new.undoableUntil))
@@ -147,8 +157,18 @@ extension AccountStore {
             let locked = try await lockMerged(found.survivor, found.merged, scope, transaction)
             if let next = locked { throw UndoRefusal.mergedAgain(into: next) }
             // Whoever was first has deleted or emptied it by now.
+            let entries = [found.survivor, found.merged].map { id in
+                AuditEntry(
+                    .mergeUndone,
+                    in: scope,
+                    account: id,
+                    resource: (id == found.survivor ? found.merged : found.survivor).rawValue,
+                    at: now
+                )
+            }
             let ended = try await transaction.execute(
                 """
+                \(sql: AuditEntry.before(entries))
                 DELETE FROM account_merges
                 WHERE project = \(scope.project.rawValue) AND merge = \(id) AND record IS NOT NULL
                 """

@@ -30,7 +30,7 @@ extension AccountStore {
             if answer == .opened { return true }
         }
         // Whoever finds a row locked, or not as it was, waits for it alone.
-        return try await amending(amendment, account.id, scope) { executor in
+        return try await amending(amendment, account.id, scope, now: now) { executor in
             let answer = try await Self.open([question], spending: code?.kind, skipsLocked: false, executor).first
             if let code, answer == .spent { throw SpentCode(code: code) }
             return answer == .opened
@@ -120,16 +120,17 @@ extension NewSession {
         \(sessions.map { $0?.authTime ?? 0 })::int8[], \(sessions.map { $0?.signInProvider.rawValue ?? "" })::text[],
         \(sessions.map { $0?.claims })::text[], \(sessions.map { $0?.signInAttributes })::text[],
         \(sessions.map { $0?.secondFactor?.kind })::text[], \(sessions.map { $0?.secondFactor?.enrollment })::text[],
-        \(sessions.map { $0?.userAgent })::text[], \(sessions.map { $0?.addressPrefix })::text[]
+        \(sessions.map { $0?.userAgent })::text[], \(sessions.map { $0?.addressPrefix })::text[],
+        \(sql: AuditOrigin.arrays(of: sessions.map { $0?.origin }))
         """
     }
 
     static let arrayNames: SQL = """
         new_session, secret_hash, auth_time, method, claims, attributes, second_factor, second_factor_identifier,
-        user_agent, address_prefix
+        user_agent, address_prefix, \(sql: AuditOrigin.arrayNames)
         """
 
-    /// Parts of a statement that insert the sessions of `target`, and note when their accounts signed in.
+    /// Parts of a statement that insert the sessions of `target`, note when their accounts signed in, and record it.
     static func opening(now: Date) -> SQL {
         """
         opened AS (
@@ -144,6 +145,12 @@ extension NewSession {
             SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
             ON CONFLICT (project, account) DO UPDATE
                 SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
+        ), audit AS (
+            INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, address_prefix,
+                \(sql: AuditOrigin.arrayNames))
+            SELECT project, \(now), tenant, account, method, new_session, \(AuditAction.signedIn.rawValue),
+                address_prefix, \(sql: AuditOrigin.arrayNames)
+            FROM target
         )
         """
     }

@@ -10,11 +10,14 @@ import Sessions
 extension AccountStore {
     /// Runs `target` and `parts` as one statement and says what became of it.
     ///
-    /// - Parameter locksFirst: the account is locked by a statement of its own, so that this one sees all that others
-    ///   did to it before.
+    /// - Parameters:
+    ///   - action: what it is.
+    ///   - locksFirst: the account is locked by a statement of its own, so that this one sees all that others did to it
+    ///     before.
     func apply(
         _ write: SignInWrite,
         to account: AccountID,
+        as action: AuditAction,
         locksFirst: Bool = false,
         target: SQL,
         parts: [SQL]
@@ -30,6 +33,18 @@ extension AccountStore {
         }
         // A first factor alone signs nobody in.
         if write.session.authTime != nil { all.append(recordSignIn(scope, now: write.now)) }
+        if write.session.authTime != nil || action != .signedIn {
+            let entry = AuditEntry(
+                action,
+                in: scope,
+                account: account,
+                providers: [identity.provider],
+                resource: write.session.id?.rawValue,
+                changes: write.redeems == nil ? [] : ["pendingToken"],
+                at: write.now
+            )
+            all.append(entry.insertion(from: "target"))
+        }
         if let token = write.credential.oneTimeToken {
             all.append(
                 """
@@ -80,7 +95,7 @@ extension AccountStore {
                 let outcome = try await Self.outcome(of: whole, within: write.limits, by: transaction)
                 if outcome == .applied {
                     try await revoke(lost, scope, now: write.now, transaction)
-                    if let update = write.amendment?.update(of: account, scope) {
+                    if let update = write.amendment?.update(of: account, scope, now: write.now) {
                         try await transaction.execute(update)
                     }
                 }

@@ -50,6 +50,15 @@ extension AccountStore {
             let notice = WebhookNotice(.accountCreated, about: account, of: scope, date: now)
             parts.append(try telling(notice, scope, from: "target"))
         }
+        let entry = AuditEntry(
+            .accountCreated,
+            in: scope,
+            account: account.id,
+            providers: session.map { [$0.signInProvider] } ?? [],
+            resource: session?.id.rawValue,
+            at: now
+        )
+        parts.append(entry.insertion(from: "target"))
         return try await claiming {
             let isWritten = try await write(
                 spending: code?.spending(scope),
@@ -140,9 +149,9 @@ extension AccountStore {
         }
         let target = rehashing ?? "SELECT account FROM accounts \(sql: condition) FOR SHARE"
         var parts: [SQL] = []
-        if let session { parts = [insertSession(session, scope, now: now), recordSignIn(scope, now: now)] }
+        if let session { parts = opening(session, of: candidate.account.id, scope, now: now) }
         if !candidate.taken.isEmpty { parts.append(candidate.taken.givingBack) }
-        return try await amending(amendment, candidate.account.id, scope) { [parts] executor in
+        return try await amending(amendment, candidate.account.id, scope, now: now) { [parts] executor in
             try await write(target: target, parts: parts, by: executor)
         }
     }
@@ -165,10 +174,25 @@ extension AccountStore {
                 AND tenant = \(scope.tenant.rawValue) AND version = \(account.version)
             RETURNING account
             """
-        let parts = [insertSession(session, scope, now: now), recordSignIn(scope, now: now)]
-        return try await amending(amendment, account.id, scope) { executor in
+        let parts = opening(session, of: account.id, scope, now: now)
+        return try await amending(amendment, account.id, scope, now: now) { executor in
             try await write(target: target, parts: parts, by: executor)
         }
+    }
+
+    /// Parts of a statement that open a session for the account of `target`.
+    private func opening(_ session: NewSession, of account: AccountID, _ scope: Scope, now: Date) -> [SQL] {
+        let entry = AuditEntry(
+            .signedIn,
+            in: scope,
+            account: account,
+            providers: [session.signInProvider],
+            resource: session.id.rawValue,
+            at: now
+        )
+        return [
+            insertSession(session, scope, now: now), recordSignIn(scope, now: now), entry.insertion(from: "target"),
+        ]
     }
 
     /// Runs a statement without a provider; true when there was a target.

@@ -55,7 +55,7 @@ extension AccountStore {
                 """
             )
         }
-        return try await apply(write, to: account.id, target: target, parts: parts)
+        return try await apply(write, to: account.id, as: .signedIn, target: target, parts: parts)
     }
 
     /// Opens a new account for the identity (S3, S4, D2).
@@ -76,7 +76,7 @@ extension AccountStore {
             """
         var parts = try linkParts(account.id, write)
         if let email = account.email { parts.append(claimEmail(email, write.scope)) }
-        return try await apply(write, to: account.id, target: target, parts: parts)
+        return try await apply(write, to: account.id, as: .accountCreated, target: target, parts: parts)
     }
 
     /// Links the identity to the account that has its verified address, in place of `replaced` if there is such a
@@ -116,7 +116,7 @@ extension AccountStore {
         } else {
             parts = try linkParts(account.id, write)
         }
-        return try await apply(write, to: account.id, target: target, parts: parts)
+        return try await apply(write, to: account.id, as: .credentialLinked, target: target, parts: parts)
     }
 
     /// Gives an account that never proved its address to the person who did: every way in that was there before goes,
@@ -154,7 +154,14 @@ extension AccountStore {
         parts.append(
             hadProvider ? try replaceLinked(write, account: account.id) : try insertLinked(write, account: account.id)
         )
-        return try await apply(write, to: account.id, locksFirst: true, target: target, parts: parts)
+        return try await apply(
+            write,
+            to: account.id,
+            as: .accountTakenOver,
+            locksFirst: true,
+            target: target,
+            parts: parts
+        )
     }
 
     /// Links the identity to the signed-in account (K7).
@@ -187,7 +194,7 @@ extension AccountStore {
                 AND disabled IS NOT TRUE AND (SELECT open FROM gate)
             RETURNING account
             """
-        return try await apply(write, to: account.id, target: target, parts: parts)
+        return try await apply(write, to: account.id, as: .credentialLinked, target: target, parts: parts)
     }
 }
 

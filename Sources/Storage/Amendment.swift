@@ -2,6 +2,8 @@ import Linking
 import Postgres
 import Projects
 
+import struct Foundation.Date
+
 /// What a project's function changes about an account that it lets sign in, written together with the sign-in.
 package struct Amendment: Sendable, Hashable {
     /// Of the account that the function was asked about: of another one it says nothing.
@@ -16,9 +18,15 @@ package struct Amendment: Sendable, Hashable {
     private var isEmpty: Bool { self == Amendment(version: version) }
 
     /// Nil when there is nothing to write.
-    func update(of account: AccountID, _ scope: Scope) -> SQL? {
+    func update(of account: AccountID, _ scope: Scope, now: Date) -> SQL? {
         guard !isEmpty else { return nil }
+        let members = [
+            displayName.map { _ in "displayName" }, photoURL.map { _ in "photoUrl" },
+            emailVerified.map { _ in "emailVerified" }, customAttributes.map { _ in "customAttributes" },
+        ].compactMap(\.self)
+        let entry = AuditEntry(.accountUpdated, in: scope, account: account, changes: members, at: now)
         return """
+            \(sql: AuditEntry.before([entry]))
             UPDATE accounts SET version = version + 1,
                 display_name = CASE WHEN \(displayName != nil) THEN \(displayName ?? nil) ELSE display_name END,
                 photo_url = CASE WHEN \(photoURL != nil) THEN \(photoURL ?? nil) ELSE photo_url END,
@@ -48,13 +56,14 @@ extension AccountStore {
         _ amendment: Amendment?,
         _ account: AccountID,
         _ scope: Scope,
+        now: Date,
         _ write: @escaping @Sendable (any PostgresExecutor) async throws -> Bool
     ) async throws -> Bool {
         guard let amendment else { return try await write(database) }
         return try await database.transaction { transaction in
             try await lock(account, scope, transaction)
             guard try await write(transaction) else { return false }
-            if let update = amendment.update(of: account, scope) { try await transaction.execute(update) }
+            if let update = amendment.update(of: account, scope, now: now) { try await transaction.execute(update) }
             return true
         }
     }

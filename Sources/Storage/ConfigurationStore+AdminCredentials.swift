@@ -13,8 +13,17 @@ extension ConfigurationStore {
     ) async throws -> (credential: AdminCredential, token: Secret) {
         let id = random.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789")
         let token = Secret("idk_\(id)_\(random.handle())")
+        let scope = project.map { Scope(project: $0) }
+        let entry = AuditEntry(
+            .adminKeyCreated,
+            in: scope,
+            resource: id,
+            changes: scopes.map(\.rawValue).sorted(),
+            at: now()
+        )
         try await database.execute(
             """
+            \(sql: AuditEntry.before([entry]))
             INSERT INTO admin_credentials (id, kind, name, secret_hash, project, scopes, created_at, expires_at)
             VALUES (\(id), 'key', \(name), \(SecureHash.sha256(token.reveal())), \(project?.rawValue),
                 \(scopes.map(\.rawValue).sorted()), \(now()), \(expiresAt))
@@ -87,8 +96,13 @@ extension ConfigurationStore {
 
     /// - Throws: ``ConfigurationError/notFound``.
     package func revokeAdminCredential(_ id: String) async throws {
-        let changed = try await database.execute(
-            "UPDATE admin_credentials SET disabled = true WHERE id = \(id) AND kind = 'key' AND NOT disabled"
+        let changed = try await changing(
+            """
+            UPDATE admin_credentials SET disabled = true WHERE id = \(id) AND kind = 'key' AND NOT disabled
+            RETURNING project
+            """,
+            recording: AuditEntry(.adminKeyRevoked, in: nil, resource: id, at: now()),
+            ofRows: true
         )
         guard changed > 0 else { throw ConfigurationError.notFound }
     }

@@ -22,7 +22,8 @@ extension ConfigurationStore {
                 INSERT INTO projects (project, number, config, delivery, password_signer_key, created_at)
                 VALUES (\(id.rawValue), \(number.rawValue), \(config)::jsonb, \(delivery), \(sealed), \(now()))
                 RETURNING project
-                """
+                """,
+                recording: AuditEntry(.projectCreated, in: Scope(project: id), at: now())
             )
         } catch let error as PostgresError where error.constraint == "projects_pkey" {
             throw ConfigurationError.alreadyExists
@@ -43,9 +44,11 @@ extension ConfigurationStore {
     }
 
     /// Changes a project's settings; two changes at once do not undo each other.
+    ///
+    /// - Parameter change: returns the names of the members that it changed, for the audit log.
     package func updateSettings(
         of id: ProjectID,
-        _ change: @escaping @Sendable (inout ProjectSettings) throws -> Void
+        _ change: @escaping @Sendable (inout ProjectSettings) throws -> [String]
     ) async throws -> Project {
         try await database.transaction { transaction in
             let rows = try await transaction.query(
@@ -53,11 +56,18 @@ extension ConfigurationStore {
             ) { row in (try row.next(String.self), try row.next([UInt8]?.self)) }
             guard let (config, sealed) = rows.first else { throw ConfigurationError.notFound }
             var settings = try readSettings(from: config, sealed, of: id)
-            try change(&settings)
+            let members = try change(&settings)
             let delivery = try keyRing.seal(json: settings.delivery, for: Self.deliveryPlace(id))
+            let entry = AuditEntry(
+                .settingsChanged,
+                in: Scope(project: id),
+                changes: members,
+                at: now()
+            )
             try await transaction.execute(
                 """
-                WITH version AS (UPDATE configuration SET version = version + 1)
+                WITH version AS (UPDATE configuration SET version = version + 1),
+                    audit AS (\(sql: entry.insertion()))
                 UPDATE projects SET config = \(try Self.text(of: settings))::jsonb, delivery = \(delivery),
                     version = version + 1
                 WHERE project = \(id.rawValue)
@@ -81,7 +91,13 @@ extension ConfigurationStore {
                 SELECT FROM accounts WHERE project = \(id.rawValue) AND password_hash IS NOT NULL
             )
             RETURNING project
-            """
+            """,
+            recording: AuditEntry(
+                .settingsChanged,
+                in: Scope(project: id),
+                changes: ["passwordSignerKey"],
+                at: now()
+            )
         )
         return snapshot.project(id)?.passwordSignerKey == key
     }
@@ -95,13 +111,22 @@ extension ConfigurationStore {
     ]
 
     /// Removes a project with everything that belongs to it.
+    ///
+    /// The audit log stays.
     package func deleteProject(_ id: ProjectID) async throws {
+        let entry = AuditEntry(.projectDeleted, in: Scope(project: id), at: now())
+        let named: SQL = "projects WHERE project = \(id.rawValue)"
         let found = try await database.transaction { transaction in
             for table in Self.tablesOfProjects {
                 try await transaction.execute("DELETE FROM \(sql: table) WHERE project = \(id.rawValue)")
             }
-            try await transaction.execute("UPDATE configuration SET version = version + 1")
-            return try await transaction.execute("DELETE FROM projects WHERE project = \(id.rawValue)")
+            return try await transaction.execute(
+                """
+                WITH version AS (UPDATE configuration SET version = version + 1),
+                    audit AS (\(sql: entry.insertion(from: named)))
+                DELETE FROM projects WHERE project = \(id.rawValue)
+                """
+            )
         }
         try await load()
         guard found > 0 else { throw ConfigurationError.notFound }
@@ -117,7 +142,8 @@ extension ConfigurationStore {
             SELECT \(key.rawValue), project, \(displayName), \(now()) FROM projects
             WHERE project = \(project.rawValue)
             RETURNING key
-            """
+            """,
+            recording: AuditEntry(.apiKeyCreated, in: Scope(project: project), resource: key.rawValue, at: now())
         )
         guard made > 0 else { throw ConfigurationError.notFound }
         return key
@@ -149,8 +175,11 @@ extension ConfigurationStore {
     package func revokeAPIKey(_ key: APIKey) async throws {
         let revoked = try await changing(
             """
-            UPDATE api_keys SET revoked_at = \(now()) WHERE key = \(key.rawValue) AND revoked_at IS NULL RETURNING key
-            """
+            UPDATE api_keys SET revoked_at = \(now()) WHERE key = \(key.rawValue) AND revoked_at IS NULL
+            RETURNING project
+            """,
+            recording: AuditEntry(.apiKeyRevoked, in: nil, resource: key.rawValue, at: now()),
+            ofRows: true
         )
         guard revoked > 0 else { throw ConfigurationError.notFound }
     }

@@ -19,7 +19,8 @@ extension ConfigurationStore {
                     \(secrets.webhook), \(configuration.audiences), \(configuration.issuer),
                     \(configuration.responseType?.rawValue), \(configuration.overrides), \(now()), \(now()))
                 RETURNING provider
-                """
+                """,
+                recording: AuditEntry(.providerCreated, in: scope, providers: [configuration.provider], at: now())
             )
         } catch let error as PostgresError where error.constraint == "provider_configurations_pkey" {
             throw ConfigurationError.alreadyExists
@@ -30,7 +31,10 @@ extension ConfigurationStore {
     ///
     /// - Throws: ``ConfigurationError/notFound``.
     package func replaceProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
-        let changed = try await changing(replacement(configuration, try seal(configuration, scope), scope))
+        let changed = try await changing(
+            replacement(configuration, try seal(configuration, scope), scope),
+            recording: AuditEntry(.providerChanged, in: scope, providers: [configuration.provider], at: now())
+        )
         guard changed > 0 else { throw ConfigurationError.notFound }
     }
 
@@ -42,7 +46,8 @@ extension ConfigurationStore {
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 AND provider = \(provider.rawValue)
             RETURNING provider
-            """
+            """,
+            recording: AuditEntry(.providerDeleted, in: scope, providers: [provider], at: now())
         )
         guard changed > 0 else { throw ConfigurationError.notFound }
     }
@@ -65,14 +70,21 @@ extension ConfigurationStore {
                 """,
                 transaction
             )
-            guard var configuration = try found.first.map({ try open($0).2 }) else {
-                throw ConfigurationError.notFound
-            }
+            guard let before = try found.first.map({ try open($0).2 }) else { throw ConfigurationError.notFound }
+            var configuration = before
             try change(&configuration)
+            let entry = AuditEntry(
+                .providerChanged,
+                in: scope,
+                providers: [provider],
+                changes: configuration.members(unlike: before),
+                at: now()
+            )
             let replacement = replacement(configuration, try seal(configuration, scope), scope)
             try await transaction.execute(
                 """
-                WITH version AS (UPDATE configuration SET version = version + 1)
+                WITH version AS (UPDATE configuration SET version = version + 1),
+                    audit AS (\(sql: entry.insertion()))
                 \(sql: replacement)
                 """
             )
@@ -170,5 +182,19 @@ extension ConfigurationStore {
 
     private static func place(_ column: String, _ provider: ProviderID, _ scope: Scope) -> String {
         "provider_configurations/\(scope.project)/\(scope.tenant)/\(provider)/\(column)"
+    }
+}
+
+extension ProviderConfiguration {
+    /// The names of the members in which it differs from the other, by their names in the API.
+    fileprivate func members(unlike other: ProviderConfiguration) -> [String] {
+        [
+            ("enabled", enabled != other.enabled), ("displayName", displayName != other.displayName),
+            ("clientId", clientID != other.clientID),
+            ("clientSecret", clientSecret?.reveal() != other.clientSecret?.reveal()),
+            ("webhookSecret", webhookSecret?.reveal() != other.webhookSecret?.reveal()),
+            ("audiences", audiences != other.audiences), ("issuer", issuer != other.issuer),
+            ("responseType", responseType != other.responseType), ("definition", overrides != other.overrides),
+        ].filter(\.1).map(\.0)
     }
 }

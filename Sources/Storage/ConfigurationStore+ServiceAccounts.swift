@@ -18,7 +18,14 @@ extension ConfigurationStore {
                     to_timestamp(\(key.expiresAt.map { Double($0) })), \(key.email), \(key.publicKey)
                 FROM projects p WHERE p.project = \(key.project.rawValue)
                 RETURNING id
-                """
+                """,
+                recording: AuditEntry(
+                    .serviceAccountCreated,
+                    in: Scope(project: key.project),
+                    resource: key.id,
+                    changes: key.scopes.map(\.rawValue).sorted(),
+                    at: now()
+                )
             )
         } catch let error as PostgresError where error.sqlState == "23505" {
             throw ConfigurationError.alreadyExists
@@ -44,8 +51,10 @@ extension ConfigurationStore {
             """
             UPDATE admin_credentials SET disabled = true
             WHERE id = \(id) AND kind = 'service_account' AND NOT disabled
-            RETURNING id
-            """
+            RETURNING project
+            """,
+            recording: AuditEntry(.serviceAccountRevoked, in: nil, resource: id, at: now()),
+            ofRows: true
         )
         guard changed > 0 else { throw ConfigurationError.notFound }
     }

@@ -31,8 +31,10 @@ extension ConfigurationStore {
             ) { row in [try row.next(String.self), try row.next(String.self)] }
             for (purpose, key) in keys where !present.contains([purpose.rawValue, key.algorithm.rawValue]) {
                 let sealed = try keyRing.seal(try key.privateKeyDER(), for: Self.keyPlace(key.kid))
+                let entry = AuditEntry(.signingKeyCreated, in: nil, resource: key.kid, at: date)
                 try await transaction.execute(
                     """
+                    \(sql: AuditEntry.before([entry]))
                     INSERT INTO signing_keys (kid, purpose, algorithm, private_key, certificate, created_at, active_from)
                     VALUES (\(key.kid), \(purpose.rawValue), \(key.algorithm.rawValue), \(sealed),
                         \(key.certificatePEM), \(date), \(date))

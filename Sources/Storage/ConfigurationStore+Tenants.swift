@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 package import Projects
+import StrictJSON
 
 extension ConfigurationStore {
     /// Adds a tenant to a project.
@@ -14,7 +15,8 @@ extension ConfigurationStore {
                 VALUES (\(project.rawValue), \(tenant.id.rawValue), \(tenant.displayName), \(tenant.isDisabled),
                     \(try Self.text(of: tenant.settings))::jsonb, \(now()))
                 RETURNING tenant
-                """
+                """,
+                recording: AuditEntry(.tenantCreated, in: Scope(project: project, tenant: tenant.id), at: now())
             )
         } catch let error as PostgresError where error.constraint == "tenants_pkey" {
             throw ConfigurationError.alreadyExists
@@ -36,11 +38,19 @@ extension ConfigurationStore {
                 transaction
             )
             guard let row = found.first else { throw ConfigurationError.notFound }
-            var tenant = try row.configuration()
+            let before = try row.configuration()
+            var tenant = before
             try change(&tenant)
+            let entry = AuditEntry(
+                .tenantChanged,
+                in: Scope(project: project, tenant: id),
+                changes: try Self.members(of: tenant, unlike: before),
+                at: now()
+            )
             try await transaction.execute(
                 """
-                WITH version AS (UPDATE configuration SET version = version + 1)
+                WITH version AS (UPDATE configuration SET version = version + 1),
+                    audit AS (\(sql: entry.insertion()))
                 UPDATE tenants SET display_name = \(tenant.displayName), disabled = \(tenant.isDisabled),
                     settings = \(try Self.text(of: tenant.settings))::jsonb
                 WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
@@ -57,6 +67,7 @@ extension ConfigurationStore {
     /// - Throws: ``ConfigurationError/notFound``.
     package func deleteTenant(_ id: TenantID, of project: ProjectID) async throws {
         let date = now()
+        let entry = AuditEntry(.tenantDeleted, in: Scope(project: project, tenant: id), at: date)
         let found = try await database.transaction { transaction in
             let found = try await transaction.execute(
                 """
@@ -69,7 +80,8 @@ extension ConfigurationStore {
             // The feed of revocations finds it by its time, which may be long after the first one.
             try await transaction.execute(
                 """
-                WITH version AS (UPDATE configuration SET version = version + 1), tenant AS (
+                WITH version AS (UPDATE configuration SET version = version + 1),
+                audit AS (\(sql: entry.insertion())), tenant AS (
                     UPDATE tenants SET deleted_at = \(now())
                     WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
                 )
@@ -121,6 +133,20 @@ extension ConfigurationStore {
                 settings: try row.next()
             )
         }
+    }
+
+    /// The names of the members in which the tenants differ.
+    private static func members(
+        of tenant: TenantConfiguration,
+        unlike other: TenantConfiguration
+    ) throws -> [String] {
+        let own = [
+            ("displayName", tenant.displayName != other.displayName),
+            ("disabled", tenant.isDisabled != other.isDisabled),
+        ].filter(\.1).map(\.0)
+        let new = try JSONValue(text(of: tenant.settings)).object
+        let old = try JSONValue(text(of: other.settings)).object
+        return own + (new?.members ?? []).map(\.name).filter { new?[$0] != old?[$0] }.sorted()
     }
 
     private static func text(of settings: TenantSettings) throws -> String {

@@ -112,12 +112,15 @@ package final class ConfigurationStore: Service, Sendable {
 
     /// Runs a statement and moves the version with it, then reads the new state here.
     ///
-    /// - Parameter change: must return the rows that it changed.
+    /// - Parameters:
+    ///   - change: must return the rows that it changed.
+    ///   - entry: what the audit log says of each; of its project, when `ofRows` says that the rows have it.
     /// - Returns: how many rows it changed.
-    func changing(_ change: SQL) async throws -> Int {
+    func changing(_ change: SQL, recording entry: AuditEntry, ofRows: Bool = false) async throws -> Int {
+        let project: SQL? = ofRows ? "coalesce(project, '')" : nil
         let changed = try await database.query(
             """
-            WITH change AS (\(sql: change)), version AS (
+            WITH change AS (\(sql: change)), audit AS (\(sql: entry.insertion(from: "change", project: project))), version AS (
                 UPDATE configuration SET version = version + 1 WHERE EXISTS (SELECT FROM change)
             )
             SELECT count(*) FROM change

@@ -62,6 +62,16 @@ package struct PendingCredentialStore: Sendable {
     private static func insert(_ all: [NewPendingCredential], _ database: PostgresClient) async throws -> [Void] {
         try await database.execute(
             """
+            WITH audit AS (
+                INSERT INTO audit_log (project, recorded_at, tenant, provider, action, address_prefix,
+                    \(sql: AuditOrigin.arrayNames))
+                SELECT project, created_at, tenant, provider, \(AuditAction.conflictFound.rawValue),
+                    address_prefix, \(sql: AuditOrigin.arrayNames)
+                FROM unnest(\(all.map(\.scope.project.rawValue))::text[], \(all.map(\.now))::timestamptz[],
+                    \(all.map(\.scope.tenant.rawValue))::text[], \(all.map(\.identity.provider.rawValue))::text[],
+                    \(all.map(\.origin.addressPrefix))::text[], \(sql: AuditOrigin.arrays(of: all.map(\.origin))))
+                    n (project, created_at, tenant, provider, address_prefix, \(sql: AuditOrigin.arrayNames))
+            )
             INSERT INTO pending_credentials (project, handle_hash, tenant, provider, subject, id_token_hash,
                 access_token_hash, payload, created_at, expires_at)
             SELECT n.project, n.handle_hash, n.tenant, n.provider, n.subject, nullif(n.id_token_hash, ''),
@@ -137,6 +147,7 @@ struct NewPendingCredential: Sendable {
     var payload: [UInt8]
     var now: Date
     var expiresAt: Date
+    let origin = AuditOrigin.current
 }
 
 /// What is sealed in a pending credential's row was made for another row or another identity, or under a key that is gone.

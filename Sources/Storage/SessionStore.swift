@@ -56,14 +56,18 @@ extension SessionStore {
             case .all: "true"
             }
         let codes: [OOBCodeType] = if case .only = which { [] } else { [.verifyAndChangeEmail] }
-        return try await database.execute(
+        let entry = AuditEntry(.sessionRevoked, in: scope, account: account, at: now)
+        return try await database.query(
             """
-            WITH codes AS (\(sql: OOBCodeStore.voiding(codes, of: account.rawValue, scope)))
-            UPDATE sessions SET revoked_at = \(now)
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND revoked_at IS NULL AND \(sql: condition)
+            WITH codes AS (\(sql: OOBCodeStore.voiding(codes, of: account.rawValue, scope))), ended AS (
+                UPDATE sessions SET revoked_at = \(now)
+                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND revoked_at IS NULL AND \(sql: condition)
+                RETURNING session
+            ), audit AS (\(sql: entry.insertion(from: "ended", resource: "session")))
+            SELECT count(*) FROM ended
             """
-        )
+        ) { row in Int(try row.next(Int64.self)) }.first ?? 0
     }
 
     package enum Which: Sendable {

@@ -14,6 +14,8 @@ package struct NewSession: Sendable {
     package var secondFactor: IDTokenClaims.SecondFactor?
     package var userAgent: String?
     package var addressPrefix: String?
+    /// Of the sign-in, for the audit log.
+    var origin: AuditOrigin
 
     package init(
         id: SessionID,
@@ -35,6 +37,7 @@ package struct NewSession: Sendable {
         self.secondFactor = secondFactor
         self.userAgent = userAgent
         self.addressPrefix = addressPrefix
+        origin = .current
     }
 }
 
@@ -57,6 +60,13 @@ package enum SessionEffect: Sendable {
     /// the new one was first used, unless `retiresOldSecret`.
     case renew(NewSession, retiresOldSecret: Bool)
     case none
+
+    var id: SessionID? {
+        switch self {
+        case .open(let session), .renew(let session, _): session.id
+        case .none: nil
+        }
+    }
 
     /// When the session signed in, in seconds since 1970; nil without one.
     var authTime: Int64? {

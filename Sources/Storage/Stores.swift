@@ -18,6 +18,7 @@ package struct Stores: Sendable {
     package let oobCodes: OOBCodeStore
     package let verificationCodes: VerificationCodeStore
     package let rateLimits: RateLimitStore
+    package let auditLog: AuditLogStore
 
     package init(
         database: PostgresClient,
@@ -47,6 +48,7 @@ package struct Stores: Sendable {
         oobCodes = OOBCodeStore(database: database, keyRing: keyRing, batches: batches)
         verificationCodes = VerificationCodeStore(database: database, keyRing: keyRing)
         rateLimits = RateLimitStore(database: database)
+        auditLog = AuditLogStore(database: database)
     }
 
     /// Of each kind of batch, by its name.

@@ -41,6 +41,7 @@ extension EmulatorFolder {
             project = try await stores.configuration.updateSettings(of: project.id) { settings in
                 if let duplicates { settings.allowDuplicateEmails = duplicates }
                 if let protection { settings.emailEnumerationProtection = protection }
+                return ["signIn.allowDuplicateEmails", "emailPrivacyConfig.enableImprovedEmailPrivacy"]
             }
         }
         var keyFits = false

@@ -3,6 +3,7 @@ import Logging
 import Migrations
 import Postgres
 import Secrets
+import Storage
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,6 +33,7 @@ struct Migrate: AsyncParsableCommand {
                 )
             } else {
                 let applied = try await migrator.migrate()
+                try await configuration.auditLogPartitions(logger).keep(client)
                 print(
                     applied.isEmpty
                         ? "the schema is up to date" : applied.map { "applied \($0)" }.joined(separator: "\n")

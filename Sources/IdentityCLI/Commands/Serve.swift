@@ -82,7 +82,8 @@ struct Serve: AsyncParsableCommand {
         var services: [any Service] = [database, outbound, passwords, stores.configuration]
         if let smtp { services.append(smtp) }
         services += [
-            assembly.deliveries, Sweeper(database: database, logger: logger, now: { Date() }), application,
+            assembly.deliveries, Sweeper(database: database, logger: logger, now: { Date() }),
+            configuration.auditLogPartitions(logger), application,
         ]
         if let (host, port) = configuration.operations {
             services.append(

@@ -70,8 +70,8 @@ extension UsersCommand {
                 }
                 return domain
             }
-            query.lastUsedBefore = try unusedSince.map(Self.date)
-            query.lastUsedAfter = try usedSince.map(Self.date)
+            query.lastUsedBefore = try unusedSince.map(Date.init(argument:))
+            query.lastUsedAfter = try usedSince.map(Date.init(argument:))
             query.isDisabled = disabled
             query.hasDetachedCredential = detached
             query.hasRelayAddress = relay
@@ -86,14 +86,6 @@ extension UsersCommand {
                 }
             query.descends = descending
             return query
-        }
-
-        /// A day begins at midnight UTC.
-        private static func date(_ text: String) throws -> Date {
-            guard let date = try? Date(text.count == 10 ? text + "T00:00:00Z" : text, strategy: .iso8601) else {
-                throw CommandFailure.usage("'\(text)' is no date as 2026-01-31 or 2026-01-31T12:00:00Z")
-            }
-            return date
         }
     }
 

@@ -74,6 +74,9 @@ package final class Call: Sendable {
     /// `X-Firebase-Locale`, when it looks like a language tag (BCP 47): the language of mails.
     package var language: String? { headers[.firebaseLocale].flatMap { Self.isLanguage($0) ? $0 : nil } }
 
+    /// `X-Goog-Request-Reason`: why an admin does it, for the audit log; at most 256 characters.
+    var reason: String? { headers[.requestReason].map { String(WireError.line($0).prefix(256)) } }
+
     static func isLanguage(_ text: String) -> Bool {
         (2...35).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

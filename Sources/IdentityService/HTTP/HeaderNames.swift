@@ -8,6 +8,7 @@ extension HTTPField.Name {
     /// Ours are headers as they came; HTTPTypes would have it as `:authority`.
     static let hostField = named("host")
     static let requestID = named("x-request-id")
+    static let requestReason = named("x-goog-request-reason")
     static let forwardedFor = named("x-forwarded-for")
     /// Whose page sends a request (Fetch Metadata, W3C).
     static let secFetchSite = named("sec-fetch-site")

@@ -15,6 +15,8 @@ package struct Route: Sendable {
     /// Whether tenants of a project have it as well as the project.
     package var isInTenants: Bool
     package var access: Access
+    /// Method and path, as openapi.yaml has them.
+    let operation: String
     /// Of all its requests, under whichever path.
     let meter = RouteMeter()
 
@@ -30,6 +32,7 @@ package struct Route: Sendable {
     ) {
         self.method = method
         self.path = path
+        operation = "\(method) \(path)"
         self.host = host
         self.legacy = legacy
         self.envelope = envelope

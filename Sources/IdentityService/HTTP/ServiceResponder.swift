@@ -2,6 +2,7 @@ import Accounts
 import HTTPTypes
 import Logging
 import Projects
+import Storage
 package import NIOCore
 
 /// Answers every request: finds the route, checks the credential, reads the body, calls the handler, and makes one
@@ -63,7 +64,7 @@ package struct ServiceResponder: Sendable {
         entry.duration = await ContinuousClock().measure {
             do {
                 response = try await withLogger(logger) { logger in
-                    try await answer(request, match, logger)
+                    try await answer(request, id, match, logger)
                 }
             } catch {
                 response = entry.refuse(
@@ -81,6 +82,7 @@ package struct ServiceResponder: Sendable {
 
     private func answer(
         _ request: Request,
+        _ id: String,
         _ match: RouteTable.Match,
         _ logger: Logger
     ) async throws -> Response {
@@ -90,7 +92,7 @@ package struct ServiceResponder: Sendable {
         case .otherMethods(let methods): throw WireError.methodNotAllowed(methods)
         case .route(let route, let parameters):
             if let refusal = request.refusal { throw refusal }
-            return try await call(route, parameters, request, logger)
+            return try await call(route, parameters, request, id, logger)
         }
     }
 
@@ -98,6 +100,7 @@ package struct ServiceResponder: Sendable {
         _ route: Route,
         _ parameters: [String: String],
         _ request: Request,
+        _ id: String,
         _ logger: Logger
     ) async throws -> Response {
         guard let query = QueryItems(request.query) else {
@@ -113,22 +116,32 @@ package struct ServiceResponder: Sendable {
             device: device(request),
             logger: logger
         )
+        var origin = AuditOrigin(
+            actor: .account,
+            addressPrefix: call.device.addressPrefix,
+            request: id,
+            operation: route.operation
+        )
         switch route.access {
         case .unbuilt:
             throw WireError.notBuilt
         case .open(let handler):
-            return try await handler(call)
+            return try await AuditOrigin.$current.withValue(origin) { try await handler(call) }
         case .client(let form?, _) where Gate.hasBearer(request.headers):
             let admin = try await gate.admin(request.headers, hasKey: false)
             let project = try await gate.project(of: call, for: admin, scope: form.scope)
-            return try await form.handler(AdminCall(call: call, admin: admin, project: project, scope: form.scope))
+            let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: form.scope)
+            origin.name(admin, reason: call.reason)
+            return try await AuditOrigin.$current.withValue(origin) { try await form.handler(adminCall) }
         case .client(_, let handler):
             let project = try gate.project(query: query, headers: request.headers, host: route.host)
             let key = try gate.key(query, request.headers)
             // A refresh token is what it is sent for, and says by itself of which tenant it is.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
             let caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
-            return try await handler(ClientCall(call: call, caller: caller))
+            return try await AuditOrigin.$current.withValue(origin) {
+                try await handler(ClientCall(call: call, caller: caller))
+            }
         case .admin(let scope, let handler):
             let hasKey = try gate.key(query, request.headers) != nil
             let admin = try await gate.admin(request.headers, hasKey: hasKey)
@@ -138,7 +151,9 @@ package struct ServiceResponder: Sendable {
                 } else {
                     try await gate.project(named: call.parameter("project"), for: admin, scope: scope)
                 }
-            return try await handler(AdminCall(call: call, admin: admin, project: project, scope: scope))
+            let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: scope)
+            origin.name(admin, reason: call.reason)
+            return try await AuditOrigin.$current.withValue(origin) { try await handler(adminCall) }
         }
     }
 
@@ -161,5 +176,12 @@ package struct ServiceResponder: Sendable {
         if response.headers[.referrerPolicy] == nil { response.headers[.referrerPolicy] = "no-referrer" }
         if response.status != .noContent { response.headers[.contentLength] = String(response.body.readableBytes) }
         if request.method == .head { response.body.clear() }
+    }
+}
+
+extension AuditOrigin {
+    fileprivate mutating func name(_ admin: AdminCredential, reason: String?) {
+        actor = .admin(admin.id)
+        self.reason = reason
     }
 }

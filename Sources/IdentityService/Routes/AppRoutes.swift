@@ -41,6 +41,7 @@ struct AppRoutes {
                 throw WireError("INVALID_CONFIG", "A project has \(Self.limit) apps at most.")
             }
             settings.apps.append(app)
+            return ["apps"]
         }
         return .json { $0.app(app, of: project) }
     }
@@ -51,6 +52,7 @@ struct AppRoutes {
             let rest = settings.apps.filter { $0.id != id }
             guard rest.count < settings.apps.count else { throw ConfigurationError.notFound }
             settings.apps = rest
+            return ["apps"]
         }
         return .json { _ in }
     }

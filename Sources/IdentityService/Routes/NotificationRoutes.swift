@@ -5,6 +5,7 @@ import HTTPTypes
 import Linking
 import NIOCore
 import Projects
+import Storage
 
 /// What identity providers call by themselves; open to anybody, since each notification's own signature says whose it is.
 struct NotificationRoutes {
@@ -33,7 +34,10 @@ struct NotificationRoutes {
         )
         let answer: ReceivedNotification.Answer
         do {
-            answer = try await accounts.receiveNotification(notification, from: provider, try await caller(call))
+            let caller = try await caller(call)
+            answer = try await AuditOrigin.acting(as: .provider(provider.rawValue)) {
+                try await accounts.receiveNotification(notification, from: provider, caller)
+            }
         } catch {
             throw WireError(refusing: error, from: provider)
         }

@@ -26,13 +26,19 @@ struct SettingsRoutes {
         let mask = FieldMask(try call.call.query.value("updateMask"))
         let members = SettingsMember.all.filter { mask.contains($0.path) }
         let project = try await configuration.updateSettings(of: call.project.id) { settings in
-            for member in members { try member.apply(body, to: &settings) }
+            var changed: [String] = []
+            for member in members {
+                let before = settings
+                try member.apply(body, to: &settings)
+                if settings != before { changed.append(member.path) }
+            }
             if mask.contains(SettingsMember.tokenIssuer), settings.tokenIssuer == .own, ownURL() == nil {
                 throw WireError(
                     "INVALID_CONFIG",
                     "\(SettingsMember.tokenIssuer) own needs http.publicURL, where it begins."
                 )
             }
+            return changed
         }
         return .json { $0.settings(of: project) }
     }

@@ -56,6 +56,7 @@ extension RouteTable {
             + MergeAccountsRoutes(mergeAccounts: accounts.mergeAccounts).routes
             + DownloadAccountsRoute(admin: admin).routes
             + RevocationRoutes(listRevocations: accounts.listRevocations).routes
+            + AuditRoutes(listAuditEntries: accounts.listAuditEntries).routes
             + ProjectRoutes().routes
             + SettingsRoutes(configuration: configuration, ownURL: ownURL).routes
             + ProviderRoutes(

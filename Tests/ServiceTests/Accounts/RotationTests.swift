@@ -141,8 +141,9 @@ struct RotationTests {
         try await TestService.run(Self.options()) { service in
             let first = try await service.call("accounts:signUp")
             let second = try await service.refresh(first.refreshToken)
-            _ = try await service.stores.configuration.updateSettings(of: service.project.id) {
-                $0.rotateRefreshTokens = false
+            _ = try await service.stores.configuration.updateSettings(of: service.project.id) { settings in
+                settings.rotateRefreshTokens = false
+                return []
             }
             #expect(try await service.refresh(first.refreshToken).refreshToken == second.refreshToken)
             for _ in 0..<2 {

@@ -187,7 +187,7 @@ struct SMSDeliveryTests {
                 )
             }
             func stored() async throws -> DeliverySettings {
-                let found = try await service.stores.configuration.updateSettings(of: service.project.id) { _ in }
+                let found = try await service.stores.configuration.updateSettings(of: service.project.id) { _ in [] }
                 return found.settings.delivery
             }
             let sms: [String: JSON] = [

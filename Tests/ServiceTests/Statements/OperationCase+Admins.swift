@@ -16,6 +16,7 @@ extension OperationCase {
         admin("adminQueryAccounts", ":queryAccounts", [:]),
         admin("providerStatistics", "providers:stats"),
         admin("listRevocations", "revocations"),
+        admin("listAuditEntries", "auditEntries"),
         OperationCase("downloadAccount") { world in
             _ = try await world.account(["localId": "ada", "email": .string(ada), "password": "correct horse"])
             let service = world.service

@@ -49,7 +49,10 @@ struct OperationStatementsTests {
         #expect(described == Set(table.map(\.operation)))
     }
 
-    @Test("none asks the database more often than the table says", arguments: OperationCase.all)
+    @Test(
+        "none asks the database more often than the table says; what changes something leaves an entry in the audit log",
+        arguments: OperationCase.all
+    )
     func counts(_ example: OperationCase) async throws {
         let row = try #require(try Self.table().first { $0.name == example.name })
         try await LinkingWorld.run(example.settings) { world in
@@ -59,11 +62,14 @@ struct OperationStatementsTests {
             let (reload, _) = try await StatementCount.during {
                 try await world.service.stores.configuration.load()
             }
+            let (before, entries) = (try await AuditedState.read(), try await AuditedState.entries())
             let (count, reply) = try await StatementCount.during(request)
             #expect((200..<300).contains(reply.status), "\(reply)")
             let asked = count.without(reload)
             #expect(asked.total == row.roundTrips, "\(asked)")
             #expect(asked.total - asked.bracketing == row.statements, "\(asked)")
+            let isChanged = try await AuditedState.read() != before
+            #expect(try await (AuditedState.entries() > entries) == isChanged, "changed: \(isChanged)")
         }
     }
 }

@@ -224,6 +224,7 @@ struct WebhookTests {
             func take(_ types: [WebhookType]) async throws {
                 _ = try await service.stores.configuration.updateSettings(of: service.project.id) { settings in
                     settings.delivery.webhook?.types = types
+                    return []
                 }
             }
             try await take([.accountDeleted])
@@ -309,7 +310,10 @@ struct WebhookTests {
         try await run { service, receiver in
             _ = try await service.signUp("ada@example.com")
             let project = service.project.id
-            _ = try await service.stores.configuration.updateSettings(of: project) { $0.delivery.webhook = nil }
+            _ = try await service.stores.configuration.updateSettings(of: project) { settings in
+                settings.delivery.webhook = nil
+                return []
+            }
             for seconds in [0.0, 11, 86_400] {
                 service.clock.advance(by: seconds)
                 #expect(try await told(service, receiver) == [])

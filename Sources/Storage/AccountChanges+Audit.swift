@@ -1,0 +1,77 @@
+import Linking
+import Projects
+import Sessions
+
+import struct Foundation.Date
+
+extension AccountChanges {
+    /// What the audit log says of the changes of an account that stays.
+    ///
+    /// - Parameter account: as it was before.
+    func entries(for account: Account, _ scope: Scope, at date: Date) -> [AuditEntry] {
+        func entry(
+            _ action: AuditAction,
+            _ providers: [ProviderID] = [],
+            resource: String? = nil,
+            changes: [String] = []
+        ) -> AuditEntry {
+            AuditEntry(
+                action,
+                in: scope,
+                account: account.id,
+                providers: providers,
+                resource: resource,
+                changes: changes,
+                at: date
+            )
+        }
+        var entries: [AuditEntry] = []
+        let members = members(of: account)
+        if firstVerification != nil {
+            entries.append(entry(.accountTakenOver, changes: members))
+        } else if !members.isEmpty {
+            entries.append(entry(.accountUpdated, changes: members))
+        }
+        if let linked { entries.append(entry(.credentialLinked, [linked.provider])) }
+        let lost = account.linked.map(\.provider).filter(unlinked.contains)
+        if !lost.isEmpty { entries.append(entry(.credentialUnlinked, lost)) }
+        for grant in grants { entries.append(entry(grant.action, [grant.provider])) }
+        if case .open(let session) = session {
+            entries.append(entry(.signedIn, [session.signInProvider], resource: session.id.rawValue))
+        }
+        return entries
+    }
+
+    /// The members that change, by their names in the API.
+    private func members(of account: Account) -> [String] {
+        let all: [(name: String, changes: Bool)] = [
+            ("email", email.map { $0 != account.email } ?? false),
+            ("emailVerified", emailVerified.map { $0 != account.emailVerified } ?? false),
+            ("displayName", displayName.map { $0 != account.displayName } ?? false),
+            ("photoUrl", photoURL.map { $0 != account.photoURL } ?? false),
+            ("phoneNumber", phoneNumber.map { $0 != account.phoneNumber } ?? false),
+            ("password", password != nil),
+            ("emailLinkSignin", emailLinkSignIn.map { $0 != account.emailLinkSignIn } ?? false),
+            ("mfaInfo", secondFactors.map { $0 != account.secondFactors } ?? false),
+            ("customAttributes", customAttributes.map { $0 != account.customAttributes } ?? false),
+            ("disabled", disabled.map { $0 != account.disabled } ?? false),
+            ("validSince", validSince.map { $0 != account.validSince } ?? false),
+            ("createdAt", createdAt.map { $0 != account.createdAt } ?? false),
+        ]
+        return all.filter(\.changes).map(\.name) + (endedSessions.isNone ? [] : ["sessions"])
+    }
+}
+
+extension AccountChanges.EndedSessions {
+    fileprivate var isNone: Bool { if case .none = self { true } else { false } }
+}
+
+extension AccountChanges.GrantChange {
+    fileprivate var action: AuditAction {
+        switch kind {
+        case .withdrawn: .consentWithdrawn
+        case .blocked(let isBlocked, _): isBlocked ? .credentialBlocked : .credentialUnblocked
+        case .forwarding: .relayChanged
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Linking
+import Postgres
+import Projects
+
+import struct Foundation.Date
+
+/// A line of the audit log: who changed what, when, from where and why.
+///
+/// It is a part of the statement that makes the change, so that neither is there without the other and nobody waits for
+/// it. It holds names and ids, and no value that was set: no secret, no address.
+struct AuditEntry: Sendable {
+    var action: AuditAction
+    /// Nil for what belongs to the deployment.
+    var scope: Scope?
+    var account: AccountID?
+    /// One entry each; empty for none.
+    var providers: [ProviderID]
+    /// The id of what else it is about: a session, a key, the other account.
+    var resource: String?
+    /// The names of the members that changed.
+    var changes: [String]
+    var date: Date
+    var origin: AuditOrigin
+
+    init(
+        _ action: AuditAction,
+        in scope: Scope?,
+        account: AccountID? = nil,
+        providers: [ProviderID] = [],
+        resource: String? = nil,
+        changes: [String] = [],
+        at date: Date
+    ) {
+        self.action = action
+        self.scope = scope
+        self.account = account
+        self.providers = providers
+        self.resource = resource
+        self.changes = changes
+        self.date = date
+        origin = .current
+    }
+
+    /// The part of a statement that writes the entry, once for each row of `source`.
+    ///
+    /// - Parameters:
+    ///   - source: a part before it, or a list, for an entry of at most one provider; nil writes it once.
+    ///   - ownProject: a column of the source, in place of the entry's own; so the others.
+    func insertion(
+        from source: SQL? = nil,
+        project ownProject: SQL? = nil,
+        account ownAccount: SQL? = nil,
+        resource ownResource: SQL? = nil
+    ) -> SQL {
+        let project = ownProject ?? "\(scope?.project.rawValue ?? "")"
+        let account = ownAccount ?? "\(account?.rawValue)"
+        let resource = ownResource ?? "\(resource)"
+        let isList = source == nil && providers.count > 1
+        let provider: SQL = isList ? "provider" : "\(providers.first?.rawValue)"
+        let list: SQL = "unnest(\(providers.map(\.rawValue).sorted())::text[]) n (provider)"
+        let rows: SQL = (isList ? list : source).map { "FROM \(sql: $0)" } ?? ""
+        return """
+            INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, changes, actor,
+                address_prefix, request, operation, reason)
+            SELECT \(sql: project), \(date), \(scope?.tenant.rawValue ?? ""), \(sql: account),
+                \(sql: provider), \(sql: resource), \(action.rawValue), \(changes), \(origin.actor.description),
+                \(origin.addressPrefix), \(origin.request), \(origin.operation), \(origin.reason)
+            \(sql: rows)
+            """
+    }
+
+    /// What stands before a statement that is to write entries, unless there are none.
+    static func before(_ entries: [AuditEntry]) -> SQL {
+        var parts: SQL = ""
+        for (number, entry) in entries.enumerated() {
+            let name = SQL.partName(number)
+            parts = number == 0 ? "WITH" : "\(sql: parts),"
+            parts = "\(sql: parts) \(sql: name) AS (\(sql: entry.insertion()))"
+        }
+        return parts
+    }
+}
+
+extension AuditOrigin {
+    /// The columns of several as arguments of `unnest`, by ``arrayNames``.
+    static func arrays(of origins: [AuditOrigin?]) -> SQL {
+        """
+        \(origins.map { $0?.actor.description ?? "" })::text[], \(origins.map { $0?.request })::text[],
+        \(origins.map { $0?.operation })::text[], \(origins.map { $0?.reason })::text[]
+        """
+    }
+
+    static let arrayNames: SQL = "actor, request, operation, reason"
+}

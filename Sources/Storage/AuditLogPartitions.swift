@@ -1,0 +1,153 @@
+import AsyncAlgorithms
+package import Foundation
+package import Logging
+package import Postgres
+import ServiceLifecycle
+
+/// Keeps the months of the audit log: makes the next ones ahead, and drops those that nobody has to keep any more.
+///
+/// Only the owner of the table may; the service's own role need not be it. Several nodes may do it side by side: one does,
+/// and the others find it done.
+package struct AuditLogPartitions: Service {
+    private let connect: @Sendable () -> PostgresClient
+    private let retentionDays: Int
+    private let logger: Logger
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - retentionDays: how long entries are kept at least; 0 for ever.
+    ///   - connect: to the database, as the table's owner; closed after each use.
+    package init(
+        retentionDays: Int,
+        logger: Logger,
+        now: @escaping @Sendable () -> Date,
+        connect: @escaping @Sendable () -> PostgresClient
+    ) {
+        self.retentionDays = retentionDays
+        self.logger = logger
+        self.now = now
+        self.connect = connect
+    }
+
+    /// Looks now, and once an hour until told to stop.
+    package func run() async throws {
+        await keep()
+        let ticks = AsyncTimerSequence(interval: .seconds(3600), clock: .continuous).cancelOnGracefulShutdown()
+        for await _ in ticks { await keep() }
+    }
+
+    private func keep() async {
+        let database = connect()
+        do {
+            try await keep(database)
+        } catch {
+            logger.warning(
+                "The months of the audit log could not be kept; entries are written all the same",
+                metadata: ["error": "\(error)"]
+            )
+        }
+        await database.close()
+    }
+
+    /// Makes this month and the next two, and drops months whose last day is too long ago.
+    package func keep(_ database: PostgresClient) async throws {
+        let months = try await self.months(database)
+        for month in Month(now()).following(2) where !months.contains(month) { try await make(month, database) }
+        guard retentionDays > 0 else { return }
+        let end = now().addingTimeInterval(-86_400 * Double(retentionDays))
+        for month in months where month.next.start <= end { try await drop(month, database) }
+        try await database.execute("DELETE FROM audit_log_rest WHERE recorded_at < \(end)")
+    }
+
+    private func months(_ executor: some PostgresExecutor) async throws -> [Month] {
+        try await executor.query(
+            """
+            SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+            WHERE i.inhparent = 'audit_log'::regclass
+            """
+        ) { row in Month(table: try row.next()) }.compactMap(\.self)
+    }
+
+    /// Rows of the month that came before it move into it. Statements do not wait for it: it locks the table that rests
+    /// alone, for as long as it takes to read that.
+    private func make(_ month: Month, _ database: PostgresClient) async throws {
+        try await alone(database) { transaction in
+            guard try await !months(transaction).contains(month) else { return }
+            let table: SQL = "\(identifier: month.table)"
+            try await transaction.execute("CREATE TABLE \(sql: table) (LIKE audit_log INCLUDING ALL)")
+            try await transaction.execute(
+                """
+                WITH moved AS (
+                    DELETE FROM audit_log_rest
+                    WHERE recorded_at >= \(month.start) AND recorded_at < \(month.next.start) RETURNING *
+                )
+                INSERT INTO \(sql: table) SELECT * FROM moved
+                """
+            )
+            try await transaction.execute(
+                """
+                ALTER TABLE audit_log ATTACH PARTITION \(sql: table)
+                FOR VALUES FROM (to_timestamp(\(literal: month.start.seconds)))
+                    TO (to_timestamp(\(literal: month.next.start.seconds)))
+                """
+            )
+        }
+    }
+
+    private func drop(_ month: Month, _ database: PostgresClient) async throws {
+        try await alone(database) { transaction in
+            try await transaction.execute("DROP TABLE IF EXISTS \(identifier: month.table)")
+        }
+    }
+
+    /// One node at a time, and never for long in anybody's way: whoever would have to wait gives up until the next hour.
+    private func alone(
+        _ database: PostgresClient,
+        _ body: @escaping @Sendable (PostgresTransaction) async throws -> Void
+    ) async throws {
+        try await database.transaction { transaction in
+            try await transaction.execute("SET LOCAL lock_timeout = '2s'")
+            _ = try await transaction.query("SELECT version FROM configuration FOR UPDATE") { row in
+                try row.next(Int64.self)
+            }
+            try await body(transaction)
+        }
+    }
+}
+
+/// A month of the audit log, in UTC.
+private struct Month: Sendable, Hashable {
+    let start: Date
+
+    init(_ date: Date) { start = Self.calendar.dateInterval(of: .month, for: date)?.start ?? date }
+
+    /// Nil for another table's name.
+    init?(table: String) {
+        guard table.count == 16, table.hasPrefix("audit_log_"), let year = Int(table.dropFirst(10).prefix(4)),
+            let month = Int(table.suffix(2)), (1...12).contains(month),
+            let start = Self.calendar.date(from: DateComponents(year: year, month: month))
+        else { return nil }
+        self.start = start
+    }
+
+    /// `audit_log_202611`.
+    var table: String {
+        let parts = Self.calendar.dateComponents([.year, .month], from: start)
+        return "audit_log_\((parts.year ?? 0) * 100 + (parts.month ?? 0))"
+    }
+
+    var next: Month { Month(Self.calendar.date(byAdding: .month, value: 1, to: start) ?? start) }
+
+    /// It and so many after it.
+    func following(_ count: Int) -> [Month] { count == 0 ? [self] : [self] + next.following(count - 1) }
+
+    private static let calendar: Calendar = {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar
+    }()
+}
+
+extension Date {
+    fileprivate var seconds: Int64 { Int64(timeIntervalSince1970) }
+}
