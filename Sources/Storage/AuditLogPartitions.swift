@@ -68,7 +68,9 @@ package struct AuditLogPartitions: Service {
         ) { row in Month(table: try row.next()) }.compactMap(\.self)
     }
 
-    /// Rows of the month that came before it move into it. Statements do not wait for it: it locks the table that rests
+    /// Makes a month; what was written of it before moves into it.
+    ///
+    /// Statements do not wait for it: it locks the table that rests
     /// alone, for as long as it takes to read that.
     private func make(_ month: Month, _ database: PostgresClient) async throws {
         try await alone(database) { transaction in
