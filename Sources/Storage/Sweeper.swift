@@ -5,10 +5,11 @@ import ServiceLifecycle
 package import struct Foundation.Date
 
 /// Deletes what has expired: flows that nobody finished, pending credentials, hashes of used ID tokens, handled events,
-/// messages that were delivered or given up, codes of mails and SMS, what limits remember, what merged accounts held.
+/// messages that were delivered or given up, codes of mails and SMS, what limits remember, what merged accounts held,
+/// sessions that ended long ago.
 ///
-/// Nothing depends on it but the size of the tables: whoever reads them looks at the time too. Several nodes sweep side
-/// by side, each the rows that no other one holds.
+/// Nothing depends on it but the size of the tables: whoever reads them looks at the time too. Nodes take turns; one that
+/// takes long does not keep the next from beginning, and each leaves alone the rows that another one holds.
 package struct Sweeper: Service {
     private let database: PostgresClient
     private let logger: Logger
@@ -20,16 +21,28 @@ package struct Sweeper: Service {
         self.now = now
     }
 
-    /// Sweeps once a minute until told to stop.
+    /// Seconds for which the row of an ended session stays: the feed of revocations has it as long as a session cookie may
+    /// live, two weeks, and a day for those who read late.
+    package static let endedSessionLifetime = 15.0 * 86_400
+
+    /// Sweeps once a minute until told to stop, unless another node has in this minute.
     package func run() async throws {
         let ticks = AsyncTimerSequence(interval: .seconds(60), clock: .continuous).cancelOnGracefulShutdown()
         for await _ in ticks {
             do {
-                try await sweep()
+                if try await takesTurn() { try await sweep() }
             } catch {
                 logger.warning("Expired rows could not be deleted", metadata: ["error": "\(error)"])
             }
         }
+    }
+
+    /// Whether it is this node that sweeps now: the first to ask in a minute does.
+    package func takesTurn() async throws -> Bool {
+        let last = now().addingTimeInterval(-59)
+        return try await database.execute(
+            "UPDATE configuration SET swept_at = \(now()) WHERE swept_at < \(last)"
+        ) > 0
     }
 
     /// Deletes expired rows, at most a thousand at a time, so that no statement holds many locks.
@@ -55,7 +68,29 @@ package struct Sweeper: Service {
                 total += deleted
             } while deleted == 1000
         }
-        return total + (try await sweepMerges())
+        return try await total + sweepSessions() + sweepMerges()
+    }
+
+    /// By project, for ended sessions stand in the order of their end there.
+    private func sweepSessions() async throws -> Int {
+        let end = now().addingTimeInterval(-Self.endedSessionLifetime)
+        var total = 0
+        var deleted = 0
+        repeat {
+            deleted = try await database.execute(
+                """
+                DELETE FROM sessions WHERE ctid = ANY (ARRAY(
+                    SELECT s.place FROM projects p CROSS JOIN LATERAL (
+                        SELECT ctid AS place FROM sessions
+                        WHERE project = p.project AND revoked_at < \(end)
+                        ORDER BY revoked_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+                    ) s LIMIT 1000
+                ))
+                """
+            )
+            total += deleted
+        } while deleted == 1000
+        return total
     }
 
     /// Empties accounts that were merged into others so long ago that it is undone no more: what they still hold is free,

@@ -54,7 +54,7 @@ struct AuditRoutes {
 extension JSONWriter {
     package mutating func auditEntry(_ entry: RecordedChange) {
         member("entryId", entry.id)
-        member("recordedAt", entry.recordedAt.formatted(.iso8601.time(includingFractionalSeconds: true)))
+        member("recordedAt", entry.recordedAt.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
         member("action", entry.action)
         member("actor", entry.actor)
         if let account = entry.account { member("localId", account.rawValue) }

@@ -27,4 +27,51 @@ struct SweeperTests {
         }
         #expect(left == [2])
     }
+
+    @Test("sessions that ended go when nobody can hold a token of theirs any more, and live ones stay")
+    func endedSessions() async throws {
+        let database = TestDatabase.current.client
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        for project in ["first-ended", "second-ended"] {
+            try await database.execute(
+                """
+                INSERT INTO projects (project, number, config, password_signer_key, created_at)
+                VALUES (\(project), \(Int64(project.count) + 100_000_000_000), '{}', '', \(now))
+                """
+            )
+            for (id, days) in [("live", nil), ("late", 14.9), ("over", 15.1)] as [(String, Double?)] {
+                try await database.execute(
+                    """
+                    INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                        created_at, last_used_at, revoked_at)
+                    VALUES (\(project), 'ada', \(id), '', '', 0, 'password', \(now), \(now),
+                        \(days.map { now.addingTimeInterval(-86_400 * $0) }))
+                    """
+                )
+            }
+        }
+        let sweeper = Sweeper(database: database, logger: Logger(label: "test"), now: { now })
+        #expect(try await sweeper.sweep() == 2)
+        let left = try await database.query(
+            "SELECT project || ' ' || session FROM sessions WHERE project LIKE '%-ended' ORDER BY 1"
+        ) { try $0.next(String.self) }
+        #expect(left == ["first-ended late", "first-ended live", "second-ended late", "second-ended live"])
+    }
+
+    @Test("of nodes that come in the same minute one sweeps")
+    func takesTurns() async throws {
+        let database = TestDatabase.current.client
+        let clock = SteppableClock(Date(timeIntervalSince1970: 1_900_000_000))
+        let sweepers = (0..<4).map { _ in
+            Sweeper(database: database, logger: Logger(label: "test"), now: { clock.current })
+        }
+        for _ in 0..<3 {
+            let turns = try await withThrowingTaskGroup { group in
+                for sweeper in sweepers { group.addTask { try await sweeper.takesTurn() } }
+                return try await group.reduce(into: [Bool]()) { $0.append($1) }
+            }
+            #expect(turns.count { $0 } == 1, "\(turns)")
+            clock.advance(by: 60)
+        }
+    }
 }
