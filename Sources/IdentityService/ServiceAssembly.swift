@@ -4,6 +4,7 @@ package import Federation
 import Linking
 package import Logging
 package import Passwords
+package import Postgres
 package import Projects
 package import Secrets
 package import Sessions
@@ -62,7 +63,7 @@ package struct ServiceAssembly: Sendable {
         /// Passes the time until another look at what another node is doing.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Whether the database's schema is this release's.
-        package var migrationsAreCurrent: @Sendable () async -> Bool = { true }
+        package var migrationsAreCurrent: @Sendable (PostgresClient) async throws -> Bool = { _ in true }
 
         package init() {}
     }
@@ -100,13 +101,7 @@ package struct ServiceAssembly: Sendable {
         )
         accounts = AccountsService(parts)
         deliveries = DeliverMessages(parts, logger: logger)
-        let health = HealthRoutes {
-            [
-                ReadinessCheck(name: "database", passes: await stores.isReachable()),
-                ReadinessCheck(name: "migrations", passes: await options.migrationsAreCurrent()),
-                ReadinessCheck(name: "signingKey", passes: configuration.signingKeys.signer(for: .rs256) != nil),
-            ]
-        }
+        let health = HealthRoutes(readiness: .of(stores, migrationsAreCurrent: options.migrationsAreCurrent))
         let projectNamed: @Sendable (String) async throws -> Project? = { name in
             if let number = Int64(name) {
                 return configuration.snapshot.project(number: ProjectNumber(rawValue: number))
@@ -161,6 +156,28 @@ package struct ServiceAssembly: Sendable {
             limits: options.limits,
             logger: logger
         )
+    }
+}
+
+extension Readiness {
+    /// A database that is away or says nothing is told within a second and a half.
+    fileprivate static func of(
+        _ stores: Stores,
+        migrationsAreCurrent: @escaping @Sendable (PostgresClient) async throws -> Bool
+    ) -> Readiness {
+        let signingKey: @Sendable () -> ReadinessCheck = {
+            let isThere = stores.configuration.signingKeys.signer(for: .rs256) != nil
+            return ReadinessCheck(name: "signingKey", isThere ? .ok : .failed)
+        }
+        let away = [ReadinessCheck(name: "database", .failed), ReadinessCheck(name: "migrations", .unknown)]
+        return Readiness(within: .milliseconds(1500), otherwise: { away + [signingKey()] }) {
+            guard (try? await stores.watch.ping()) != nil else { return away + [signingKey()] }
+            let isCurrent = (try? await migrationsAreCurrent(stores.watch)) ?? false
+            return [
+                ReadinessCheck(name: "database", .ok), ReadinessCheck(name: "migrations", isCurrent ? .ok : .failed),
+                signingKey(),
+            ]
+        }
     }
 }
 

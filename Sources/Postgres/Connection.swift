@@ -25,7 +25,7 @@ final class Connection {
         self.raw = raw
         cancelHandle = CancelHandle(cancel)
         statements = configuration.prepares ? PreparedStatements() : nil
-        answerTimeout = configuration.statementTimeout.map { $0 + .seconds(5) }
+        answerTimeout = configuration.statementTimeout.map { $0 + configuration.silence }
     }
 
     deinit { PQfinish(raw) }

@@ -7,7 +7,7 @@ import Logging
 final class Pool: @unchecked Sendable {
     let configuration: PostgresClient.Configuration
     let lock = Lock()
-    private let logger: Logger
+    let logger: Logger
     private var workers: [Worker] = []
 
     // Guarded by the lock

@@ -6,8 +6,10 @@ extension PostgresClient {
         package var connections: Int
         /// Off for a PgBouncer that pools by transaction: statements are then parsed each time.
         package var prepares: Bool
-        /// The server's limit for one statement, nil for none; a server that is silent for longer still is left.
+        /// The server's limit for one statement, nil for none.
         package var statementTimeout: Duration?
+        /// How much longer a server may be silent before its connection is given up.
+        package var silence: Duration
         package var lockTimeout: Duration?
         /// How long one host may take to let us in; libpq counts whole seconds, two at least.
         package var connectTimeout: Duration
@@ -21,6 +23,7 @@ extension PostgresClient {
             connections: Int = 8,
             prepares: Bool = true,
             statementTimeout: Duration? = .seconds(10),
+            silence: Duration = .seconds(5),
             lockTimeout: Duration? = .seconds(5),
             connectTimeout: Duration = .seconds(5),
             queueLimit: Int = 1024,
@@ -31,6 +34,7 @@ extension PostgresClient {
             self.connections = connections
             self.prepares = prepares
             self.statementTimeout = statementTimeout
+            self.silence = silence
             self.lockTimeout = lockTimeout
             self.connectTimeout = connectTimeout
             self.queueLimit = queueLimit

@@ -14,6 +14,17 @@ package final class PostgresClient: PostgresExecutor, Service {
         pool.start()
     }
 
+    /// A client of the same database with one connection of its own, for questions that must not wait behind work, and
+    /// whose answer is of use only when it comes soon.
+    package func watch() -> PostgresClient {
+        var configuration = pool.configuration
+        configuration.connections = 1
+        configuration.statementTimeout = .seconds(1)
+        configuration.silence = .milliseconds(500)
+        configuration.connectTimeout = .seconds(2)
+        return PostgresClient(configuration, logger: pool.logger)
+    }
+
     /// What goes on at this moment, and what there was since the start.
     package var load: PoolLoad { pool.load }
 

@@ -14,6 +14,7 @@ package import struct Foundation.Date
 /// moved, so that no view is older than that. What a decision depends on is checked again where it is written.
 package final class ConfigurationStore: Service, Sendable {
     let database: PostgresClient
+    private let watch: PostgresClient
     let keyRing: KeyRing
     let random: RandomSource
     package let now: @Sendable () -> Date
@@ -28,6 +29,7 @@ package final class ConfigurationStore: Service, Sendable {
 
     package init(
         database: PostgresClient,
+        watch: PostgresClient,
         keyRing: KeyRing,
         logger: Logger,
         random: RandomSource = .system,
@@ -35,6 +37,7 @@ package final class ConfigurationStore: Service, Sendable {
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.database = database
+        self.watch = watch
         self.keyRing = keyRing
         self.logger = logger
         self.random = random
@@ -66,9 +69,7 @@ package final class ConfigurationStore: Service, Sendable {
 
     /// Reads everything again if the version row moved.
     package func refresh() async throws {
-        let version = try await database.query("SELECT version FROM configuration") { row in
-            try row.next(Int64.self)
-        }
+        let version = try await watch.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
         guard let version = version.first, version != snapshot.version else { return }
         try await load()
     }

@@ -6,6 +6,9 @@ package import struct Foundation.Date
 /// All stores over one database.
 package struct Stores: Sendable {
     package let database: PostgresClient
+    /// A connection of its own, for what must not wait behind requests: whether the database is there, and whether the
+    /// configuration moved.
+    package let watch: PostgresClient
     package let keyRing: KeyRing
     package let configuration: ConfigurationStore
     package let accounts: AccountStore
@@ -29,9 +32,11 @@ package struct Stores: Sendable {
         now: @escaping @Sendable () -> Date
     ) {
         self.database = database
+        watch = database.watch()
         self.keyRing = keyRing
         configuration = ConfigurationStore(
             database: database,
+            watch: watch,
             keyRing: keyRing,
             logger: logger,
             random: random,
@@ -59,7 +64,4 @@ package struct Stores: Sendable {
                 ("admin", configuration.adminReads.counts),
             ]
     }
-
-    /// Whether the database answers.
-    package func isReachable() async -> Bool { (try? await database.ping()) != nil }
 }

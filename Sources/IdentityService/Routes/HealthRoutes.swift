@@ -1,20 +1,8 @@
 import HTTPTypes
 
-/// One thing that must be true before the service can answer.
-package struct ReadinessCheck: Sendable {
-    /// `database`, `migrations`, `signingKey`.
-    package var name: String
-    package var passes: Bool
-
-    package init(name: String, passes: Bool) {
-        self.name = name
-        self.passes = passes
-    }
-}
-
 /// For those who watch over the service.
 struct HealthRoutes {
-    let readiness: @Sendable () async -> [ReadinessCheck]
+    let readiness: Readiness
 
     var routes: [Route] {
         [
@@ -24,13 +12,15 @@ struct HealthRoutes {
     }
 
     private func ready(_ call: Call) async throws -> Response {
-        let checks = await readiness()
-        let isReady = checks.allSatisfy(\.passes)
-        return .json(isReady ? .ok : .serviceUnavailable) { json in
+        let checks = await readiness.checks()
+        let isReady = checks.allSatisfy { $0.outcome == .ok }
+        var response = Response.json(isReady ? .ok : .serviceUnavailable) { json in
             json.member("status", isReady ? "ready" : "unavailable")
             json.object("checks") { json in
-                for check in checks { json.member(check.name, check.passes ? "ok" : "failed") }
+                for check in checks { json.member(check.name, check.outcome.rawValue) }
             }
         }
+        response.headers[.cacheControl] = "no-store"
+        return response
     }
 }

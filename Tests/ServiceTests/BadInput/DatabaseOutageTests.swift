@@ -5,6 +5,7 @@ import Migrations
 import Logging
 import Postgres
 import Projects
+import Storage
 import TestKit
 import Testing
 
@@ -71,7 +72,7 @@ struct DatabaseOutageTests {
                     check(name, try await call(), isPlain: isPlain)
                 }
                 #expect(try await service.send("GET", "/healthz").status == 200, "alive")
-                #expect(try await service.send("GET", "/readyz").status == 503, "not ready")
+                try await expectNotReady(service)
                 let log = service.logs.entries.map { "\($0.message) \($0.metadata)" }
                 #expect(log.contains { $0.contains("postgres.") }, "the log says why")
                 #expect(!log.contains { $0.contains(account.refreshToken ?? "-") || $0.contains("some password") })
@@ -89,8 +90,58 @@ struct DatabaseOutageTests {
                     try await service.signUp("grace@example.com", "some password").status == 200,
                     "nothing was half done"
                 )
-                #expect(try await service.send("GET", "/readyz").status == 200)
+                #expect(try await eventually { try await service.send("GET", "/readyz") }.status == 200)
+
+                let server = try #require(OtherProcess(postgresIn: folder))
+                server.suspend()
+                defer { server.resume() }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<8 { group.addTask { try await expectNotReady(service) } }
+                    try await group.waitForAll()
+                }
+                server.resume()
+                #expect(try await eventually { try await service.send("GET", "/readyz") }.status == 200, "it heals")
+                #expect(try await eventually { try await service.lookUp(account.idToken) }.status == 200)
                 await second.stop()
+            }
+        }
+    }
+
+    private func expectNotReady(_ service: TestService) async throws {
+        let start = ContinuousClock.now
+        let reply = try await service.send("GET", "/readyz")
+        #expect(ContinuousClock.now - start < .seconds(2), "in time")
+        #expect(reply.status == 503)
+        #expect(
+            reply.json == [
+                "status": "unavailable", "checks": ["database": "failed", "migrations": "unknown", "signingKey": "ok"],
+            ],
+            "what is not ready, and nothing of why"
+        )
+    }
+
+    @Test("busy: who asks whether it is ready waits for no connection that requests have", .database)
+    func saturated() async throws {
+        try await TestSlots.services.use {
+            try await TestService.run { service in
+                let database = service.stores.database
+                let everybodyIsIn = Barrier(database.connections + 1)
+                let done = Barrier(database.connections + 1)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<database.connections {
+                        group.addTask {
+                            try await database.transaction { transaction in
+                                try await transaction.execute("SELECT")
+                                await everybodyIsIn.wait()
+                                await done.wait()
+                            }
+                        }
+                    }
+                    await everybodyIsIn.wait()
+                    #expect(try await service.send("GET", "/readyz").status == 200)
+                    await done.wait()
+                    try await group.waitForAll()
+                }
             }
         }
     }

@@ -29,3 +29,20 @@ package struct OtherProcess: Sendable {
         return true
     }
 }
+
+extension OtherProcess {
+    /// Keeps it and its children from doing anything, as a machine does that hangs: nobody is told, nothing is closed.
+    package func suspend() { signal(SIGSTOP) }
+    package func resume() { signal(SIGCONT) }
+
+    private func signal(_ signal: Int32) { for id in [processID] + children { _ = kill(id, signal) } }
+
+    private var children: [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { Int32($0) }.filter { id in
+            let stat = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
+            let fields = stat?.split(separator: ")").last?.split(separator: " ")
+            return fields.map { $0.count > 1 && $0[1] == "\(processID)" } ?? false
+        }
+    }
+}
