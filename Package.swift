@@ -86,7 +86,7 @@ let package = Package(
         ),
         .target(
             name: "Postgres",
-            dependencies: ["CLibPQ", logging, serviceLifecycle],
+            dependencies: ["CLibPQ", "Prometheus", logging, serviceLifecycle],
             swiftSettings: facade
         ),
         .target(name: "SystemCrypto", dependencies: ["CArgon2", "CCrypt", "COpenSSL"], swiftSettings: facade),
@@ -131,7 +131,9 @@ let package = Package(
         .target(
             name: "Federation",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Secrets", "StrictJSON", crypto, cryptoExtras, httpTypes, logging,
+                "Linking", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", crypto, cryptoExtras,
+                httpTypes,
+                logging,
                 swiftASN1, x509,
             ],
             swiftSettings: strict
@@ -152,8 +154,8 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passwords", "Projects", "SMTPClient", "Secrets", "Sessions",
-                "Storage", "StrictJSON", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Federation", "Linking", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets",
+                "Sessions", "Storage", "StrictJSON", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),

@@ -171,6 +171,7 @@ extension AccountsError {
             )
         default: break
         }
+        AccountEvents.count(.refused, provider)
         return .federation(error)
     }
 }

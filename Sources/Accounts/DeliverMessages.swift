@@ -4,6 +4,7 @@ import Federation
 import Foundation
 import Linking
 package import Logging
+package import Prometheus
 import Projects
 import Secrets
 import ServiceLifecycle
@@ -14,6 +15,15 @@ package struct DeliverMessages: Service {
     let parts: Parts
     let logger: Logger
     var schedule = RetrySchedule.standard
+    /// What came of messages that this node tried, since the start.
+    package let outcomes = Tally<Delivery>()
+    /// Whether what was last heard of the mail server, or of what stands in for it, is that it takes nothing.
+    package let mailServer = Latest()
+
+    package struct Delivery: Hashable, Sendable {
+        package var kind: String
+        package var outcome: String
+    }
 
     package init(_ parts: Parts, logger: Logger) {
         self.parts = parts
@@ -73,7 +83,9 @@ package struct DeliverMessages: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for message in messages {
                     group.addTask {
-                        try await parts.stores.outbox.settle(message, try await deliver(message), now: parts.now())
+                        let outcome = try await deliver(message)
+                        count(outcome, of: message.kind)
+                        try await parts.stores.outbox.settle(message, outcome, now: parts.now())
                     }
                 }
                 try await group.waitForAll()
@@ -95,6 +107,18 @@ package struct DeliverMessages: Service {
         guard parts.messenger != nil, !parts.development else { return [] }
         return parts.configuration.snapshot.allProjects.filter { $0.settings.delivery.takes(.mailSend) }
             .map { (Mail.kind, $0.id) }
+    }
+
+    private func count(_ outcome: OutboxStore.Outcome, of kind: String) {
+        let name =
+            switch outcome {
+            case .delivered: "delivered"
+            case .partly: "continued"
+            case .retry: "retried"
+            case .abandoned: "given_up"
+            }
+        outcomes.add(Delivery(kind: kind, outcome: name))
+        if kind == Mail.kind { mailServer.set(kind, fails: name == "retried") }
     }
 
     private func deliver(_ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {

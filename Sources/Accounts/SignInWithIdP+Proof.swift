@@ -15,6 +15,9 @@ extension SignInWithIdP {
         var context: String?
         var pending: PendingCredentialStore.Pending?
 
+        /// It is what a conflict left, for the first time.
+        var isResumed: Bool { pending.map { $0.redeemed == nil } ?? false }
+
         func wasRedeemed(by account: AccountID) -> Bool { pending?.redeemed?.by == account }
     }
 

@@ -104,6 +104,7 @@ package struct SignInWithIdP: Sendable {
                 proof = try await reread(proof, caller)
                 guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
             case .applied:
+                if proof.isResumed { AccountEvents.count(attempt.event == .linked ? .linked : .signedIn) }
                 if challenge == nil || attempt.event != .signedIn {
                     attempt.event.log(attempt.account.id, provider: identity.provider, caller)
                 }
@@ -155,6 +156,7 @@ package struct SignInWithIdP: Sendable {
     ) async throws -> FederatedSignInResult {
         let mayLearn =
             !caller.project.settings.emailEnumerationProtection || proof.credential.identity.emailVerifiedClaim
+        AccountEvents.count(.raised)
         AccountEvent.conflict.log(account?.id, provider: proof.credential.identity.provider, caller)
         return FederatedSignInResult(
             outcome: .needsConfirmation(
@@ -226,6 +228,7 @@ package struct SignInWithIdP: Sendable {
                 proof = try await reread(proof, caller)
                 guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
             case .applied:
+                if proof.isResumed { AccountEvents.count(.linked) }
                 AccountEvent.linked.log(account.id, provider: identity.provider, caller)
                 return FederatedSignInResult(
                     outcome: .signedIn(

@@ -56,8 +56,12 @@ package struct SignInWithPassword: Sendable {
             throw AccountsError.overloaded
         }
         let protected = settings.emailEnumerationProtection
-        guard let found else { throw protected ? AccountsError.invalidLoginCredentials : AccountsError.emailNotFound }
+        guard let found else {
+            AccountEvents.count(.refused, .password)
+            throw protected ? AccountsError.invalidLoginCredentials : AccountsError.emailNotFound
+        }
         guard matches, let stored = found.password else {
+            AccountEvents.count(.refused, .password)
             throw protected ? AccountsError.invalidLoginCredentials : AccountsError.invalidPassword
         }
         guard !found.account.isDisabled else { throw AccountsError.userDisabled }

@@ -6,6 +6,7 @@ package import Logging
 package import Passwords
 package import Postgres
 package import Projects
+import Prometheus
 package import Secrets
 package import Sessions
 package import Storage
@@ -101,7 +102,14 @@ package struct ServiceAssembly: Sendable {
         )
         accounts = AccountsService(parts)
         deliveries = DeliverMessages(parts, logger: logger)
-        let health = HealthRoutes(readiness: .of(stores, migrationsAreCurrent: options.migrationsAreCurrent))
+        let events = AccountEvents()
+        let readiness = Readiness(stores, migrationsAreCurrent: options.migrationsAreCurrent) { [deliveries] in
+            [
+                Readiness.Check(name: "mail", outcome: deliveries.mailServer.someFail ? .failed : .ok),
+                Readiness.Check(name: "providers", outcome: federation.calls.failing.someFail ? .failed : .ok),
+            ]
+        }
+        let health = HealthRoutes(readiness: readiness)
         let projectNamed: @Sendable (String) async throws -> Project? = { name in
             if let number = Int64(name) {
                 return configuration.snapshot.project(number: ProjectNumber(rawValue: number))
@@ -133,7 +141,12 @@ package struct ServiceAssembly: Sendable {
             unmatched: unmatched,
             load: load,
             stores: stores,
-            passwords: passwords
+            passwords: passwords,
+            events: events,
+            deliveries: deliveries,
+            calls: federation.calls,
+            readiness: readiness,
+            now: now
         )
         let gate = Gate(
             projectForKey: projectForKey,
@@ -148,6 +161,7 @@ package struct ServiceAssembly: Sendable {
             limits: options.limits,
             load: load,
             unmatched: unmatched,
+            events: events,
             logger: logger
         )
         operations = ServiceResponder(
@@ -156,28 +170,6 @@ package struct ServiceAssembly: Sendable {
             limits: options.limits,
             logger: logger
         )
-    }
-}
-
-extension Readiness {
-    /// A database that is away or says nothing is told within a second and a half.
-    fileprivate static func of(
-        _ stores: Stores,
-        migrationsAreCurrent: @escaping @Sendable (PostgresClient) async throws -> Bool
-    ) -> Readiness {
-        let signingKey: @Sendable () -> ReadinessCheck = {
-            let isThere = stores.configuration.signingKeys.signer(for: .rs256) != nil
-            return ReadinessCheck(name: "signingKey", isThere ? .ok : .failed)
-        }
-        let away = [ReadinessCheck(name: "database", .failed), ReadinessCheck(name: "migrations", .unknown)]
-        return Readiness(within: .milliseconds(1500), otherwise: { away + [signingKey()] }) {
-            guard (try? await stores.watch.ping()) != nil else { return away + [signingKey()] }
-            let isCurrent = (try? await migrationsAreCurrent(stores.watch)) ?? false
-            return [
-                ReadinessCheck(name: "database", .ok), ReadinessCheck(name: "migrations", isCurrent ? .ok : .failed),
-                signingKey(),
-            ]
-        }
     }
 }
 

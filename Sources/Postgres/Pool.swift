@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Prometheus
 
 /// The queue of jobs and the workers that serve it.
 ///
@@ -27,6 +28,7 @@ final class Pool: @unchecked Sendable {
     private var running = 0
     private var begun = 0
     private var refused = 0
+    private var waits = Histogram.seconds
     private var whenClosed: [CheckedContinuation<Void, Never>] = []
     private var canceller: Canceller?
 
@@ -68,7 +70,14 @@ final class Pool: @unchecked Sendable {
 
     var load: PoolLoad {
         lock.withLock {
-            PoolLoad(connected: connected, idle: idle.count, waiting: queue.count, begun: begun, refused: refused)
+            PoolLoad(
+                connected: connected,
+                idle: idle.count,
+                waiting: queue.count,
+                begun: begun,
+                refused: refused,
+                waits: waits
+            )
         }
     }
 
@@ -142,6 +151,7 @@ final class Pool: @unchecked Sendable {
             let job = queue.removeFirst()
             job.state = .running(worker)
             begun += 1
+            waits.record((.now - job.since).seconds)
             return job
         }
     }

@@ -1,4 +1,5 @@
 package import Logging
+package import Prometheus
 import ServiceLifecycle
 
 /// A client for one database: a few connections, each on its own thread, fed by one bounded queue.
@@ -158,6 +159,8 @@ package struct PoolLoad: Sendable {
     package var begun: Int
     /// Those that found no database or a full queue.
     package var refused: Int
+    /// Seconds that statements and transactions waited for a connection.
+    package var waits: Histogram
 }
 
 /// What a transaction sees of the others (PostgreSQL, chapter 13.2).

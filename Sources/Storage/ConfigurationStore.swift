@@ -25,6 +25,7 @@ package final class ConfigurationStore: Service, Sendable {
     private struct State {
         var snapshot = ConfigurationSnapshot.empty
         var signingKeys: [SigningPurpose: SigningKeys] = [:]
+        var confirmed = ContinuousClock.now
     }
 
     package init(
@@ -45,6 +46,8 @@ package final class ConfigurationStore: Service, Sendable {
         adminReads = Batcher(isOn: batches) { try await Self.adminCredentials($0, database) }
     }
 
+    /// How long ago the view was last known to be the database's.
+    package var age: Duration { .now - state.withLock { $0.confirmed } }
     package var snapshot: ConfigurationSnapshot { state.withLock { $0.snapshot } }
     /// Of ID tokens.
     package var signingKeys: SigningKeys { signingKeys(for: .idToken) }
@@ -69,8 +72,11 @@ package final class ConfigurationStore: Service, Sendable {
 
     /// Reads everything again if the version row moved.
     package func refresh() async throws {
+        let asked = ContinuousClock.now
         let version = try await watch.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
-        guard let version = version.first, version != snapshot.version else { return }
+        guard let version = version.first, version != snapshot.version else {
+            return state.withLock { $0.confirmed = max($0.confirmed, asked) }
+        }
         try await load()
     }
 
@@ -78,6 +84,7 @@ package final class ConfigurationStore: Service, Sendable {
     ///
     /// The version comes first: a change in between is seen by the next look.
     package func load() async throws {
+        let asked = ContinuousClock.now
         let version = try await database.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
         let projects = try await readProjects()
         let keys = try await database.query(
@@ -97,6 +104,7 @@ package final class ConfigurationStore: Service, Sendable {
             guard snapshot.version >= state.snapshot.version else { return }
             state.snapshot = snapshot
             state.signingKeys = signingKeys
+            state.confirmed = max(state.confirmed, asked)
         }
     }
 

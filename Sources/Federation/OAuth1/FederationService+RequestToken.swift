@@ -14,7 +14,8 @@ extension FederationService {
         let response = try await postSigned(
             to: try provider.required(\.requestToken, "requestToken"),
             [("oauth_callback", callback)],
-            by: signer(provider.client)
+            by: signer(provider.client),
+            of: provider
         )
         guard response.status != 401 else { throw .clientRejected(error: "http_401") }
         let answer = try OAuth1Answer(response)

@@ -16,7 +16,8 @@ extension FederationService {
         let response = try await postSigned(
             to: flow.tokenEndpoint,
             [("oauth_verifier", verifier)],
-            by: signer(provider.client, token)
+            by: signer(provider.client, token),
+            of: provider
         )
         guard response.status != 401 else { throw .codeRejected(error: "http_401") }
         let answer = try OAuth1Answer(response)

@@ -27,10 +27,11 @@ extension FederationService {
     func postSigned(
         to url: String,
         _ parameters: [(name: String, value: String)],
-        by signer: OAuth1Signer
+        by signer: OAuth1Signer,
+        of provider: ResolvedProvider
     ) async throws(FederationError) -> OutboundResponse {
         var request = OutboundRequest(method: .post, url: url, maximumResponseSize: 64 * 1024)
         signer.sign(&request, parameters)
-        return try await send(request)
+        return try await send(request, of: provider.definition)
     }
 }

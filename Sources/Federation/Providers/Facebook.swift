@@ -75,7 +75,7 @@ extension FederationService {
         var request = OutboundRequest(method: .delete, url: try provider.required(\.revocation, "revocation"))
         request.headers[.authorization] = "Bearer " + token.reveal()
         FacebookProof.add(to: &request, token: token.reveal(), secret: client.secret)
-        let response = try await call(request)
+        let response = try await call(request, of: provider.definition)
         // The token has ended, and the permission with it; other errors are limits, or wrong settings.
         let code = (try? JSONValue(response.body))?[path: "error.code"]?.scalarText
         if code == FacebookFault.deadToken { throw .codeRejected(error: "unknown_token") }

@@ -25,7 +25,8 @@ extension FederationService {
                     .accept: "application/vnd.github+json", .contentType: "application/json",
                 ],
                 body: Array(JSONValue.object(body).jsonText.utf8)
-            )
+            ),
+            of: provider.definition
         )
         if response.status == 404 { throw .codeRejected(error: "unknown_token") }
         return response

@@ -29,7 +29,8 @@ extension FederationService {
                 url: api + "/user/v1/deauthorize",
                 headers: [.authorization: "Bearer " + channel.accessToken, .contentType: "application/json"],
                 body: Array(JSONValue.object(body).jsonText.utf8)
-            )
+            ),
+            of: provider.definition
         )
         if response.status == 400 { throw .codeRejected(error: "unknown_token") }
         return response

@@ -46,7 +46,10 @@ extension FederationService {
         guard let inspector = check.inspector, let endpoint = provider.definition.tokenCheckURL else {
             throw .misconfigured(InvalidDefinition(member: "definition.endpoints.tokenCheck", problem: "is missing"))
         }
-        let answer = try await callAPI(inspector.request(accessToken, at: endpoint, client: provider.client))
+        let answer = try await callAPI(
+            inspector.request(accessToken, at: endpoint, client: provider.client),
+            of: provider.definition
+        )
         let facts = try inspector.facts(answer, now: seconds)
         let ours = [provider.client.clientID] + provider.client.audiences
         guard !facts.clients.isEmpty, facts.clients.allSatisfy({ SafeText.isOne($0, of: ours) }) else {

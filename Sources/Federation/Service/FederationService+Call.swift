@@ -3,28 +3,59 @@ import StrictJSON
 
 extension FederationService {
     /// Sends a request to a provider, once; what the answer says is the caller's to read.
-    func call(_ request: OutboundRequest) async throws(FederationError) -> OutboundResponse {
+    func call(
+        _ request: OutboundRequest,
+        of definition: ProviderDefinition
+    ) async throws(FederationError) -> OutboundResponse {
         do throws(OutboundError) {
-            return try await http.send(request)
+            return try await measured(request, of: definition)
         } catch {
             throw .unavailable(.init(error))
+        }
+    }
+
+    /// Every request to a provider goes this way, and is counted.
+    func measured(
+        _ request: OutboundRequest,
+        of definition: ProviderDefinition
+    ) async throws(OutboundError) -> OutboundResponse {
+        let start = ContinuousClock.now
+        do throws(OutboundError) {
+            let response = try await http.send(request)
+            let failed = FederationError.Unavailable(status: response.status) != nil
+            calls.record(
+                definition.id,
+                failed ? .failed : response.status < 400 ? .ok : .refused,
+                ContinuousClock.now - start
+            )
+            return response
+        } catch {
+            // That our caller went away says nothing of the provider.
+            if error != .cancelled { calls.record(definition.id, .failed, ContinuousClock.now - start) }
+            throw error
         }
     }
 
     /// Sends a request once, whatever happens.
     ///
     /// - Throws: ``FederationError/unavailable(_:)`` without an answer, and for one that says nothing about the request.
-    func send(_ request: OutboundRequest) async throws(FederationError) -> OutboundResponse {
-        let response = try await call(request)
+    func send(
+        _ request: OutboundRequest,
+        of definition: ProviderDefinition
+    ) async throws(FederationError) -> OutboundResponse {
+        let response = try await call(request, of: definition)
         if let unavailable = FederationError.Unavailable(status: response.status) { throw .unavailable(unavailable) }
         return response
     }
 
     /// Calls a provider's API with an access token and reads the JSON of its answer.
-    func callAPI(_ request: OutboundRequest) async throws(FederationError) -> JSONValue {
+    func callAPI(
+        _ request: OutboundRequest,
+        of definition: ProviderDefinition
+    ) async throws(FederationError) -> JSONValue {
         var request = request
         request.maximumResponseSize = 128 * 1024
-        let response = try await send(request)
+        let response = try await send(request, of: definition)
         guard response.status == 200 else { throw .accessTokenRejected }
         guard response.mayBeJSON, let answer = try? JSONValue(response.body, allowsNUL: true) else {
             throw .invalidAnswer(.notUnderstood)

@@ -51,7 +51,7 @@ extension FederationService {
             for: url,
             rememberingFailure: definition.fallbackEndpoints.keys != nil
         ) { () async throws(FederationError) in
-            let response = try await self.fetchDocument(url)
+            let response = try await self.fetchDocument(url, of: definition)
             guard let object = (try? JSONValue(response.body))?.object else { throw FederationError.issuerUnreachable }
             return FetchCache<LoadedDiscovery>.Loaded(
                 value: LoadedDiscovery(object, allowsLoopback: self.allowsLoopback),
@@ -87,7 +87,7 @@ extension FederationService {
             for: format.rawValue + " " + url,
             isEnough: { !$0.candidates(id: token.keyID, algorithm: algorithm).isEmpty }
         ) { () async throws(FederationError) in
-            let response = try await self.fetchDocument(url)
+            let response = try await self.fetchDocument(url, of: provider.definition)
             guard let document = try? JSONValue(response.body), let set = ProviderKeySet(document, format) else {
                 throw FederationError.issuerUnreachable
             }
@@ -96,14 +96,17 @@ extension FederationService {
         return set.candidates(id: token.keyID, algorithm: algorithm)
     }
 
-    private func fetchDocument(_ url: String) async throws(FederationError) -> OutboundResponse {
+    private func fetchDocument(
+        _ url: String,
+        of definition: ProviderDefinition
+    ) async throws(FederationError) -> OutboundResponse {
         let request = OutboundRequest(
             url: url,
             headers: [.accept: "application/json"],
             maximumResponseSize: 512 * 1024
         )
         do throws(OutboundError) {
-            let response = try await http.send(request)
+            let response = try await measured(request, of: definition)
             guard response.status == 200 else {
                 logUnreachable("status \(response.status)")
                 throw OutboundError.unreachable

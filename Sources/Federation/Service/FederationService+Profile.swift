@@ -72,7 +72,7 @@ extension FederationService {
             signer(provider.client, token).sign(&request)
         case .appSecret: FacebookProof.add(to: &request, token: accessToken, secret: provider.client.clientSecret)
         }
-        return try await callAPI(request)
+        return try await callAPI(request, of: provider.definition)
     }
 }
 

@@ -49,7 +49,7 @@ extension FederationService {
             body: Array(FormText.encode(form).utf8),
             maximumResponseSize: 256 * 1024
         )
-        return try await call(request)
+        return try await call(request, of: definition)
     }
 
     /// The form fields by which a client with a private key proves itself.

@@ -10,6 +10,8 @@ package final class FederationService: Sendable {
     let http: OutboundClient
     let now: @Sendable () -> Date
     let random: RandomSource
+    /// How the calls on providers went, since the start.
+    package let calls = ProviderCalls()
     let verifiers: [any CredentialVerifier]
     let definitions: DefinitionStore
     let documents: FetchCache<LoadedDiscovery>

@@ -14,6 +14,7 @@ package struct ServiceResponder: Sendable {
     let load: ServerLoad
     /// Of requests that no route takes.
     private let unmatched: RouteMeter
+    private let events: AccountEvents
     private let logger: Logger
     private let requestIDs = RequestIDs()
 
@@ -37,6 +38,7 @@ package struct ServiceResponder: Sendable {
         limits: Limits = Limits(),
         load: ServerLoad? = nil,
         unmatched: RouteMeter = RouteMeter(),
+        events: AccountEvents = AccountEvents(),
         logger: Logger
     ) {
         self.table = table
@@ -44,6 +46,7 @@ package struct ServiceResponder: Sendable {
         self.limits = limits
         self.load = load ?? ServerLoad(limits)
         self.unmatched = unmatched
+        self.events = events
         self.logger = logger
     }
 
@@ -64,7 +67,9 @@ package struct ServiceResponder: Sendable {
         entry.duration = await ContinuousClock().measure {
             do {
                 response = try await withLogger(logger) { logger in
-                    try await answer(request, id, match, logger)
+                    try await AccountEvents.$current.withValue(events) {
+                        try await answer(request, id, match, logger)
+                    }
                 }
             } catch {
                 response = entry.refuse(

@@ -19,6 +19,9 @@ struct HealthRoutes {
             json.object("checks") { json in
                 for check in checks { json.member(check.name, check.outcome.rawValue) }
             }
+            json.object("dependencies") { json in
+                for check in readiness.dependencies() { json.member(check.name, check.outcome.rawValue) }
+            }
         }
         response.headers[.cacheControl] = "no-store"
         return response

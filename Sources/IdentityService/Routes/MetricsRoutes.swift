@@ -1,18 +1,56 @@
+import Accounts
+import Federation
 import Foundation
 import HTTPTypes
-import Prometheus
 import NIOCore
 import Passwords
 import Postgres
+import Prometheus
 import Storage
 
-/// Prometheus's page: requests by operation and outcome, the database's connections, batches, password hashes, load.
+/// Prometheus's page; docs/observability.md explains each of its metrics.
+///
+/// No label has a value that comes from outside: ids, addresses and texts of requests make no series.
 struct MetricsRoutes {
     let measured: [Route]
     let unmatched: RouteMeter
     let load: ServerLoad
     let stores: Stores
     let passwords: PasswordHasher
+    let events: AccountEvents
+    let deliveries: DeliverMessages
+    let calls: ProviderCalls
+    let readiness: Readiness
+    let now: @Sendable () -> Date
+    private let backlog: SharedLook<[Stores.Backlog]?>
+
+    init(
+        measured: [Route],
+        unmatched: RouteMeter,
+        load: ServerLoad,
+        stores: Stores,
+        passwords: PasswordHasher,
+        events: AccountEvents,
+        deliveries: DeliverMessages,
+        calls: ProviderCalls,
+        readiness: Readiness,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.measured = measured
+        self.unmatched = unmatched
+        self.load = load
+        self.stores = stores
+        self.passwords = passwords
+        self.events = events
+        self.deliveries = deliveries
+        self.calls = calls
+        self.readiness = readiness
+        self.now = now
+        // Any number of readers ask the database every five seconds, and a silent one keeps nobody waiting.
+        backlog = SharedLook(within: .seconds(1), lifetime: .seconds(5), otherwise: { nil }) {
+            try? await stores.backlog()
+        }
+    }
 
     var routes: [Route] {
         [
@@ -25,19 +63,24 @@ struct MetricsRoutes {
                     Response(
                         status: .ok,
                         headers: [.contentType: MetricsText.contentType, .cacheControl: "no-store"],
-                        body: ByteBuffer(string: page())
+                        body: ByteBuffer(string: await page())
                     )
                 }
             )
         ]
     }
 
-    func page() -> String {
+    func page() async -> String {
         var text = MetricsText()
         writeRequests(to: &text)
+        writeAccounts(to: &text)
+        writeOthers(to: &text)
         writeLoad(to: &text)
         writeDatabase(to: &text)
         writePasswords(to: &text)
+        writeBacklog(await backlog.value(), to: &text)
+        writeReadiness(await readiness.checks() + readiness.dependencies(), to: &text)
+        writeProcess(to: &text)
         return text.text
     }
 
@@ -68,6 +111,49 @@ struct MetricsRoutes {
                 text.sample("identity_errors_total", ["http_route": meter.path, "code": code], value: count)
             }
         }
+    }
+
+    private func writeAccounts(to text: inout MetricsText) {
+        text.family("identity_sign_ins_total", .counter, "What came of sign-ins, by provider or method.")
+        for (key, count) in sorted(events.signIns.counts, by: { "\($0.provider) \($0.outcome)" }) {
+            text.sample(
+                "identity_sign_ins_total",
+                ["provider": key.provider, "outcome": key.outcome.rawValue],
+                value: count
+            )
+        }
+        text.family(
+            "identity_conflicts_total",
+            .counter,
+            "Accounts that exist with a different credential: raised, and how they ended."
+        )
+        let conflicts = events.conflicts.counts
+        for outcome in AccountEvents.Conflict.allCases {
+            text.sample("identity_conflicts_total", ["outcome": outcome.rawValue], value: conflicts[outcome] ?? 0)
+        }
+    }
+
+    private func writeOthers(to text: inout MetricsText) {
+        text.family(
+            "identity_provider_request_duration_seconds",
+            .histogram,
+            "Time that requests to identity providers took."
+        )
+        for (key, durations) in sorted(calls.timings.histograms, by: { "\($0.provider) \($0.outcome)" }) {
+            text.samples(
+                "identity_provider_request_duration_seconds",
+                ["provider": key.provider, "outcome": key.outcome.rawValue],
+                durations
+            )
+        }
+        text.family("identity_deliveries_total", .counter, "Attempts of this node to deliver messages of the outbox.")
+        for (key, count) in sorted(deliveries.outcomes.counts, by: { "\($0.kind) \($0.outcome)" }) {
+            text.sample("identity_deliveries_total", ["kind": key.kind, "outcome": key.outcome], value: count)
+        }
+    }
+
+    private func sorted<Key, Value>(_ values: [Key: Value], by order: (Key) -> String) -> [(key: Key, value: Value)] {
+        values.sorted { order($0.key) < order($1.key) }
     }
 
     private func writeLoad(to text: inout MetricsText) {
@@ -110,6 +196,18 @@ struct MetricsRoutes {
             "Statements that found no database or a full queue.",
             value: pool.refused
         )
+        text.family(
+            "identity_postgres_wait_seconds",
+            .histogram,
+            "Time that statements and transactions waited for a connection."
+        )
+        text.samples("identity_postgres_wait_seconds", [:], pool.waits)
+        text.family(
+            "identity_configuration_age_seconds",
+            .gauge,
+            "How long ago the node's view of the configuration was last known to be the database's.",
+            value: stores.configuration.age.seconds
+        )
         let batches = stores.batchCounts
         text.family("identity_batch_size", .histogram, "Questions that shared a statement.")
         for (name, counts) in batches { text.samples("identity_batch_size", ["batch": name], counts.sizes) }
@@ -144,5 +242,64 @@ struct MetricsRoutes {
             "Password hashes that found a full queue.",
             value: passwords.refused
         )
+    }
+
+    private func writeBacklog(_ backlog: [Stores.Backlog]?, to text: inout MetricsText) {
+        // Without the database nobody knows, and a missing sample says so better than an old one.
+        text.family("identity_outbox_messages", .gauge, "Messages of all nodes that wait, ten thousand at most.")
+        for waiting in backlog ?? [] {
+            text.sample("identity_outbox_messages", ["kind": waiting.kind], value: waiting.messages)
+        }
+        text.family("identity_outbox_oldest_seconds", .gauge, "Age of the oldest message that waits.")
+        for waiting in backlog ?? [] {
+            text.sample(
+                "identity_outbox_oldest_seconds",
+                ["kind": waiting.kind],
+                value: max(0, now().timeIntervalSince(waiting.oldest))
+            )
+        }
+    }
+
+    private func writeReadiness(_ checks: [Readiness.Check], to text: inout MetricsText) {
+        text.family("identity_ready", .gauge, "Whether what /readyz looks at is well, 1 or 0.")
+        for check in checks {
+            text.sample("identity_ready", ["check": check.name], value: check.outcome == .ok ? 1 : 0)
+        }
+        text.family(
+            "identity_time_seconds",
+            .gauge,
+            "The node's clock, in seconds since 1970.",
+            value: now().timeIntervalSince1970
+        )
+        text.family("identity_build_info", .gauge, "The release that runs; always 1.")
+        text.sample("identity_build_info", ["version": Release.version], value: 1)
+    }
+
+    private func writeProcess(to text: inout MetricsText) {
+        guard let figures = ProcessFigures() else { return }
+        text.family(
+            "process_cpu_seconds_total",
+            .counter,
+            "Time that the process had a core.",
+            value: figures.cpuSeconds
+        )
+        text.family(
+            "process_resident_memory_bytes",
+            .gauge,
+            "Memory that the process has.",
+            value: figures.residentBytes
+        )
+        text.family("process_open_fds", .gauge, "Open files and connections.", value: figures.openFiles)
+        if let maximum = figures.maximumFiles {
+            text.family("process_max_fds", .gauge, "Files and connections that may be open.", value: maximum)
+        }
+        if let start = ProcessFigures.startTime {
+            text.family(
+                "process_start_time_seconds",
+                .gauge,
+                "When the process began, in seconds since 1970.",
+                value: start
+            )
+        }
     }
 }

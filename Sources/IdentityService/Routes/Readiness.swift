@@ -1,77 +1,50 @@
-import Synchronization
+import Postgres
+import Sessions
+import Storage
 
-/// One thing that must be true before the service can answer.
-package struct ReadinessCheck: Sendable {
-    /// `database`, `migrations`, `signingKey`.
-    package var name: String
-    package var outcome: Outcome
+/// Whether the service can answer: what must be true for that, and what it merely leans on.
+struct Readiness: Sendable {
+    struct Check: Sendable {
+        var name: String
+        var outcome: Outcome
+    }
 
-    package enum Outcome: String, Sendable {
+    enum Outcome: String, Sendable {
         case ok
         case failed
         /// It could not be asked.
         case unknown
     }
 
-    package init(name: String, _ outcome: Outcome) {
-        self.name = name
-        self.outcome = outcome
-    }
-}
+    private let look: SharedLook<[Check]>
+    /// What fails here fails on every node: it costs some requests, and would cost all if the node were taken out for it.
+    let dependencies: @Sendable () -> [Check]
 
-/// Looks whether the service can answer: one look at a time, whoever asks, and nobody waits longer than the limit.
-///
-/// A look at a database that says nothing goes on by itself and is shared by those who ask meanwhile, so that any number
-/// of questions costs one statement, and the answer is in time although nothing ends the look.
-final class Readiness: Sendable {
-    typealias Look = @Sendable () async -> [ReadinessCheck]
-
-    private struct State {
-        var isLooking = false
-        var last = 0
-        var waiting: [Int: CheckedContinuation<[ReadinessCheck], Never>] = [:]
-    }
-
-    private let limit: Duration
-    private let silent: @Sendable () -> [ReadinessCheck]
-    private let look: Look
-    private let state = Mutex(State())
-
-    /// - Parameter silent: what is said when a look takes longer than the limit.
-    init(within limit: Duration, otherwise silent: @escaping @Sendable () -> [ReadinessCheck], _ look: @escaping Look) {
-        self.limit = limit
-        self.silent = silent
-        self.look = look
-    }
-
-    func checks() async -> [ReadinessCheck] {
-        let number = state.withLock { state in
-            state.last += 1
-            return state.last
+    /// - Parameters:
+    ///   - migrationsAreCurrent: asked on the connection of ``Storage/Stores/watch``.
+    init(
+        _ stores: Stores,
+        migrationsAreCurrent: @escaping @Sendable (PostgresClient) async throws -> Bool,
+        dependencies: @escaping @Sendable () -> [Check]
+    ) {
+        let signingKey: @Sendable () -> Check = {
+            let isThere = stores.configuration.signingKeys.signer(for: .rs256) != nil
+            return Check(name: "signingKey", outcome: isThere ? .ok : .failed)
         }
-        let timer = Task.detached { [self] in
-            try await Task.sleep(for: limit)
-            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: silent())
+        let away: @Sendable () -> [Check] = {
+            [Check(name: "database", outcome: .failed), Check(name: "migrations", outcome: .unknown), signingKey()]
         }
-        defer { timer.cancel() }
-        return await withCheckedContinuation { continuation in
-            let begins = state.withLock { state in
-                state.waiting[number] = continuation
-                defer { state.isLooking = true }
-                return !state.isLooking
-            }
-            // Nobody's task: whoever asked first may be gone before there is an answer.
-            if begins { Task.detached { await self.answer() } }
+        // A database that is away or says nothing is told within two seconds, with some to spare.
+        look = SharedLook(within: .milliseconds(1500), otherwise: away) {
+            guard (try? await stores.watch.ping()) != nil else { return away() }
+            let isCurrent = (try? await migrationsAreCurrent(stores.watch)) ?? false
+            return [
+                Check(name: "database", outcome: .ok),
+                Check(name: "migrations", outcome: isCurrent ? .ok : .failed), signingKey(),
+            ]
         }
+        self.dependencies = dependencies
     }
 
-    private func answer() async {
-        let checks = await look()
-        let waiting = state.withLock { state in
-            state.isLooking = false
-            defer { state.waiting = [:] }
-            return state.waiting
-        }
-        for continuation in waiting.values { continuation.resume(returning: checks) }
-    }
+    func checks() async -> [Check] { await look.value() }
 }

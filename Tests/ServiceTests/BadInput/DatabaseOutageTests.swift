@@ -115,6 +115,7 @@ struct DatabaseOutageTests {
         #expect(
             reply.json == [
                 "status": "unavailable", "checks": ["database": "failed", "migrations": "unknown", "signingKey": "ok"],
+                "dependencies": ["mail": "ok", "providers": "ok"],
             ],
             "what is not ready, and nothing of why"
         )

@@ -5,29 +5,6 @@ import Testing
 
 @Suite("Metrics", .database)
 struct MetricsTests {
-    /// The samples of the page: the value by name and labels.
-    private static func samples(_ service: TestService) async throws -> [String: Double] {
-        let page = try await ServiceClient(service.assembly.operations, document: nil).call(.get, "/metrics")
-        #expect(page.status == 200)
-        #expect(page.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
-        var samples: [String: Double] = [:]
-        var families: Set<Substring> = []
-        for line in page.body.split(separator: "\n") {
-            if let family = line.wholeMatch(of: /# TYPE ([a-z_]+) (counter|gauge|histogram)/) {
-                #expect(families.insert(family.1).inserted, "a family stands once")
-            } else if !line.hasPrefix("# HELP ") {
-                let sample = try #require(
-                    line.wholeMatch(of: /([a-z_]+)(\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})? ([0-9.e+-]+)/),
-                    "\(line)"
-                )
-                let family = sample.1.replacing(/_(bucket|sum|count)$/, with: "")
-                #expect(families.contains(sample.1) || families.contains(Substring(family)), "\(line)")
-                samples["\(sample.1)\(sample.2 ?? "")"] = Double(sample.3)
-            }
-        }
-        return samples
-    }
-
     private static func requests(_ method: String, _ route: String, _ status: Int, _ part: String = "count") -> String {
         "http_server_request_duration_seconds_\(part){http_request_method=\"\(method)\",http_route=\"\(route)\","
             + "http_response_status_code=\"\(status)\"}"
@@ -40,7 +17,7 @@ struct MetricsTests {
             for _ in 0..<3 { #expect(try await service.refresh(user.refreshToken).status == 200) }
             _ = try await service.call("accounts:lookup", ["idToken": "nonsense"])
             _ = try await PlainHTTP.send("GET", service.baseURL + "/nowhere/ada@example.com")
-            let samples = try await Self.samples(service)
+            let samples = try await MetricsPage(service).values
             #expect(samples[Self.requests("POST", "/v1/token", 200)] == 3)
             let infinite =
                 #"http_server_request_duration_seconds_bucket{http_request_method="POST",http_route="/v1/token","#
