@@ -99,11 +99,13 @@ let package = Package(
         // What knows nothing of the product
         .target(name: "Prometheus", swiftSettings: strict),
         .target(name: "StrictJSON", swiftSettings: strict),
+        .target(name: "Traces", swiftSettings: strict),
         .target(name: "Secrets", dependencies: [crypto], swiftSettings: strict),
         .target(
             name: "Outbound",
             dependencies: [
-                asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, serviceLifecycle,
+                "Traces", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
+                serviceLifecycle,
             ],
             swiftSettings: strict
         ),
@@ -145,7 +147,7 @@ let package = Package(
             name: "Storage",
             dependencies: [
                 "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets",
-                "Sessions", asyncAlgorithms, logging, serviceLifecycle,
+                "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
@@ -155,7 +157,7 @@ let package = Package(
             name: "Accounts",
             dependencies: [
                 "Delivery", "Federation", "Linking", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets",
-                "Sessions", "Storage", "StrictJSON", asyncAlgorithms, logging, serviceLifecycle,
+                "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
@@ -163,7 +165,7 @@ let package = Package(
             name: "IdentityService",
             dependencies: [
                 "Accounts", "Delivery", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects",
-                "Secrets", "Sessions", "Storage", "StrictJSON", httpTypes, hummingbirdCore, logging, nioCore,
+                "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", httpTypes, hummingbirdCore, logging, nioCore,
                 nioFoundation, nioHTTP1,
                 nioPosix,
                 serviceLifecycle,
@@ -252,7 +254,8 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "Delivery", "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects",
-                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Development",
+                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Traces",
+                "Development",
                 crypto, cryptoExtras,
                 httpTypes, jwtKit, logging, nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
             ],

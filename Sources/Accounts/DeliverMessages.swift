@@ -9,6 +9,7 @@ import Projects
 import Secrets
 import ServiceLifecycle
 import Storage
+import Traces
 
 /// Delivers what stands in the outbox, on every node side by side, each message by one of them at a time.
 package struct DeliverMessages: Service {
@@ -83,7 +84,9 @@ package struct DeliverMessages: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for message in messages {
                     group.addTask {
-                        let outcome = try await deliver(message)
+                        let outcome = try await TraceContext.$current.withValue(message.trace ?? TraceContext()) {
+                            try await deliver(message)
+                        }
                         count(outcome, of: message.kind)
                         try await parts.stores.outbox.settle(message, outcome, now: parts.now())
                     }
@@ -232,6 +235,7 @@ package struct DeliverMessages: Service {
             "project.id": "\(message.project)", "message.id": "\(message.id)", "message.kind": "\(message.kind)",
             "message.attempts": "\(message.attempts)",
         ]
+        if let trace = TraceContext.current { metadata["trace.id"] = "\(trace.id)" }
         if let error { metadata["error.type"] = "\(error)" }
         logger.log(level: level, text, metadata: metadata)
     }

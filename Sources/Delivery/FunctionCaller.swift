@@ -17,7 +17,7 @@ package struct FunctionCaller: Sendable {
 
     /// - Parameter jwt: what is asked, signed.
     package func ask(_ url: String, jwt: String) async throws(FunctionError) -> FunctionAnswer {
-        let request = OutboundRequest(
+        var request = OutboundRequest(
             method: .post,
             url: url,
             headers: [.contentType: "application/json"],
@@ -25,6 +25,7 @@ package struct FunctionCaller: Sendable {
             maximumResponseSize: Self.maximumSize,
             timeLimit: timeLimit
         )
+        request.sharesTraceState = true
         let response: OutboundResponse
         do {
             response = try await http.send(request)

@@ -38,6 +38,7 @@ extension OutboundRequest {
             .joined(separator: " ")
         self.init(method: .post, url: endpoint.url, headers: headers, body: body)
         maximumResponseSize = 65_536
+        sharesTraceState = true
     }
 }
 

@@ -6,6 +6,6 @@ package enum Schema {
         .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox, .addServiceAccounts,
         .storeOOBCodes, .storeVerificationCodes, .addSecondFactors, .limitRates, .bindFlowsToBrowsers,
         .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts, .auditChanges,
-        .takeTurnsAtCleanup,
+        .takeTurnsAtCleanup, .traceMessages,
     ]
 }

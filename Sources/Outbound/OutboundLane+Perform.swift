@@ -3,6 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Traces
 
 #if canImport(Glibc)
 import Glibc
@@ -36,6 +37,12 @@ extension OutboundLane {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
         outgoing.headers.add(name: "User-Agent", value: userAgent)
+        if let trace = TraceContext.current {
+            outgoing.headers.replaceOrAdd(name: "traceparent", value: trace.parent())
+            if request.sharesTraceState, let state = trace.state {
+                outgoing.headers.replaceOrAdd(name: "tracestate", value: state)
+            }
+        }
         if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
         let limit = min(request.maximumResponseSize ?? .max, limits.maximumResponseSize)
         do {

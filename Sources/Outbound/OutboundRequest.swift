@@ -14,6 +14,9 @@ package struct OutboundRequest: Sendable {
     package var maximumResponseSize: Int?
     /// Time for the whole; nil for the client's limit, which it cannot exceed.
     package var timeLimit: Duration?
+    /// Whether who is called belongs to the operator and may see the `tracestate` of a request, which can name the systems
+    /// that it went through.
+    package var sharesTraceState = false
 
     package init(
         method: HTTPRequest.Method = .get,

@@ -3,6 +3,7 @@ package import Linking
 import Postgres
 package import Projects
 import Secrets
+package import Traces
 
 /// Messages that leave the house, and work for later: written by the transaction that causes them, or before what they
 /// follow, delivered at least once.
@@ -25,6 +26,8 @@ package struct OutboxStore: Sendable {
         package var isLinkedAgain: Bool
         /// Its time is over: it is of no use any more.
         package var isOver: Bool
+        /// Of the request that caused it.
+        package var trace: TraceContext?
     }
 
     /// Which messages somebody takes.
@@ -71,15 +74,16 @@ package struct OutboxStore: Sendable {
             RETURNING o.project, o.message, o.kind, o.payload, o.attempts, EXISTS (
                 SELECT FROM credential_subjects c WHERE c.project = o.project AND c.tenant = o.tenant
                     AND c.provider = o.provider AND c.subject = o.subject
-            ), coalesce(o.expires_at <= \(now), false)
+            ), coalesce(o.expires_at <= \(now), false), o.trace_parent, o.trace_state
             """
         ) { row in
             (
                 try row.next(String.self), try row.next(String.self), try row.next(String.self),
-                try row.next([UInt8].self), try row.next(Int32.self), try row.next(Bool.self), try row.next(Bool.self)
+                try row.next([UInt8].self), try row.next(Int32.self), try row.next(Bool.self), try row.next(Bool.self),
+                try row.next(String?.self), try row.next(String?.self)
             )
         }
-        return rows.compactMap { project, id, kind, payload, attempts, isLinkedAgain, isOver in
+        return rows.compactMap { project, id, kind, payload, attempts, isLinkedAgain, isOver, parent, state in
             guard let project = ProjectID(rawValue: project) else { return nil }
             return Message(
                 project: project,
@@ -89,7 +93,8 @@ package struct OutboxStore: Sendable {
                 payload: try? keyRing.open(payload, for: Self.place(project, id)),
                 attempts: Int(attempts),
                 isLinkedAgain: isLinkedAgain,
-                isOver: isOver
+                isOver: isOver,
+                trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) }
             )
         }
     }
@@ -194,11 +199,13 @@ package struct OutboxStore: Sendable {
         let id = UUID().uuidString.lowercased()
         let sealed = try keyRing.seal(json: payload, for: place(scope.project, id))
         let delivered: Date? = isDecoy ? due : nil
+        let trace = TraceContext.current
         return """
             INSERT INTO outbox (project, message, kind, payload, tenant, provider, subject, next_attempt_at, created_at,
-                delivered_at, expires_at)
+                delivered_at, expires_at, trace_parent, trace_state)
             SELECT \(scope.project.rawValue), \(id), \(kind), \(sealed), \(scope.tenant.rawValue),
-                \(provider?.rawValue), \(subject), \(due), \(due), \(delivered), \(expiry)
+                \(provider?.rawValue), \(subject), \(due), \(due), \(delivered), \(expiry),
+                \(trace?.parent()), \(trace?.state)
                 \(sql: source.map { "FROM \(sql: $0)" } ?? "")
             """
     }

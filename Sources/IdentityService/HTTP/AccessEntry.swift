@@ -1,5 +1,6 @@
 import HTTPTypes
 import Logging
+import Traces
 
 /// The log line of a request: what was called and what came of it; never a query, a header, a body or a name from them.
 struct AccessEntry {
@@ -9,11 +10,13 @@ struct AccessEntry {
     let envelope: ErrorEnvelope
     private let meter: RouteMeter?
     private let acceptedLanguages: String?
+    private let trace: TraceContext
     var duration: Duration = .zero
     private var code: String?
     private var cause: String?
 
-    init(request: Request, match: RouteTable.Match) {
+    init(request: Request, match: RouteTable.Match, trace: TraceContext) {
+        self.trace = trace
         method = request.method
         acceptedLanguages = request.headers[.acceptLanguage]
         if case .route(let route, _) = match {
@@ -54,7 +57,8 @@ struct AccessEntry {
     func log(_ status: HTTPResponse.Status, to logger: Logger) {
         guard logger.logLevel <= .info else { return }
         var metadata: Logger.Metadata = [
-            "http.method": "\(method.rawValue)", "http.path": "\(path)", "http.status": "\(status.code)",
+            "trace.id": "\(trace.id)", "http.method": "\(method.rawValue)", "http.path": "\(path)",
+            "http.status": "\(status.code)",
             "duration.us":
                 "\(duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000)",
         ]

@@ -3,6 +3,7 @@ import HTTPTypes
 import Logging
 import Projects
 import Storage
+import Traces
 package import NIOCore
 
 /// Answers every request: finds the route, checks the credential, reads the body, calls the handler, and makes one
@@ -62,13 +63,16 @@ package struct ServiceResponder: Sendable {
         var logger = logger
         logger[metadataKey: "request.id"] = "\(id)"
         let match = table.match(request.method, request.path)
-        var entry = AccessEntry(request: request, match: match)
+        let trace = request.headers.trace ?? TraceContext()
+        var entry = AccessEntry(request: request, match: match, trace: trace)
         var response = Response(status: .internalServerError)
         entry.duration = await ContinuousClock().measure {
             do {
                 response = try await withLogger(logger) { logger in
                     try await AccountEvents.$current.withValue(events) {
-                        try await answer(request, id, match, logger)
+                        try await TraceContext.$current.withValue(trace) {
+                            try await answer(request, id, match, logger)
+                        }
                     }
                 }
             } catch {
@@ -189,4 +193,17 @@ extension AuditOrigin {
         actor = .admin(admin.id)
         self.reason = reason
     }
+}
+
+extension HTTPFields {
+    /// Of the caller; nil when it names none, or none that is valid.
+    fileprivate var trace: TraceContext? {
+        let parent = self[values: .traceParent]
+        return parent.isEmpty ? nil : TraceContext(parent: parent, state: self[values: .traceState])
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let traceParent = Self("traceparent") ?? .xContentTypeOptions
+    fileprivate static let traceState = Self("tracestate") ?? .xContentTypeOptions
 }

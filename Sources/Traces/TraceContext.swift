@@ -1,0 +1,132 @@
+import Synchronization
+
+/// Which trace a request belongs to (W3C Trace Context, Recommendation of 2021-11-23).
+///
+/// Bound to the task that answers the request, and to the one that delivers a message that the request caused. Made of
+/// numbers and of characters that the recommendation permits, so that nothing of a header gets through otherwise.
+package struct TraceContext: Sendable, Hashable {
+    @TaskLocal package static var current: TraceContext?
+
+    private let high: UInt64
+    private let low: UInt64
+    private let isSampled: Bool
+    /// `tracestate`, for those whom the operator trusts with it.
+    package let state: String?
+
+    /// A trace that begins here.
+    ///
+    /// Not marked as sampled: nothing is recorded here, and whoever is called decides for itself.
+    package init() {
+        (high, low, isSampled, state) = (Numbers.next(), Numbers.next(), false, nil)
+    }
+
+    /// Reads the headers of a request, each as often as it came.
+    ///
+    /// - Returns: nil without a `traceparent`, and for one that is invalid or came twice; a `tracestate` that is invalid is
+    ///   left out.
+    package init?(parent: [String], state: [String] = []) {
+        guard parent.count == 1, let fields = Self.fields(Array(parent[0].utf8)) else { return nil }
+        (high, low, isSampled) = fields
+        self.state = Self.state(state.joined(separator: ","))
+    }
+
+    /// 32 lower-case hexadecimal digits.
+    package var id: String { Self.hex(high) + Self.hex(low) }
+
+    /// `traceparent` for one call of ours: the trace and a new parent.
+    package func parent() -> String {
+        "00-\(id)-\(Self.hex(Numbers.next()))-\(isSampled ? "01" : "00")"
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    // MARK: traceparent (§3.2)
+
+    /// `00-<trace>-<parent>-<flags>`; of later versions what this one knows (§4.3).
+    private static func fields(_ text: [UInt8]) -> (high: UInt64, low: UInt64, isSampled: Bool)? {
+        let dash = UInt8(ascii: "-")
+        guard text.count >= 55, text[2] == dash, text[35] == dash, text[52] == dash,
+            let version = number(text[0..<2]), version != 0xff,
+            version == 0 ? text.count == 55 : text.count == 55 || text[55] == dash,
+            let high = number(text[3..<19]), let low = number(text[19..<35]), high | low != 0,
+            let parent = number(text[36..<52]), parent != 0, let flags = number(text[53..<55])
+        else { return nil }
+        return (high, low, flags & 1 == 1)
+    }
+
+    /// Lower-case digits alone.
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var number: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case 48...57: number = number << 4 | UInt64(digit - 48)
+            case 97...102: number = number << 4 | UInt64(digit - 87)
+            default: return nil
+            }
+        }
+        return number
+    }
+
+    // MARK: tracestate (§3.3)
+
+    /// The list without its blanks; nil when it is empty, too long or invalid.
+    private static func state(_ text: String) -> String? {
+        guard text.utf8.count <= 512 else { return nil }
+        var members: [String] = []
+        var keys: Set<String> = []
+        for part in text.utf8.split(separator: UInt8(ascii: ",")) {
+            let trimmed = part.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
+            guard !trimmed.isEmpty else { continue }
+            let member = String(decoding: trimmed, as: UTF8.self)
+            guard let equals = member.firstIndex(of: "="), keys.insert(String(member[..<equals])).inserted,
+                isKey(Array(member[..<equals].utf8)), isValue(Array(member[member.index(after: equals)...].utf8))
+            else { return nil }
+            members.append(member)
+        }
+        return members.isEmpty || members.count > 32 ? nil : members.joined(separator: ",")
+    }
+
+    /// §3.3.2.2.1: a letter, then letters, digits, `_-*/`; or the same behind a tenant and `@`.
+    private static func isKey(_ text: [UInt8]) -> Bool {
+        let parts = text.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        let characters = { (part: ArraySlice<UInt8>) in part.allSatisfy(isKeyCharacter) }
+        switch parts.count {
+        case 1: return (1...256).contains(text.count) && isLetter(text[0]) && characters(parts[0])
+        case 2:
+            guard (1...241).contains(parts[0].count), (1...14).contains(parts[1].count) else { return false }
+            let first = parts[0][parts[0].startIndex]
+            return (isLetter(first) || isDigit(first)) && isLetter(parts[1][parts[1].startIndex])
+                && characters(parts[0]) && characters(parts[1])
+        default: return false
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte) }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+    private static func isKeyCharacter(_ byte: UInt8) -> Bool {
+        isLetter(byte) || isDigit(byte) || "_-*/".utf8.contains(byte)
+    }
+
+    /// §3.3.2.2.2: visible characters and inner blanks, without `,` and `=`.
+    private static func isValue(_ text: [UInt8]) -> Bool {
+        guard (1...256).contains(text.count), text.last != 0x20 else { return false }
+        return text.allSatisfy { (0x20...0x7e).contains($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") }
+    }
+}
+
+/// Numbers for ids, none of them 0: a counter from a random start, mixed as in SplitMix64, for the reasons of request ids.
+private enum Numbers {
+    private static let counter = Atomic(UInt64.random(in: .min ... .max))
+
+    static func next() -> UInt64 {
+        var number = counter.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
+        number = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9
+        number = (number ^ number >> 27) &* 0x94d0_49bb_1331_11eb
+        number ^= number >> 31
+        return number == 0 ? 1 : number
+    }
+}
