@@ -209,8 +209,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
-                "Transfer",
-                argumentParser, configuration, logging, serviceLifecycle, unixSignals,
+                "StrictJSON", "Transfer",
+                argumentParser, configuration, httpTypes, logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
             swiftSettings: strict,

@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Foundation
 import Linking
 import Outbound
 import Projects
@@ -11,14 +12,17 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Say what in the projects' configuration cannot work, or should be another way.",
         discussion: """
             A line for each finding; docs/configuration.md lists them by their ids. Ends with 1 if one is an error, \
-            otherwise with 0. Nothing is changed and no provider is asked.
+            otherwise with 0. Nothing is changed and no provider is asked. With --url it looks at a service that runs \
+            instead, as anybody could, and needs no database.
             """
     )
     @OptionGroup var database: DatabaseOptions
     @Option(help: "One project alone.") var project: String?
+    @Option(help: "Where a service runs; --project may then name one whose issuer it should be.") var url: String?
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
+        if let url { return try await check(url) }
         let configuration = database.data == nil ? try await ServiceConfiguration.load(file: database.config) : nil
         try await database.withStores { stores in
             let check = ConfigurationCheck(
@@ -40,5 +44,26 @@ struct CheckCommand: AsyncParsableCommand {
             let errors = findings.count { $0.level == .error }
             guard errors == 0 else { throw CommandFailure.failed("\(errors) error\(errors == 1 ? "" : "s")") }
         }
+    }
+
+    private func check(_ text: String) async throws {
+        guard let url = URLComponents(string: text), ["http", "https"].contains(url.scheme?.lowercased()),
+            url.host?.isEmpty == false, url.query == nil, url.fragment == nil, url.user == nil
+        else { throw CommandFailure.usage("--url must be an absolute URL such as https://id.example.com") }
+        guard let project = ProjectID(rawValue: project ?? "demo-project") else {
+            throw CommandFailure.usage("--project must name a project")
+        }
+        let outbound = OutboundClient(policy: AddressPolicy(allowsLoopback: true, allowsPrivateNetworks: true))
+        let check = RunningServiceCheck(
+            url: text.hasSuffix("/") ? String(text.dropLast()) : text,
+            project: project.rawValue,
+            http: outbound
+        )
+        let findings = await check()
+        await outbound.shutdown()
+        let rows = findings.map { [$0.id.level, $0.id.rawValue, $0.text] }
+        print(Table(["LEVEL", "ID", "TEXT"], rows).text(json: json))
+        let errors = findings.count { $0.id.level == "error" }
+        guard errors == 0 else { throw CommandFailure.failed("\(errors) error\(errors == 1 ? "" : "s")") }
     }
 }

@@ -1,0 +1,195 @@
+import Foundation
+import HTTPTypes
+import Outbound
+import StrictJSON
+
+/// What `identity check --url` says about a service that runs, seen from outside: it asks what anybody may ask.
+struct RunningServiceCheck: Sendable {
+    /// Without a `/` at its end.
+    let url: String
+    /// Asked for in the questions that name a project; one that need not be there.
+    let project: String
+    let http: OutboundClient
+    var now: @Sendable () -> Date = { Date() }
+
+    struct Finding: Sendable, Hashable {
+        var id: ID
+        /// What is the matter, and what to do.
+        var text: String
+    }
+
+    /// In the order of a report.
+    enum ID: String, Sendable, Hashable, CaseIterable {
+        case unreachable
+        case withoutTLS = "without-tls"
+        case notReady = "not-ready"
+        case dependencyFails = "dependency-fails"
+        case developmentMode = "development-mode"
+        case metricsPublic = "metrics-public"
+        case keysMissing = "keys-missing"
+        case issuerWrong = "issuer-wrong"
+        case clockWrong = "clock-wrong"
+        case headersMissing = "headers-missing"
+
+        var level: String {
+            switch self {
+            case .dependencyFails, .headersMissing: "warning"
+            default: "error"
+            }
+        }
+    }
+
+    private struct Answer {
+        var status: Int
+        var headers: HTTPFields
+        var text: String
+        var json: JSONObject? { (try? JSONValue(Array(text.utf8)))?.object }
+    }
+
+    /// - Returns: in the order of ``ID``.
+    func callAsFunction() async -> [Finding] {
+        let isEncrypted = url.lowercased().hasPrefix("https://")
+        var findings: [Finding] = []
+        func add(_ id: ID, if applies: Bool, _ text: String) {
+            if applies { findings.append(Finding(id: id, text: text)) }
+        }
+        let isHere = URLComponents(string: url)?.host.map { ["localhost", "127.0.0.1", "::1", "[::1]"].contains($0) }
+        add(
+            .withoutTLS,
+            if: !isEncrypted && isHere != true,
+            "tokens and passwords go over the network as they are: put a proxy that ends TLS in front"
+        )
+        let ready: Answer
+        switch await ask("/readyz") {
+        case .success(let answer): ready = answer
+        case .failure(let error):
+            add(
+                .unreachable,
+                if: true,
+                "no answer (\(error)); is it there, and is its certificate one that is trusted?"
+            )
+            return Self.ordered(findings)
+        }
+        let failed = names(in: ready, "checks")
+        add(
+            .notReady,
+            if: ready.status != 200,
+            "/readyz answers \(ready.status)\(failed.isEmpty ? "" : ": " + failed.joined(separator: ", ")); look at the "
+                + "database, and at `identity migrate`"
+        )
+        let dependencies = names(in: ready, "dependencies")
+        add(
+            .dependencyFails,
+            if: !dependencies.isEmpty,
+            "\(dependencies.joined(separator: ", ")) failed when last asked: the node's log has the reason"
+        )
+        findings += await development()
+        let metrics = await status("/metrics")
+        add(
+            .metricsPublic,
+            if: metrics == 200,
+            "/metrics answers to everybody: leave it to metrics.bind, off public networks"
+        )
+        findings += await tokens()
+        if let date = ready.headers[.date].flatMap(Self.date) {
+            let difference = Int(abs(now().timeIntervalSince(date)).rounded())
+            add(
+                .clockWrong,
+                if: difference > 30,
+                "its clock and this one differ by \(difference) s, and tokens are dated by it: have NTP set both"
+            )
+        }
+        var missing = ready.headers[.xContentTypeOptions] == "nosniff" ? [] : ["X-Content-Type-Options"]
+        if isEncrypted, ready.headers[.strictTransportSecurity] == nil { missing.append("Strict-Transport-Security") }
+        add(
+            .headersMissing,
+            if: !missing.isEmpty,
+            "\(missing.joined(separator: ", ")) missing: have the proxy pass on and add headers (docs/production.md)"
+        )
+        return Self.ordered(findings)
+    }
+
+    private static func ordered(_ findings: [Finding]) -> [Finding] {
+        ID.allCases.flatMap { id in findings.filter { $0.id == id } }
+    }
+
+    /// What only `identity dev` answers.
+    private func development() async -> [Finding] {
+        var found: [String] = []
+        let owner = await status("/v1/projects/\(project)/accounts:batchGet", [.authorization: "Bearer owner"])
+        if owner != 401 { found.append("`Bearer owner` is answered with \(owner.map { "\($0)" } ?? "nothing")") }
+        for path in ["/emulator/openapi.json", "/emulator/v1/projects/\(project)/config", "/dev"] {
+            if await status(path) != 404 { found.append("\(path) is there") }
+        }
+        return found.isEmpty
+            ? []
+            : [
+                Finding(
+                    id: .developmentMode,
+                    text: found.joined(separator: ", ")
+                        + ": this is no `identity serve`; whoever reaches it is an admin"
+                )
+            ]
+    }
+
+    private func tokens() async -> [Finding] {
+        var findings: [Finding] = []
+        let path = "/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
+        let keys = (try? await ask(path).get()).flatMap { $0.status == 200 ? $0.json?["keys"]?.array : nil }
+        if keys?.isEmpty ?? true {
+            findings.append(
+                Finding(
+                    id: .keysMissing,
+                    text:
+                        "no keys at \(path): nobody can verify ID tokens; does the proxy pass each path on as it came?"
+                )
+            )
+        }
+        // A project whose tokens are Firebase's has no such document.
+        let issuer = "\(url)/\(project)"
+        if let answer = try? await ask("/\(project)/.well-known/openid-configuration").get(), answer.status == 200 {
+            let said = answer.json?["issuer"]?.string ?? "nothing"
+            if said != issuer {
+                findings.append(
+                    Finding(
+                        id: .issuerWrong,
+                        text:
+                            "the issuer of \(project) is \(String(said.prefix(200))), not \(issuer): libraries refuse its "
+                            + "tokens; set http.publicURL to \(url) on every node"
+                    )
+                )
+            }
+        }
+        return findings
+    }
+
+    /// The members of an object of the answer that are not `ok`.
+    private func names(in answer: Answer, _ member: String) -> [String] {
+        guard let object = answer.json?[member]?.object else { return [] }
+        return object.members.filter { $0.value != .string("ok") }.map { String($0.name.prefix(40)) }
+    }
+
+    private func status(_ path: String, _ headers: HTTPFields = [:]) async -> Int? {
+        try? await ask(path, headers).get().status
+    }
+
+    private func ask(_ path: String, _ headers: HTTPFields = [:]) async -> Result<Answer, OutboundError> {
+        let request = OutboundRequest(url: url + path, headers: headers, maximumResponseSize: 1 << 20)
+        do throws(OutboundError) {
+            let response = try await http.send(request)
+            let text = String(decoding: response.body, as: UTF8.self)
+            return .success(Answer(status: response.status, headers: response.headers, text: text))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// RFC 9110 §5.6.7.
+    private static func date(_ text: String) -> Date? {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.date(from: text)
+    }
+}
