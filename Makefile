@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test schemathesis fuzz lint format clean bench bench-admin bench-import bench-overload bench-pages \
+.PHONY: help run build dist test schemathesis fuzz lint format clean bench bench-admin bench-import bench-overload bench-pages \
 	bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -30,6 +30,10 @@ test: build ## Run every test, against a private PostgreSQL or the one of DATABA
 	@scripts/venv
 	scripts/with-postgres $(TEST)
 	scripts/schemathesis
+
+dist: ## Make a release in dist/: a tarball, a Debian package, the image's files, their checksums.
+	@scripts/install-dependencies
+	@scripts/dist
 
 schemathesis: ## Call every operation of openapi.yaml with what schemathesis makes up; ARGS= goes to it.
 	@$(BUILD) --product identity

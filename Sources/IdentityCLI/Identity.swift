@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import IdentityService
 
 /// The command line: `identity dev`, `identity serve`, and what administers a deployment.
 @main
@@ -7,6 +8,7 @@ struct Identity: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
         abstract: "A self-hosted identity federation service that speaks the Firebase Auth wire protocol.",
+        version: Release.version,
         subcommands: [
             Dev.self, Serve.self, Migrate.self, ProjectsCommand.self, APIKeysCommand.self, AdminKeysCommand.self,
             ServiceAccountsCommand.self, UsersCommand.self, ProvidersCommand.self, ImportCommand.self,

@@ -9,8 +9,9 @@ import SystemPackage
 
 /// What a node needs to start; everything else is a project's setting.
 ///
-/// Read from `--config` (YAML) and from the environment, which wins: `IDENTITY_` and the key in capitals, so
-/// `database.url` is `IDENTITY_DATABASE_URL` and `http.publicURL` is `IDENTITY_HTTP_PUBLIC_URL`.
+/// Read from `--config` (YAML), from the files of `$CREDENTIALS_DIRECTORY`, and from the environment, of which each wins
+/// over those before: `IDENTITY_` and the key in capitals, so `database.url` is `IDENTITY_DATABASE_URL` and
+/// `http.publicURL` is `IDENTITY_HTTP_PUBLIC_URL`; as a file `database-url`.
 struct ServiceConfiguration: Sendable {
     /// `database.url` (required, secret): a libpq connection string or URI, several hosts included.
     var databaseURL: Secret
@@ -50,6 +51,14 @@ struct ServiceConfiguration: Sendable {
         var providers: [any ConfigProvider] = [
             EnvironmentVariablesProvider(secretsSpecifier: .all).prefixKeys(with: "identity")
         ]
+        // systemd's LoadCredential=, or the secrets of a container.
+        if let folder = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"] {
+            do {
+                providers.append(try await DirectoryFilesProvider(directoryPath: FilePath(folder)))
+            } catch {
+                throw CommandFailure.configuration("$CREDENTIALS_DIRECTORY cannot be read")
+            }
+        }
         if let file {
             do {
                 providers.append(

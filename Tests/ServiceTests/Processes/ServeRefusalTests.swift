@@ -1,4 +1,5 @@
 import Foundation
+import IdentityService
 import Postgres
 import TestKit
 import Testing
@@ -42,6 +43,30 @@ struct ServeRefusalTests {
         try await expectRefusal("encryption.keys", with: ["IDENTITY_ENCRYPTION_KEYS": "k1:hunter2"])
         let short = Data("hunter2".utf8).base64EncodedString()
         try await expectRefusal("encryption.keys", with: ["IDENTITY_ENCRYPTION_KEYS": "k1:\(short)"])
+    }
+
+    @Test("a start without credentials that can be read; with them, what a file of theirs says counts")
+    func credentials() async throws {
+        let nowhere = ["CREDENTIALS_DIRECTORY": "/nonexistent"]
+        try await expectRefusal("CREDENTIALS_DIRECTORY", with: nowhere)
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            func write(_ text: String, to name: String) throws {
+                try "\(text)\n".write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+            }
+            try write(TestDatabase.current.conninfo, to: "database-url")
+            try write("k1:hunter2", to: "encryption-keys")
+            try await expectRefusal("encryption.keys", ["CREDENTIALS_DIRECTORY": folder])
+            try write(IdentityProgram.encryptionKey, to: "encryption-keys")
+            try await TestDatabase.withAnother { conninfo in
+                try write(conninfo, to: "database-url")
+                try await IdentityProgram.serve(["CREDENTIALS_DIRECTORY": folder]) { _, service in
+                    let ready = try await service.get("/readyz")
+                    #expect(ready.status == 200, "\(ready)")
+                }
+            }
+        }
+        #expect(try await IdentityProgram.run("--version").output == Release.version)
     }
 
     @Test("another encryption key than the one that the database was made with")

@@ -1,0 +1,62 @@
+import Foundation
+import IdentityService
+import TestKit
+import Testing
+
+/// What scripts/dist makes, with another program in the place of a release build, which takes minutes.
+@Suite("The package", .timeLimit(.minutes(1)))
+struct PackageTests {
+    private static func run(_ script: String, in folder: String) async throws -> String {
+        let result = try await Program.run("/bin/bash", ["-euc", "cd \"$0\"; \(script)", folder])
+        #expect(result.status == 0, "\(script): \(result)")
+        return result.output
+    }
+
+    @Test("holds the program, a unit that may little, one configuration file, and what it depends on; sums are right")
+    func content() async throws {
+        try await withTemporaryFolder { folder in
+            let root = IdentityProgram.repository.path
+            _ = try await Self.run("scripts/dist --binary /bin/true '\(folder)'", in: root)
+            let package = "identity_\(Release.version)_*.deb"
+            let fields = try await Self.run("dpkg-deb -f \(package)", in: folder)
+            #expect(fields.contains("Version: \(Release.version)\n"))
+            #expect(fields.contains(/\nDepends: .*libc6 \(>= [0-9.]+\)/))
+            let files = try await Self.run("dpkg-deb -c \(package)", in: folder).split(separator: "\n")
+            let expected = [
+                "-rwxr-xr-x root/root ./usr/bin/identity", "-rw-r--r-- root/root ./etc/identity/identity.yaml",
+                "-rw-r--r-- root/root ./lib/systemd/system/identity.service",
+                "-rw-r--r-- root/root ./usr/share/identity/monitoring/dashboard.json",
+                "-rw-r--r-- root/root ./usr/share/doc/identity/production.md",
+                "-rw-r--r-- root/root ./usr/share/doc/identity/changelog.gz",
+            ]
+            let listed = files.map { line in
+                let parts = line.split(separator: " ")
+                return "\(parts[0]) \(parts[1]) \(parts.last ?? "")"
+            }
+            for line in expected { #expect(listed.contains(line), "\(line)") }
+            #expect(!listed.contains { $0.hasPrefix("-rws") || $0.contains("./var") || $0.contains("./home") })
+            let control = try await Self.run("dpkg-deb -e \(package) control && cat control/conffiles", in: folder)
+            #expect(control.trimmingCharacters(in: .newlines) == "/etc/identity/identity.yaml")
+            _ = try await Self.run("for f in control/p*; do sh -n $f; done; rm -r control", in: folder)
+            _ = try await Self.run("sha256sum --quiet -c SHA256SUMS", in: folder)
+            let tarball = try await Self.run("tar -tzf identity-\(Release.version)-linux-*.tar.gz", in: folder)
+            #expect(tarball.contains("/identity\n") && tarball.contains("/docs/production.md\n"))
+            let image = try await Self.run("ls docker; cat docker/Dockerfile", in: folder)
+            #expect(image.contains("identity.deb\n") && image.contains("healthcheck\n"))
+            #expect(image.contains("\nUSER identity\n") && image.contains("\nENV IDENTITY_HTTP_BIND=0.0.0.0:9099\n"))
+        }
+    }
+
+    @Test("its unit has no privilege, hands secrets over as credentials, and ends what is wrong for good")
+    func unit() throws {
+        let lines = Set(try Repository.text("packaging/identity.service").split(separator: "\n").map { String($0) })
+        for line in [
+            "User=identity", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "ProtectHome=yes",
+            "PrivateDevices=yes", "PrivateTmp=yes", "MemoryDenyWriteExecute=yes", "SystemCallFilter=@system-service",
+            "SystemCallFilter=~@privileged", "RestrictNamespaces=yes", "Restart=on-failure",
+            "RestartPreventExitStatus=64 78", "LoadCredential=encryption-keys:/etc/identity/encryption-keys",
+            "LoadCredential=database-url:/etc/identity/database-url",
+        ] { #expect(lines.contains(line), "\(line)") }
+        #expect(!lines.contains { $0.hasPrefix("Environment") || $0.hasPrefix("ReadWritePaths") })
+    }
+}
