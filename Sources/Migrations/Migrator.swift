@@ -32,6 +32,15 @@ package struct Migrator: Sendable {
         return try pending(applied: try await applied(client))
     }
 
+    /// Whether the database lacks no step of this program; one that a newer release has migrated has more, and serves both.
+    package func hasAll() async throws -> Bool {
+        do {
+            return try await plan().isEmpty
+        } catch MigrationError.databaseIsNewer {
+            return true
+        }
+    }
+
     /// Applies the steps that the database lacks.
     /// - Returns: the names of those that this call applied, not another migrator's.
     /// - Throws: ``MigrationError``, or ``PostgresError`` when the database can't be reached.

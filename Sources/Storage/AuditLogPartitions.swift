@@ -4,7 +4,8 @@ package import Logging
 package import Postgres
 import ServiceLifecycle
 
-/// Keeps the months of the audit log: makes the next ones ahead, and drops those that nobody has to keep any more.
+/// Keeps the months of the audit log: makes the next ones ahead, drops those that nobody has to keep any more, and sees to
+/// it that nobody but the owner can change an entry.
 ///
 /// Only the owner of the table may; the service's own role need not be it. Several nodes may do it side by side: one does,
 /// and the others find it done.
@@ -53,6 +54,7 @@ package struct AuditLogPartitions: Service {
     package func keep(_ database: PostgresClient) async throws {
         let months = try await self.months(database)
         for month in Month(now()).following(2) where !months.contains(month) { try await make(month, database) }
+        try await protect(database)
         guard retentionDays > 0 else { return }
         let end = now().addingTimeInterval(-86_400 * Double(retentionDays))
         for month in months where month.next.start <= end { try await drop(month, database) }
@@ -91,6 +93,36 @@ package struct AuditLogPartitions: Service {
                 ALTER TABLE audit_log ATTACH PARTITION \(sql: table)
                 FOR VALUES FROM (to_timestamp(\(literal: month.start.seconds)))
                     TO (to_timestamp(\(literal: month.next.start.seconds)))
+                """
+            )
+        }
+    }
+
+    /// Takes from every other role what it could change entries with, whatever tables are granted by default: through the
+    /// log itself, reading and adding are left; of a month, reading.
+    private func protect(_ database: PostgresClient) async throws {
+        let grants = try await database.query(
+            """
+            SELECT DISTINCT c.relname::text, x.grantee = 0, coalesce(r.rolname, '')::text, c.relkind = 'p'
+            FROM pg_class c CROSS JOIN LATERAL aclexplode(c.relacl) x LEFT JOIN pg_roles r ON r.oid = x.grantee
+            WHERE (c.oid = 'audit_log'::regclass
+                    OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'audit_log'::regclass))
+                AND x.grantee <> c.relowner
+                AND x.privilege_type <> 'SELECT' AND (c.relkind <> 'p' OR x.privilege_type <> 'INSERT')
+            """
+        ) { row in
+            (
+                table: try row.next(String.self), isPublic: try row.next(Bool.self), role: try row.next(String.self),
+                isLog: try row.next(Bool.self)
+            )
+        }
+        for grant in grants {
+            let rights: SQL = grant.isLog ? "" : "INSERT,"
+            let role: SQL = grant.isPublic ? "PUBLIC" : "\(identifier: grant.role)"
+            try await database.execute(
+                """
+                REVOKE \(sql: rights) UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER
+                ON \(identifier: grant.table) FROM \(sql: role)
                 """
             )
         }

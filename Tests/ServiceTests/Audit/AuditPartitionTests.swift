@@ -70,11 +70,13 @@ struct AuditPartitionTests {
         #expect(left == [2])
     }
 
-    @Test("a role that may read and add can change and remove nothing, and cannot make or drop a month")
+    @Test("no role but the owner can change or remove an entry, whatever it was granted")
     func appendOnly() async throws {
         let role = "audit_\(UInt32.random(in: 0...UInt32.max))"
         try await database.execute("CREATE ROLE \(identifier: role)")
-        try await database.execute("GRANT SELECT, INSERT ON audit_log TO \(identifier: role)")
+        try await database.execute("GRANT ALL ON audit_log, audit_log_rest TO \(identifier: role), PUBLIC")
+        try await database.execute("ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO \(identifier: role)")
+        try await partitions(0, at: "2030-05-20T12:00:00Z").keep(database)
         func refused(_ statement: SQL) async throws -> String? {
             do {
                 try await database.transaction { transaction in
@@ -97,11 +99,14 @@ struct AuditPartitionTests {
         for statement: SQL in [
             "UPDATE audit_log SET actor = 'nobody'", "DELETE FROM audit_log", "TRUNCATE audit_log",
             "DROP TABLE audit_log",
-            "DELETE FROM audit_log_rest", "ALTER TABLE audit_log DETACH PARTITION audit_log_rest",
+            "DELETE FROM audit_log_rest", "DELETE FROM audit_log_203005",
+            "UPDATE audit_log_203006 SET actor = 'nobody'",
+            "INSERT INTO audit_log_203005 SELECT * FROM audit_log", "TRUNCATE audit_log_203007",
+            "ALTER TABLE audit_log DETACH PARTITION audit_log_rest",
         ] {
             #expect(try await refused(statement) == "42501", "\(statement)")
         }
-        try await database.execute("REVOKE ALL ON audit_log FROM \(identifier: role)")
+        try await database.execute("DROP OWNED BY \(identifier: role)")
         try await database.execute("DROP ROLE \(identifier: role)")
     }
 }

@@ -96,6 +96,7 @@ struct ProductionTests {
                 for statement: SQL in [
                     "CREATE TABLE mine (a int)", "DROP TABLE sessions", "ALTER TABLE accounts ADD COLUMN a int",
                     "TRUNCATE accounts", "CREATE ROLE other", "CREATE SCHEMA other",
+                    "UPDATE audit_log SET actor = 'nobody'", "DELETE FROM audit_log", "DELETE FROM audit_log_rest",
                 ] {
                     await #expect(throws: PostgresError.self) { try await client.execute(statement) }
                 }

@@ -144,13 +144,21 @@ struct ServeRefusalTests {
         }
     }
 
-    @Test("a database that a newer release has migrated")
+    @Test("a database that a newer release has migrated: a node that runs serves on, one that starts refuses")
     func withNewerSchema() async throws {
         try await TestDatabase.withAnother { conninfo in
-            try await Self.execute(
-                "INSERT INTO schema_migrations (position, name, applied_at) VALUES (9999, '29991231T000000_x', now())",
-                on: conninfo
-            )
+            try await IdentityProgram.serve(IdentityProgram.environment(conninfo)) { _, service in
+                try await Self.execute(
+                    "INSERT INTO schema_migrations (position, name, applied_at) VALUES (9999, '29991231T000000_x', now())",
+                    on: conninfo
+                )
+                #expect(try await service.get("/readyz").status == 200)
+                // A step of its own that is missing is another thing.
+                try await Self.execute("UPDATE schema_migrations SET position = -1 WHERE position = 1", on: conninfo)
+                try await waitUntil { try await service.get("/readyz").status == 503 }
+                try await Self.execute("UPDATE schema_migrations SET position = 1 WHERE position = -1", on: conninfo)
+                try await waitUntil { try await service.get("/readyz").status == 200 }
+            }
             try await expectRefusal("newer than this program", IdentityProgram.environment(conninfo))
             let migrate = try await IdentityProgram.run(
                 "migrate",
