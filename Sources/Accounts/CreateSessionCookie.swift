@@ -29,7 +29,9 @@ package struct CreateSessionCookie: Sendable {
         guard let payload else { throw AccountsError.invalidIDToken }
         AccountEvent.sessionCookieCreated.log(user.account.id, caller)
         if let signer = parts.tokenSigner { return try signer.token(of: payload) }
-        guard let key = parts.configuration.cookieKeys.signer(for: .rs256) else { throw NoSigningKey() }
+        guard let key = parts.configuration.cookieKeys.signer(for: .rs256, at: parts.seconds) else {
+            throw NoSigningKey()
+        }
         return try key.cookie(of: payload)
     }
 }

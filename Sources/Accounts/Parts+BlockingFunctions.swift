@@ -99,7 +99,9 @@ extension Parts {
         do {
             guard let functions else { throw FunctionError.unreachable("nobody asks here") }
             let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
-            guard let key = configuration.signingKeys.signer(for: algorithm) else { throw NoSigningKey() }
+            guard let key = configuration.signingKeys.signer(for: algorithm, at: seconds) else {
+                throw NoSigningKey()
+            }
             let claims = question.claims(caller, issuer: try issuer(of: caller.project))
             var answer = try await functions.ask(url, jwt: try key.token(of: claims))
             try check(&answer, event, &entrance)

@@ -73,7 +73,7 @@ extension Parts {
         tenant: TenantID
     ) throws -> String {
         let algorithm: SigningAlgorithm = project.settings.signWithES256 ? .es256 : .rs256
-        let key: (any TokenSigner)? = tokenSigner ?? configuration.signingKeys.signer(for: algorithm)
+        let key: (any TokenSigner)? = tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
         guard let key else { throw NoSigningKey() }
         var identities: [String: [String]] = [:]
         if let email = account.email { identities["email"] = [email.canonical] }

@@ -42,10 +42,14 @@ struct ServiceConfiguration: Sendable {
     var encryptionKeys: [Secret]
     /// `audit.retentionDays` (0…3650, default 400): how long the audit log is kept at least; 0 for ever.
     var auditRetentionDays: Int
+    /// `signing.rotationDays` (0…3650, default 90): for how long a key signs tokens; 0 until `identity keys rotate`.
+    var rotationDays: Int
     /// `log.level` (default `info`).
     var logLevel: Logger.Level
     /// `log.format` (`json` or `text`, default `json`).
     var logsJSON: Bool
+
+    static let defaultRotationDays = 90
 
     static func load(file: String?) async throws -> ServiceConfiguration {
         var providers: [any ConfigProvider] = [
@@ -98,6 +102,7 @@ struct ServiceConfiguration: Sendable {
         mail = try MailConfiguration(reader)
         encryptionKeys = Self.list("encryption.keys", reader).map { Secret($0) }
         auditRetentionDays = try Self.integer("audit.retentionDays", in: 0...3650, default: 400, reader)
+        rotationDays = try Self.integer("signing.rotationDays", in: 0...3650, default: Self.defaultRotationDays, reader)
         let level = reader.string(forKey: "log.level") ?? "info"
         guard let logLevel = Logger.Level(rawValue: level) else {
             throw CommandFailure.configuration(

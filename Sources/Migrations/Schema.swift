@@ -5,7 +5,7 @@ package enum Schema {
         .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials, .trackProviderGrants,
         .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox, .addServiceAccounts,
         .storeOOBCodes, .storeVerificationCodes, .addSecondFactors, .limitRates, .bindFlowsToBrowsers,
-        .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts, .auditChanges,
-        .takeTurnsAtCleanup, .traceMessages,
+        .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts,
+        .rotateSigningKeys, .auditChanges, .takeTurnsAtCleanup, .traceMessages,
     ]
 }

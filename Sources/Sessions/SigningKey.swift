@@ -4,9 +4,10 @@ import Foundation
 import Secrets
 import SystemCrypto
 
-/// A key that signs ID tokens, with the certificate under which Admin SDKs know it.
+/// A key of our tokens, with the certificate under which Admin SDKs know it.
 ///
-/// RS256 goes through libcrypto, which signs in half the time; ES256 through swift-crypto. It prints its id alone.
+/// RS256 goes through libcrypto, which signs in half the time; ES256 through swift-crypto. One that signs no more is its
+/// public half. It prints its id alone.
 package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// 40 lower-case hexadecimal digits of the SHA-256 of the public key: no two keys share one.
     package let kid: String
@@ -23,17 +24,15 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
     let encodedHeader: [UInt8]
     private let material: Material
 
+    /// The public half, with the private one as long as the key may sign.
     private enum Material: Sendable {
-        case rsa(RSAPrivateKey)
-        /// With its public half, which takes a third of a signature's time to compute.
-        case p256(P256.Signing.PrivateKey, P256.Signing.PublicKey)
-
-        init(_ key: P256.Signing.PrivateKey) { self = .p256(key, key.publicKey) }
+        case rsa(RSAPublicKey, RSAPrivateKey?)
+        case p256(P256.Signing.PublicKey, P256.Signing.PrivateKey?)
 
         var publicKeyDER: [UInt8] {
             switch self {
-            case .rsa(let key): key.publicKey.subjectPublicKeyInfo
-            case .p256(_, let key): Array(key.derRepresentation)
+            case .rsa(let key, _): key.subjectPublicKeyInfo
+            case .p256(let key, _): Array(key.derRepresentation)
             }
         }
     }
@@ -43,10 +42,10 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
         self.publicKeyDER = material.publicKeyDER
         self.kid = Array(SecureHash.sha256(publicKeyDER).prefix(20)).lowercaseHex
         switch material {
-        case .rsa(let key):
+        case .rsa(let key, _):
             self.algorithm = .rs256
-            self.jwk = JWK.rsa(kid: kid, modulus: key.publicKey.modulus, exponent: key.publicKey.exponent)
-        case .p256(_, let key):
+            self.jwk = JWK.rsa(kid: kid, modulus: key.modulus, exponent: key.exponent)
+        case .p256(let key, _):
             self.algorithm = .es256
             self.jwk = JWK.p256(kid: kid, point: Array(key.rawRepresentation))
         }
@@ -78,8 +77,10 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
         switch algorithm {
         case .rs256:
             guard let key = try? RSAPrivateKey.generate() else { throw .generationFailed }
-            material = .rsa(key)
-        case .es256: material = Material(P256.Signing.PrivateKey())
+            material = .rsa(key.publicKey, key)
+        case .es256:
+            let key = P256.Signing.PrivateKey()
+            material = .p256(key.publicKey, key)
         }
         return try SigningKey(material) { material in
             try SigningCertificate.make(
@@ -95,30 +96,54 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
     ///
     /// - Parameters:
     ///   - kid: the id under which it was stored; another than the key's own is refused.
-    ///   - privateKey: PKCS#8 `PrivateKeyInfo` in DER (RFC 5958).
+    ///   - privateKey: PKCS#8 `PrivateKeyInfo` in DER (RFC 5958); nil for a key that signs no more.
     ///   - certificatePEM: the certificate that was made with the key; one of another key is refused.
     package init(
         kid: String,
         algorithm: SigningAlgorithm,
-        privateKey: [UInt8],
+        privateKey: [UInt8]?,
         certificatePEM: String
     ) throws(SigningKeyError) {
-        let material: Material
-        switch algorithm {
-        case .rs256:
-            guard let key = try? RSAPrivateKey(pkcs8DER: privateKey) else { throw .invalidKey }
-            material = .rsa(key)
-        case .es256:
-            guard let key = try? P256.Signing.PrivateKey(derRepresentation: privateKey) else { throw .invalidKey }
-            material = Material(key)
-        }
+        let certified = try? SigningCertificate.publicKeyDER(in: certificatePEM)
+        let material = try Self.material(algorithm, privateKey: privateKey, publicKey: certified)
         try self.init(material) { material in
-            guard try SigningCertificate.publicKeyDER(in: certificatePEM) == material.publicKeyDER else {
-                throw SigningKeyError.invalidCertificate
-            }
+            guard certified == material.publicKeyDER else { throw SigningKeyError.invalidCertificate }
             return certificatePEM
         }
         guard self.kid == kid else { throw .invalidKey }
+    }
+
+    private static func material(
+        _ algorithm: SigningAlgorithm,
+        privateKey: [UInt8]?,
+        publicKey: [UInt8]?
+    ) throws(SigningKeyError) -> Material {
+        switch (algorithm, privateKey) {
+        case (.rs256, let privateKey?):
+            guard let key = try? RSAPrivateKey(pkcs8DER: privateKey) else { throw .invalidKey }
+            return .rsa(key.publicKey, key)
+        case (.es256, let privateKey?):
+            guard let key = try? P256.Signing.PrivateKey(derRepresentation: privateKey) else { throw .invalidKey }
+            return .p256(key.publicKey, key)
+        case (.rs256, nil):
+            guard let key = publicKey.flatMap({ try? RSAPublicKey(subjectPublicKeyInfo: $0) }) else {
+                throw .invalidCertificate
+            }
+            return .rsa(key, nil)
+        case (.es256, nil):
+            guard let key = publicKey.flatMap({ try? P256.Signing.PublicKey(derRepresentation: $0) }) else {
+                throw .invalidCertificate
+            }
+            return .p256(key, nil)
+        }
+    }
+
+    /// Whether it has its private half.
+    package var signs: Bool {
+        switch material {
+        case .rsa(_, let key): key != nil
+        case .p256(_, let key): key != nil
+        }
     }
 
     /// The private key as PKCS#8 `PrivateKeyInfo` in DER, to be sealed before it is stored.
@@ -126,10 +151,11 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
 
     private static func der(of material: Material) throws(SigningKeyError) -> [UInt8] {
         switch material {
-        case .rsa(let key):
+        case .rsa(_, let key?):
             guard let der = try? key.pkcs8DER() else { throw .invalidKey }
             return der
-        case .p256(let key, _): return Array(key.derRepresentation)
+        case .p256(_, let key?): return Array(key.derRepresentation)
+        case .rsa(_, nil), .p256(_, nil): throw .invalidKey
         }
     }
 
@@ -139,15 +165,16 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
 
     func sign(_ message: [UInt8]) throws -> [UInt8] {
         switch material {
-        case .rsa(let key): try key.sign(message)
-        case .p256(let key, _): Array(try key.signature(for: message).rawRepresentation)
+        case .rsa(_, let key?): try key.sign(message)
+        case .p256(_, let key?): Array(try key.signature(for: message).rawRepresentation)
+        case .rsa(_, nil), .p256(_, nil): throw SigningKeyError.invalidKey
         }
     }
 
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         switch material {
-        case .rsa(let key): return key.publicKey.verifies(signature, of: message)
-        case .p256(_, let key):
+        case .rsa(let key, _): return key.verifies(signature, of: message)
+        case .p256(let key, _):
             guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
             return key.isValidSignature(signature, for: message)
         }

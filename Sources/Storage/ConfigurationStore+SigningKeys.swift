@@ -1,99 +1,161 @@
 import Foundation
+import Logging
 import Postgres
 import Secrets
-import Sessions
+package import Sessions
 
 extension ConfigurationStore {
     /// Makes the first keys, one for each purpose and algorithm, if nobody made them yet.
-    ///
-    /// The version row's lock lets one of several nodes that start at once do it.
     package func ensureSigningKeys() async throws {
         try await load()
-        let missing = SigningPurpose.allCases.flatMap { purpose in
-            purpose.algorithms.filter { signingKeys(for: purpose).signer(for: $0) == nil }.map { (purpose, $0) }
+        try await rotateSigningKeys(every: nil)
+    }
+
+    /// Publishes the keys that are to follow others, and ends those whose time is over; mostly nothing, without asking
+    /// the database.
+    ///
+    /// - Parameter period: for how long a key signs, in seconds; nil for as long as nobody says otherwise.
+    @discardableResult
+    package func rotateSigningKeys(every period: Int64?) async throws -> SigningKeyTimeline.Change {
+        try await changeSigningKeys { $0.due(at: $1, every: period) }
+    }
+
+    /// Publishes a next key for each purpose and algorithm that has none.
+    package func publishNextSigningKeys() async throws {
+        try await changeSigningKeys { $0.rotation(at: $1) }
+    }
+
+    /// Removes a key at once.
+    ///
+    /// What it signed is refused by every node as soon as it sees the change, within half a second.
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func revokeSigningKey(_ kid: String) async throws {
+        try await changeSigningKeys { timeline, now in
+            guard let change = timeline.revocation(of: kid, at: now) else { throw ConfigurationError.notFound }
+            return change
         }
-        guard !missing.isEmpty else { return }
-        let date = now()
-        let start = Int64(date.timeIntervalSince1970)
-        // Generated before the lock is taken: an RSA key takes a while.
-        let keys = try missing.map { purpose, algorithm in
-            let key = try SigningKey.generate(
-                algorithm,
-                notBefore: start - 86_400,
-                notAfter: start + Self.certificateLifetime
+    }
+
+    /// Plans a change from the keys as this node knows them, and carries it out if nobody changed any configuration since;
+    /// otherwise plans anew. So one of several nodes that come to the same at once does it.
+    @discardableResult
+    private func changeSigningKeys(
+        _ plan: (SigningKeyTimeline, Int64) throws -> SigningKeyTimeline.Change
+    ) async throws -> SigningKeyTimeline.Change {
+        var made: [SigningKeyTimeline.Slot: SigningKey] = [:]
+        while true {
+            let seconds = Int64(now().timeIntervalSince1970)
+            let (timeline, version) = signingKeyTimeline
+            let change = try plan(timeline, seconds)
+            guard !change.isEmpty else { return change }
+            for slot in change.made.keys where made[slot] == nil {
+                made[slot] = try SigningKey.generate(
+                    slot.algorithm,
+                    notBefore: seconds - 86_400,
+                    notAfter: seconds + Self.certificateLifetime
+                )
+            }
+            let isDone = try await apply(change, made, to: version, Date(timeIntervalSince1970: Double(seconds)))
+            try await load()
+            guard isDone else { continue }
+            logger.notice(
+                "Signing keys changed",
+                metadata: [
+                    "published": "\(change.made.keys.compactMap { made[$0]?.kid }.sorted())",
+                    "promoted": "\(change.promoted)", "erased": "\(change.erased)", "removed": "\(change.removed)",
+                ]
             )
-            return (purpose: purpose, key: key)
+            return change
         }
-        try await database.transaction { [self] transaction in
-            try await transaction.execute("UPDATE configuration SET version = version + 1")
-            let present = try await transaction.query(
-                "SELECT purpose, algorithm FROM signing_keys WHERE retired_at IS NULL"
-            ) { row in [try row.next(String.self), try row.next(String.self)] }
-            for (purpose, key) in keys where !present.contains([purpose.rawValue, key.algorithm.rawValue]) {
-                let sealed = try keyRing.seal(try key.privateKeyDER(), for: Self.keyPlace(key.kid))
-                let entry = AuditEntry(.signingKeyCreated, in: nil, resource: key.kid, at: date)
-                try await transaction.execute(
-                    """
-                    \(sql: AuditEntry.before([entry]))
-                    INSERT INTO signing_keys (kid, purpose, algorithm, private_key, certificate, created_at, active_from)
-                    VALUES (\(key.kid), \(purpose.rawValue), \(key.algorithm.rawValue), \(sealed),
-                        \(key.certificatePEM), \(date), \(date))
-                    """
+    }
+
+    /// - Returns: whether the configuration was still of that version; nothing has changed otherwise.
+    private func apply(
+        _ change: SigningKeyTimeline.Change,
+        _ made: [SigningKeyTimeline.Slot: SigningKey],
+        to version: Int64,
+        _ date: Date
+    ) async throws -> Bool {
+        let new = try change.made.compactMap { slot, activeFrom in
+            try made[slot].map { key in
+                (
+                    key: key, slot: slot, activeFrom: Date(timeIntervalSince1970: Double(activeFrom)),
+                    sealed: try keyRing.seal(try key.privateKeyDER(), for: Self.keyPlace(key.kid))
                 )
             }
         }
-        try await load()
+        let changed = try await database.query(
+            """
+            WITH turn AS (
+                UPDATE configuration SET version = version + 1 WHERE version = \(version) RETURNING version
+            ), removed AS (
+                DELETE FROM signing_keys k USING turn WHERE k.kid = ANY (\(change.removed))
+            ), erased AS (
+                UPDATE signing_keys k SET private_key = NULL FROM turn WHERE k.kid = ANY (\(change.erased))
+            ), promoted AS (
+                UPDATE signing_keys k SET active_from = \(date) FROM turn WHERE k.kid = ANY (\(change.promoted))
+            ), made AS (
+                INSERT INTO signing_keys (kid, purpose, algorithm, private_key, certificate, created_at, active_from)
+                SELECT m.kid, m.purpose, m.algorithm, m.private_key, m.certificate, \(date), m.active_from
+                FROM turn, unnest(
+                    \(new.map(\.key.kid)), \(new.map(\.slot.purpose.rawValue)), \(new.map(\.slot.algorithm.rawValue)),
+                    \(new.map(\.sealed)), \(new.map(\.key.certificatePEM)), \(new.map(\.activeFrom))
+                ) AS m (kid, purpose, algorithm, private_key, certificate, active_from)
+            )
+            SELECT count(*) FROM turn
+            """
+        ) { try $0.next(Int64.self) }
+        return changed.first == 1
     }
 
-    /// The keys of each purpose, the one that signs first.
-    func readSigningKeys() async throws -> [SigningPurpose: SigningKeys] {
+    /// The keys of each purpose in the order in which they sign, and the dates of all.
+    func readSigningKeys() async throws -> (keys: [SigningPurpose: SigningKeys], timeline: SigningKeyTimeline) {
         let rows = try await database.query(
             """
-            SELECT purpose, kid, algorithm, private_key, certificate FROM signing_keys
-            ORDER BY retired_at IS NOT NULL, active_from, kid
+            SELECT purpose, kid, algorithm, private_key, certificate, created_at, active_from FROM signing_keys
+            ORDER BY active_from, kid
             """
         ) { row in
             (
                 purpose: SigningPurpose(rawValue: try row.next()), kid: try row.next(String.self),
-                algorithm: try row.next(String.self), sealed: try row.next([UInt8].self),
-                certificate: try row.next(String.self)
+                algorithm: SigningAlgorithm(rawValue: try row.next()), sealed: try row.next([UInt8]?.self),
+                certificate: try row.next(String.self), createdAt: try row.next(Date.self),
+                activeFrom: try row.next(Date.self)
             )
         }
-        var keys: [SigningPurpose: [SigningKey]] = [:]
+        var entries: [SigningPurpose: [SigningKeys.Entry]] = [:]
+        var dates: [SigningKeyTimeline.Key] = []
         for row in rows {
-            guard let purpose = row.purpose, let algorithm = SigningAlgorithm(rawValue: row.algorithm) else {
+            guard let purpose = row.purpose, let algorithm = row.algorithm else {
                 throw ConfigurationError.unreadable("signing key \(row.kid)")
             }
+            let activeFrom = Int64(row.activeFrom.timeIntervalSince1970)
             // Loading an RSA key costs more than reading it: those that are loaded stay.
+            let known = signingKeys(for: purpose).key(row.kid).flatMap { $0.signs == (row.sealed != nil) ? $0 : nil }
             let key =
-                try signingKeys(for: purpose).key(row.kid)
+                try known
                 ?? SigningKey(
                     kid: row.kid,
                     algorithm: algorithm,
-                    privateKey: try keyRing.open(row.sealed, for: Self.keyPlace(row.kid)),
+                    privateKey: try row.sealed.map { try keyRing.open($0, for: Self.keyPlace(row.kid)) },
                     certificatePEM: row.certificate
                 )
-            keys[purpose, default: []].append(key)
+            entries[purpose, default: []].append(SigningKeys.Entry(key, activeFrom: activeFrom))
+            dates.append(
+                SigningKeyTimeline.Key(
+                    kid: row.kid,
+                    slot: SigningKeyTimeline.Slot(purpose: purpose, algorithm: algorithm),
+                    createdAt: Int64(row.createdAt.timeIntervalSince1970),
+                    activeFrom: activeFrom,
+                    signs: row.sealed != nil
+                )
+            )
         }
-        return keys.mapValues { SigningKeys($0) }
+        return (entries.mapValues { SigningKeys($0) }, SigningKeyTimeline(dates))
     }
 
     /// Ten years in seconds: keys end by rotation, not by their certificate.
     private static let certificateLifetime: Int64 = 10 * 365 * 86_400
 
-    private static func keyPlace(_ kid: String) -> String { "signing_keys/\(kid)" }
-}
-
-/// What a key of the deployment signs; one that signs one thing verifies no other.
-enum SigningPurpose: String, CaseIterable {
-    case idToken = "id_token"
-    case sessionCookie = "session_cookie"
-
-    /// Admin SDKs verify cookies with RS256 alone, whatever a project chose for its ID tokens.
-    var algorithms: [SigningAlgorithm] {
-        switch self {
-        case .idToken: [.rs256, .es256]
-        case .sessionCookie: [.rs256]
-        }
-    }
+    static func keyPlace(_ kid: String) -> String { "signing_keys/\(kid)" }
 }

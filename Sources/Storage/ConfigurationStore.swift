@@ -18,7 +18,7 @@ package final class ConfigurationStore: Service, Sendable {
     let keyRing: KeyRing
     let random: RandomSource
     package let now: @Sendable () -> Date
-    private let logger: Logger
+    let logger: Logger
     private let state = Mutex(State())
     let adminReads: Batcher<Never, AdminQuestion, AdminCredential?>
 
@@ -26,6 +26,7 @@ package final class ConfigurationStore: Service, Sendable {
         var snapshot = ConfigurationSnapshot.empty
         var signingKeys: [SigningPurpose: SigningKeys] = [:]
         var confirmed = ContinuousClock.now
+        var signingKeyTimeline = SigningKeyTimeline([])
     }
 
     package init(
@@ -54,8 +55,13 @@ package final class ConfigurationStore: Service, Sendable {
     /// Of session cookies: a set of their own, so that neither verifies as the other.
     package var cookieKeys: SigningKeys { signingKeys(for: .sessionCookie) }
 
+    /// The dates of all signing keys, as they were at a version of the configuration.
+    package var signingKeyTimeline: (keys: SigningKeyTimeline, version: Int64) {
+        state.withLock { ($0.signingKeyTimeline, $0.snapshot.version) }
+    }
+
     func signingKeys(for purpose: SigningPurpose) -> SigningKeys {
-        state.withLock { $0.signingKeys[purpose] } ?? SigningKeys([])
+        state.withLock { $0.signingKeys[purpose] } ?? SigningKeys([SigningKey]())
     }
 
     /// Looks for changes twice a second until told to stop.
@@ -103,8 +109,8 @@ package final class ConfigurationStore: Service, Sendable {
         state.withLock { state in
             guard snapshot.version >= state.snapshot.version else { return }
             state.snapshot = snapshot
-            state.signingKeys = signingKeys
             state.confirmed = max(state.confirmed, asked)
+            (state.signingKeys, state.signingKeyTimeline) = (signingKeys.keys, signingKeys.timeline)
         }
     }
 

@@ -165,6 +165,11 @@ struct Dev: AsyncParsableCommand {
         services += [
             assembly.deliveries,
             Sweeper(database: database, logger: logger, now: { Date() }),
+            SigningKeyRotation(
+                stores.configuration,
+                days: ServiceConfiguration.defaultRotationDays,
+                logger: quiet(logger)
+            ),
             MessagePrinter(stores: stores, say: Progress.say),
         ]
         if demoProviders != .none { services.append(provider) }

@@ -83,7 +83,8 @@ struct Serve: AsyncParsableCommand {
         if let smtp { services.append(smtp) }
         services += [
             assembly.deliveries, Sweeper(database: database, logger: logger, now: { Date() }),
-            configuration.auditLogPartitions(logger), application,
+            configuration.auditLogPartitions(logger),
+            SigningKeyRotation(stores.configuration, days: configuration.rotationDays, logger: logger), application,
         ]
         if let (host, port) = configuration.operations {
             services.append(

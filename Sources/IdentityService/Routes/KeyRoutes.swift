@@ -11,9 +11,6 @@ struct KeyRoutes {
     /// Where this service is, without a `/` at its end; nil when nobody said.
     let ownURL: @Sendable () -> String?
 
-    /// Seconds that a copy may be kept: a new key is published for longer than that before it signs.
-    private static let maximumAge = 3600
-
     private static let account = "securetoken@system.gserviceaccount.com"
     private static let jwks = "/service_accounts/v1/jwk/\(account)"
 
@@ -71,7 +68,7 @@ struct KeyRoutes {
             json.member("subject_types_supported", strings: ["public"])
             json.member(
                 "id_token_signing_alg_values_supported",
-                strings: SigningAlgorithm.allCases.filter { keys.signer(for: $0) != nil }.map(\.rawValue)
+                strings: SigningAlgorithm.allCases.filter { keys.sign(with: $0) }.map(\.rawValue)
             )
         }
         return Self.kept(json.text)
@@ -82,7 +79,7 @@ struct KeyRoutes {
             status: .ok,
             headers: [
                 .contentType: JSONWriter.contentType,
-                .cacheControl: "public, max-age=\(maximumAge), must-revalidate, no-transform",
+                .cacheControl: "public, max-age=\(SigningKeys.cacheSeconds), must-revalidate, no-transform",
             ],
             body: ByteBuffer(string: json)
         )

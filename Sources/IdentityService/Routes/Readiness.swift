@@ -28,7 +28,7 @@ struct Readiness: Sendable {
         dependencies: @escaping @Sendable () -> [Check]
     ) {
         let signingKey: @Sendable () -> Check = {
-            let isThere = stores.configuration.signingKeys.signer(for: .rs256) != nil
+            let isThere = stores.configuration.signingKeys.sign(with: .rs256)
             return Check(name: "signingKey", outcome: isThere ? .ok : .failed)
         }
         let away: @Sendable () -> [Check] = {

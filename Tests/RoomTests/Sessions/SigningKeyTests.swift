@@ -13,7 +13,7 @@ import X509
     /// jwt-kit as the judge of our tokens: what it has of a key comes from the published set alone.
     @Test(arguments: SigningAlgorithm.allCases) func jwtKitTakesOurTokens(_ algorithm: SigningAlgorithm) async throws {
         let keys = try TestKeys.all()
-        let signer = try #require(keys.signer(for: algorithm))
+        let signer = try #require(keys.signer(for: algorithm, at: 0))
         var claims = try TokenParts.claims()
         claims.name = "\"\\\u{1}\u{2028}🧑🏽‍🚀"
         claims.identities = ["google.com": ["1"]]
@@ -148,17 +148,54 @@ import X509
         }
     }
 
-    @Test func theFirstKeyOfAnAlgorithmSigns() throws {
+    @Test func theLastKeyWhoseTurnHasComeSigns() throws {
+        let (first, second) = (try TestKeys.otherRS256(), try TestKeys.rs256())
         let keys = SigningKeys([
-            try TestKeys.otherRS256(), try TestKeys.rs256(), try TestKeys.otherRS256(), try TestKeys.es256(),
+            SigningKeys.Entry(first, activeFrom: 100), SigningKeys.Entry(try TestKeys.es256(), activeFrom: 100),
+            SigningKeys.Entry(second, activeFrom: 200), SigningKeys.Entry(first, activeFrom: 300),
         ])
         #expect(keys.keys.count == 3)
-        #expect(try keys.signer(for: .rs256)?.kid == TestKeys.otherRS256().kid)
-        #expect(try keys.signer(for: .es256)?.kid == TestKeys.es256().kid)
-        #expect(try SigningKeys([TestKeys.es256()]).signer(for: .rs256) == nil)
-        #expect(try keys.key(TestKeys.rs256().kid) != nil)
-        #expect(SigningKeys([]).jwksJSON == #"{"keys":[]}"#)
-        #expect(SigningKeys([]).certificatesJSON == "{}")
+        #expect([0, 100, 199].map { keys.signer(for: .rs256, at: $0)?.kid } == [first.kid, first.kid, first.kid])
+        #expect([200, 300].map { keys.signer(for: .rs256, at: $0)?.kid } == [second.kid, second.kid])
+        #expect(try keys.signer(for: .es256, at: 300)?.kid == TestKeys.es256().kid)
+        #expect(try SigningKeys([TestKeys.es256()]).signer(for: .rs256, at: 300) == nil)
+        #expect(keys.key(second.kid) != nil)
+        #expect(SigningKeys([SigningKey]()).jwksJSON == #"{"keys":[]}"#)
+        #expect(SigningKeys([SigningKey]()).certificatesJSON == "{}")
+    }
+
+    @Test(
+        "T-D8: a key without its private half verifies, is published, and signs nothing",
+        arguments: SigningAlgorithm.allCases
+    )
+    func publicHalf(_ algorithm: SigningAlgorithm) throws {
+        let key = try TestKeys.key(algorithm)
+        let half = try SigningKey(
+            kid: key.kid,
+            algorithm: algorithm,
+            privateKey: nil,
+            certificatePEM: key.certificatePEM
+        )
+        let keys = SigningKeys([half])
+        #expect(keys.jwksJSON == SigningKeys([key]).jwksJSON)
+        #expect(!half.signs && !keys.sign(with: algorithm) && keys.signer(for: algorithm, at: 1) == nil)
+        #expect(throws: SigningKeyError.invalidKey) { try half.privateKeyDER() }
+        #expect(throws: IDTokenMintingError.signingFailed) { try half.token(of: [1]) }
+        let token = try IDTokenMinter.mint(TokenParts.claims(), with: key)
+        _ = try IDTokenVerifier().verify(
+            token,
+            project: TokenParts.project(),
+            issuers: [TokenParts.issuer],
+            keys: keys,
+            now: TokenParts.now
+        )
+        #expect(throws: SigningKeyError.invalidCertificate) {
+            try SigningKey(kid: key.kid, algorithm: algorithm, privateKey: nil, certificatePEM: "")
+        }
+        let other = try TestKeys.otherRS256().certificatePEM
+        #expect(throws: SigningKeyError.self) {
+            try SigningKey(kid: key.kid, algorithm: algorithm, privateKey: nil, certificatePEM: other)
+        }
     }
 
     @Test func idsAre40HexadecimalDigits() throws {

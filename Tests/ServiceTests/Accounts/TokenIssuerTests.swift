@@ -73,8 +73,9 @@ struct TokenIssuerTests {
                 let stranger = try await other.signUp("ada@example.com")
                 try await service.lookUp(stranger.idToken).expectRefused("INVALID_ID_TOKEN")
             }
-            let (id, key) = (service.project.id, service.stores.configuration.signingKeys.signer(for: .rs256))
-            let signer = try #require(key)
+            let id = service.project.id
+            let keys = service.stores.configuration.signingKeys
+            let signer = try #require(keys.signer(for: .rs256, at: service.clock.seconds))
             func token(issuer: String) throws -> String {
                 try signer.token(of: Array(user.claims.merging(["iss": .string(issuer)]).text.utf8))
             }

@@ -28,7 +28,7 @@ struct CommandTests {
             "projects create Upper", "projects create", "admin-keys create",
             "admin-keys create --name n --scope everything",
             "admin-keys create --name n --days 0", "api-keys create", "serve --loud",
-            "check --project X", "check my-project",
+            "check --project X", "check my-project", "keys revoke", "keys rotate now",
         ]
     )
     func usage(_ line: String) async throws {
@@ -47,7 +47,8 @@ struct CommandTests {
         "--help says what each command does",
         arguments: [
             "", "dev", "serve", "migrate", "projects", "api-keys", "admin-keys", "users", "users find", "users query",
-            "users providers", "providers", "providers stats", "check",
+            "users providers", "providers", "providers stats", "check", "keys", "keys list", "keys rotate",
+            "keys revoke",
         ]
     )
     func help(_ command: String) async throws {

@@ -230,8 +230,8 @@ private struct Forger {
     private let now: Double
 
     init(_ service: TestService) throws {
-        key = try #require(service.stores.configuration.signingKeys.signer(for: .rs256))
-        cookieKey = try #require(service.stores.configuration.cookieKeys.signer(for: .rs256))
+        key = try #require(service.stores.configuration.signingKeys.signer(for: .rs256, at: service.clock.seconds))
+        cookieKey = try #require(service.stores.configuration.cookieKeys.signer(for: .rs256, at: service.clock.seconds))
         now = Double(service.clock.seconds)
     }
 

@@ -1,0 +1,33 @@
+import AsyncAlgorithms
+package import Logging
+import ServiceLifecycle
+
+/// Lets signing keys follow one another: looks once a minute at what is due.
+///
+/// It runs on every node; whichever comes first does it for all.
+package struct SigningKeyRotation: Service {
+    private let configuration: ConfigurationStore
+    private let period: Int64?
+    private let logger: Logger
+
+    /// - Parameter days: for how many a key signs; 0 for as long as nobody says otherwise.
+    package init(_ configuration: ConfigurationStore, days: Int, logger: Logger) {
+        self.configuration = configuration
+        self.period = days == 0 ? nil : Int64(days) * 86_400
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        let ticks = AsyncTimerSequence(interval: .seconds(60), clock: .continuous).cancelOnGracefulShutdown()
+        for await _ in ticks { await rotate() }
+    }
+
+    /// What a tick does.
+    package func rotate() async {
+        do {
+            try await configuration.rotateSigningKeys(every: period)
+        } catch {
+            logger.warning("Signing keys could not be changed", metadata: ["error": "\(error)"])
+        }
+    }
+}
