@@ -81,7 +81,7 @@ struct DatabaseOptions: ParsableArguments {
         }
         let configuration = try await ServiceConfiguration.load(file: config)
         try configuration.checkDatabase()
-        return (configuration.databaseURL.reveal(), try configuration.keyRing())
+        return (configuration.databaseURL.reveal(), try await configuration.keyRing())
     }
 }
 
@@ -154,6 +154,7 @@ func readable(_ error: any Error) -> any Error {
             return CommandFailure.configuration("the database cannot be reached")
         }
         return CommandFailure.failed("\(error)")
+    case KeyRingError.unknownKey(let id): return CommandFailure.missingKeys([id])
     case is KeyRingError:
         return CommandFailure.configuration("encryption.keys do not fit this database")
     default: return error

@@ -58,6 +58,14 @@ struct CommandFailure: Error {
         CommandFailure(message: message, code: ExitCode(78))
     }
 
+    /// What is in the database needs keys that are not there.
+    static func missingKeys(_ ids: [String]) -> CommandFailure {
+        configuration(
+            "encryption.keys lacks \(ids.joined(separator: ", ")), under which the database still holds values: put it "
+                + "back at the end of the list, and see `identity keys list --encryption`"
+        )
+    }
+
     /// What was asked for cannot be done now.
     static func failed(_ message: String) -> CommandFailure {
         CommandFailure(message: message, code: ExitCode(1))

@@ -38,8 +38,8 @@ struct ServiceConfiguration: Sendable {
     var outbound: AddressPolicy
     /// `mail.smtp.*`; nil without `mail.smtp.host`.
     var mail: MailConfiguration?
-    /// `encryption.keys` (required by `serve`, secret): `id:base64 of 32 bytes`, the first one encrypts.
-    var encryptionKeys: [Secret]
+    /// Where the encryption keys are; required by `serve`.
+    var encryptionKeys: EncryptionKeys?
     /// `audit.retentionDays` (0…3650, default 400): how long the audit log is kept at least; 0 for ever.
     var auditRetentionDays: Int
     /// `signing.rotationDays` (0…3650, default 90): for how long a key signs tokens; 0 until `identity keys rotate`.
@@ -100,7 +100,7 @@ struct ServiceConfiguration: Sendable {
             allowsPrivateNetworks: allowed.contains("private")
         )
         mail = try MailConfiguration(reader)
-        encryptionKeys = Self.list("encryption.keys", reader).map { Secret($0) }
+        encryptionKeys = try EncryptionKeys(reader)
         auditRetentionDays = try Self.integer("audit.retentionDays", in: 0...3650, default: 400, reader)
         rotationDays = try Self.integer("signing.rotationDays", in: 0...3650, default: Self.defaultRotationDays, reader)
         let level = reader.string(forKey: "log.level") ?? "info"
@@ -127,26 +127,14 @@ struct ServiceConfiguration: Sendable {
         }
     }
 
-    /// The keys of `encryption.keys`.
-    func keyRing() throws -> KeyRing {
-        guard !encryptionKeys.isEmpty else {
+    /// The keys that encrypt what the database keeps secret.
+    func keyRing() async throws -> KeyRing {
+        guard let encryptionKeys else {
             throw CommandFailure.configuration(
                 "encryption.keys is missing (IDENTITY_ENCRYPTION_KEYS): make one with `echo k1:$(openssl rand -base64 32)`"
             )
         }
-        do {
-            return try KeyRing(
-                keys: encryptionKeys.map { secret in
-                    let parts = secret.reveal().split(separator: ":", maxSplits: 1).map { String($0) }
-                    guard parts.count == 2, let bytes = Data(base64Encoded: parts[1]) else {
-                        throw KeyRingError.invalidKey("each key is written id:base64 of 32 bytes")
-                    }
-                    return try KeyRing.Key(id: parts[0], bytes: [UInt8](bytes))
-                }
-            )
-        } catch KeyRingError.invalidKey(let reason) {
-            throw CommandFailure.configuration("encryption.keys: \(reason)")
-        }
+        return try await encryptionKeys.keyRing()
     }
 
     /// Refuses what would be unsafe on a network: a public URL without TLS, a remote database without TLS.
@@ -216,7 +204,7 @@ struct ServiceConfiguration: Sendable {
         throw CommandFailure.configuration("\(key) must be true or false, not \(text.prefix(20))")
     }
 
-    private static func list(_ key: String, _ reader: ConfigReader) -> [String] {
+    static func list(_ key: String, _ reader: ConfigReader) -> [String] {
         let listed =
             reader.stringArray(forKey: ConfigKey(key), isSecret: true)
             ?? reader.string(forKey: ConfigKey(key), isSecret: true).map { [$0] } ?? []

@@ -50,7 +50,7 @@ package struct KeyRing: Sendable {
         guard let box = try? AES.GCM.seal(bytes, using: key.material, authenticating: Array(place.utf8)),
             let combined = box.combined
         else { throw .cannotSeal }
-        return [1, UInt8(key.id.utf8.count)] + Array(key.id.utf8) + [UInt8](combined)
+        return Self.prefix(of: key) + [UInt8](combined)
     }
 
     package func seal(_ secret: Secret, for place: String) throws(KeyRingError) -> [UInt8] {
@@ -68,6 +68,14 @@ package struct KeyRing: Sendable {
         else { throw .cannotOpen }
         return [UInt8](bytes)
     }
+
+    /// The ids of the keys, that of the one that seals first.
+    package var ids: [String] { keys.map(\.id) }
+
+    /// How everything begins that the first key sealed.
+    package var prefix: [UInt8] { Self.prefix(of: keys[0]) }
+
+    private static func prefix(of key: Key) -> [UInt8] { [1, UInt8(key.id.utf8.count)] + Array(key.id.utf8) }
 
     /// How many keys there are.
     package var count: Int { keys.count }

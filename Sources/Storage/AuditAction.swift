@@ -39,4 +39,5 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case serviceAccountCreated = "SERVICE_ACCOUNT_CREATED"
     case serviceAccountRevoked = "SERVICE_ACCOUNT_REVOKED"
     case signingKeyCreated = "SIGNING_KEY_CREATED"
+    case signingKeyRemoved = "SIGNING_KEY_REMOVED"
 }

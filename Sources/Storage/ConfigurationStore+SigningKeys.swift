@@ -84,11 +84,17 @@ extension ConfigurationStore {
                 )
             }
         }
+        let audit = [
+            (AuditAction.signingKeyCreated, new.map(\.key.kid)), (.signingKeyRemoved, change.removed),
+        ].map { action, keys in
+            AuditEntry(action, in: nil, at: date)
+                .insertion(from: "turn, unnest(\(keys)::text[]) k (kid)", resource: "k.kid")
+        }
         let changed = try await database.query(
             """
             WITH turn AS (
                 UPDATE configuration SET version = version + 1 WHERE version = \(version) RETURNING version
-            ), removed AS (
+            ), created_entries AS (\(sql: audit[0])), removed_entries AS (\(sql: audit[1])), removed AS (
                 DELETE FROM signing_keys k USING turn WHERE k.kid = ANY (\(change.removed))
             ), erased AS (
                 UPDATE signing_keys k SET private_key = NULL FROM turn WHERE k.kid = ANY (\(change.erased))

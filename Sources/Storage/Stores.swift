@@ -22,6 +22,7 @@ package struct Stores: Sendable {
     package let verificationCodes: VerificationCodeStore
     package let rateLimits: RateLimitStore
     package let auditLog: AuditLogStore
+    package let sealed: KeyRingStore
 
     package init(
         database: PostgresClient,
@@ -54,6 +55,7 @@ package struct Stores: Sendable {
         verificationCodes = VerificationCodeStore(database: database, keyRing: keyRing)
         rateLimits = RateLimitStore(database: database)
         auditLog = AuditLogStore(database: database)
+        sealed = KeyRingStore(database: database, keyRing: keyRing)
     }
 
     /// Of each kind of batch, by its name.

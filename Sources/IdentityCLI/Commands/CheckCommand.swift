@@ -4,6 +4,7 @@ import Foundation
 import Linking
 import Outbound
 import Projects
+import Secrets
 import Storage
 
 struct CheckCommand: AsyncParsableCommand {
@@ -34,14 +35,19 @@ struct CheckCommand: AsyncParsableCommand {
             let snapshot = stores.configuration.snapshot
             let projects = try project.map { [try stores.project($0)] } ?? snapshot.allProjects
             let findings = projects.flatMap { check($0, in: snapshot) }
-            let rows = findings.map { finding in
+            var rows = findings.map { finding in
                 [
                     finding.project.rawValue, finding.level.rawValue, finding.id.rawValue,
                     finding.provider?.rawValue ?? "", finding.text,
                 ]
             }
+            let missing = try await stores.sealed.usage().filter { !stores.keyRing.ids.contains($0.key) }
+            rows += missing.sorted { $0.key < $1.key }.map { id, count in
+                let text = "encryption.keys lacks \(id), under which \(count) values are encrypted: put it back."
+                return ["", ConfigurationFinding.Level.error.rawValue, "encryption-key-missing", "", text]
+            }
             print(Table(["PROJECT", "LEVEL", "ID", "PROVIDER", "TEXT"], rows).text(json: json))
-            let errors = findings.count { $0.level == .error }
+            let errors = findings.count { $0.level == .error } + missing.count
             guard errors == 0 else { throw CommandFailure.failed("\(errors) error\(errors == 1 ? "" : "s")") }
         }
     }

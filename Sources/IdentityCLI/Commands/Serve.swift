@@ -32,7 +32,7 @@ struct Serve: AsyncParsableCommand {
         guard let proxies = TrustedProxies(configuration.trustedProxies) else {
             throw CommandFailure.configuration("http.trustedProxies must hold addresses or networks")
         }
-        let keyRing = try configuration.keyRing()
+        let keyRing = try await configuration.keyRing()
         let logger = configuration.makeLogger()
         let database = PostgresClient(
             PostgresClient.Configuration(
@@ -121,6 +121,8 @@ struct Serve: AsyncParsableCommand {
         guard try await stores.configuration.mode() == .serve else {
             throw CommandFailure.configuration("the database was made by `identity dev`")
         }
+        let missing = try await stores.sealed.missingKeys()
+        guard missing.isEmpty else { throw CommandFailure.missingKeys(missing) }
         try await stores.configuration.ensureSigningKeys()
     }
 }

@@ -48,7 +48,7 @@ struct CommandTests {
         arguments: [
             "", "dev", "serve", "migrate", "projects", "api-keys", "admin-keys", "users", "users find", "users query",
             "users providers", "providers", "providers stats", "check", "keys", "keys list", "keys rotate",
-            "keys revoke",
+            "keys revoke", "keys reencrypt",
         ]
     )
     func help(_ command: String) async throws {

@@ -9,7 +9,7 @@ package import Outbound
 package import Passwords
 import Postgres
 package import Projects
-import Secrets
+package import Secrets
 import ServiceLifecycle
 package import Storage
 
@@ -70,6 +70,8 @@ package struct TestService: Sendable {
         package var projectID: String?
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
+        /// The keys of its ring; those of every other service without.
+        package var encryptionKeys: [KeyRing.Key]?
 
         package init() {}
     }
@@ -92,7 +94,7 @@ package struct TestService: Sendable {
         let clock = options.clock ?? SteppableClock()
         let stores = Stores(
             database: database,
-            keyRing: try Self.keyRing,
+            keyRing: try KeyRing(keys: options.encryptionKeys ?? Self.encryptionKeys.get()),
             logger: logger,
             batches: options.batches,
             now: clock.now
@@ -201,8 +203,8 @@ package struct TestService: Sendable {
     }
 
     /// The same for all services of a run: several may share a database.
-    private static var keyRing: KeyRing {
-        get throws { try KeyRing(keys: [KeyRing.Key(id: "test", bytes: [UInt8](repeating: 7, count: 32))]) }
+    package static let encryptionKeys = Result {
+        [try KeyRing.Key(id: "test", bytes: [UInt8](repeating: 7, count: 32))]
     }
 
     private static func assemblyOptions(

@@ -1,0 +1,169 @@
+import Foundation
+import Linking
+package import Postgres
+import Secrets
+
+/// A column that holds values sealed under the key ring: all of them, for whoever has to go through them.
+package struct SealedColumn: Sendable {
+    package let table: SQL
+    package let column: SQL
+    /// The table's primary key, in its order.
+    let key: [KeyColumn]
+    /// Whether nodes need it to serve anything: a few rows of configuration.
+    let isConfiguration: Bool
+    /// For which place the value of a row is sealed, by the row's key.
+    private let place: @Sendable ([String]) -> String
+    private let isSecondFactors: Bool
+
+    enum KeyColumn: Sendable {
+        case text(SQL)
+        /// Written in hexadecimal digits.
+        case bytes(SQL)
+    }
+
+    private init(
+        _ table: SQL,
+        _ column: SQL,
+        key: [KeyColumn],
+        isConfiguration: Bool = false,
+        isSecondFactors: Bool = false,
+        place: @escaping @Sendable ([String]) -> String
+    ) {
+        self.table = table
+        self.column = column
+        self.key = key
+        self.isConfiguration = isConfiguration
+        self.isSecondFactors = isSecondFactors
+        self.place = place
+    }
+
+    package static let all: [SealedColumn] =
+        [
+            SealedColumn("signing_keys", "private_key", key: [.text("kid")], isConfiguration: true) {
+                "signing_keys/\($0[0])"
+            },
+            SealedColumn("password_configurations", "sealed_key", key: [.text("project"), .text("id")]) {
+                "password_configurations/\($0[0])/\($0[1])"
+            },
+            SealedColumn("flows", "payload", key: [.text("project"), .bytes("state_hash")]) {
+                "flows/\($0[0])/\($0[1])"
+            },
+            SealedColumn("pending_credentials", "payload", key: [.text("project"), .bytes("handle_hash")]) {
+                "pending_credentials/\($0[0])/\($0[1])"
+            },
+            SealedColumn("outbox", "payload", key: [.text("project"), .text("message")]) { "outbox/\($0[0])/\($0[1])" },
+            SealedColumn(
+                "kept_names",
+                "payload",
+                key: [.text("project"), .text("tenant"), .text("provider"), .text("subject")]
+            ) { "kept_names/\($0[0])/\($0[1])/\($0[2])/\(SecureHash.sha256Hex($0[3]))" },
+            SealedColumn(
+                "accounts",
+                "second_factors",
+                key: [.text("project"), .text("account")],
+                isSecondFactors: true
+            ) { "accounts/\($0[0])/\($0[1])/second_factors/" },
+        ]
+        + ["password_signer_key", "delivery"].map { (column: SQL) in
+            SealedColumn("projects", column, key: [.text("project")], isConfiguration: true) {
+                "projects/\($0[0])/\(column.text)"
+            }
+        }
+        + ["client_secret", "webhook_secret"].map { (column: SQL) in
+            SealedColumn(
+                "provider_configurations",
+                column,
+                key: [.text("project"), .text("tenant"), .text("provider")],
+                isConfiguration: true
+            ) { "provider_configurations/\($0[0])/\($0[1])/\($0[2])/\(column.text)" }
+        }
+        + ["tokens", "refresh_token", "profile"].map { (column: SQL) in
+            SealedColumn(
+                "linked_credentials",
+                column,
+                key: [.text("project"), .text("account"), .text("provider")]
+            ) { "linked_credentials/\($0[0])/\($0[1])/\($0[2])/\(column.text)" }
+        }
+
+    package var name: String { "\(table.text).\(column.text)" }
+
+    // MARK: Statements
+
+    /// Every sealed value there is, one a row, as `value`.
+    var values: SQL {
+        if isSecondFactors {
+            "SELECT \(sql: Self.secretOfFactor) AS value FROM \(sql: table), \(sql: factors) f WHERE f->>'secret' <> ''"
+        } else {
+            // What the outbox has delivered is empty.
+            "SELECT \(sql: column) AS value FROM \(sql: table) WHERE length(\(sql: column)) > 2"
+        }
+    }
+
+    /// Which rows hold something that another key than the first one sealed.
+    func isDue(_ prefix: [UInt8]) -> SQL {
+        if isSecondFactors {
+            """
+            EXISTS (SELECT FROM \(sql: factors) f
+                WHERE f->>'secret' <> '' AND substring(\(sql: Self.secretOfFactor) FROM 1 FOR \(Int32(prefix.count))) <> \(prefix))
+            """
+        } else {
+            "length(\(sql: column)) > 2 AND substring(\(sql: column) FROM 1 FOR \(Int32(prefix.count))) <> \(prefix)"
+        }
+    }
+
+    private static let secretOfFactor: SQL = "decode(f->>'secret', 'base64')"
+    private var factors: SQL { "jsonb_array_elements(\(sql: column)::jsonb)" }
+
+    /// The column as bytes.
+    var bytes: SQL { isSecondFactors ? "convert_to(\(sql: column), 'UTF8')" : column }
+
+    /// What an update writes, of bytes that `value` names.
+    func assignment(_ value: SQL) -> SQL {
+        // An account that is written by what was read before would put the old value back.
+        isSecondFactors
+            ? "\(sql: column) = convert_from(\(sql: value), 'UTF8'), version = version + 1"
+            : "\(sql: column) = \(sql: value)"
+    }
+
+    // MARK: Values
+
+    /// The bytes of a row's column, sealed by the first key.
+    func resealed(_ bytes: [UInt8], of row: [String], under keyRing: KeyRing) throws -> [UInt8] {
+        let place = place(row)
+        guard isSecondFactors else { return try keyRing.seal(try keyRing.open(bytes, for: place), for: place) }
+        var factors = try SecondFactorColumn.factors(in: String(decoding: bytes, as: UTF8.self))
+        for (index, factor) in factors.enumerated() {
+            guard case .totp(let sealed, let lastStep) = factor.kind else { continue }
+            let secret = try keyRing.open(sealed, for: place + factor.id)
+            factors[index].kind = .totp(
+                sealedSecret: try keyRing.seal(secret, for: place + factor.id),
+                lastStep: lastStep
+            )
+        }
+        return Array((try SecondFactorColumn.text(of: factors) ?? "").utf8)
+    }
+}
+
+extension SealedColumn.KeyColumn {
+    var name: SQL {
+        switch self {
+        case .text(let name), .bytes(let name): name
+        }
+    }
+
+    /// As text.
+    var selected: SQL {
+        switch self {
+        case .text(let name): name
+        case .bytes(let name): "encode(\(sql: name), 'hex')"
+        }
+    }
+
+    /// Of text.
+    func value(_ text: SQL) -> SQL {
+        switch self {
+        case .text: text
+        case .bytes: "decode(\(sql: text), 'hex')"
+        }
+    }
+}
