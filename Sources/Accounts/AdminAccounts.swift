@@ -147,7 +147,9 @@ package struct AdminAccounts: Sendable {
     ) async throws -> [SessionSummary] {
         let scope = Scope(project: project.id, tenant: tenant)
         let account = try await parts.existingAccount(localID, in: scope)
-        return try await parts.sessions.list(of: account, in: scope).map { SessionSummary($0, current: false) }
+        let idle = project.settings.sessionsIdle(at: parts.now())
+        return try await parts.sessions.list(of: account, idleSince: idle, in: scope)
+            .map { SessionSummary($0, current: false) }
     }
 
     /// What an account lost to other identities, the last first.

@@ -29,6 +29,7 @@ package struct Refresh: Sendable {
             key: key,
             secretHash: token.secretHash,
             successor: next?.secretHash,
+            idleSince: caller.project.settings.sessionsIdle(at: parts.now()),
             now: parts.now()
         )
         let candidate: RefreshCandidate?

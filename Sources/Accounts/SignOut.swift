@@ -1,4 +1,5 @@
 import Linking
+import Projects
 import Sessions
 import Storage
 
@@ -37,7 +38,8 @@ package struct ListSessions: Sendable {
 
     package func callAsFunction(idToken: String?, _ caller: Caller) async throws -> [SessionSummary] {
         let user = try await parts.authenticate(idToken, caller: caller)
-        return try await parts.sessions.list(of: user.account.id, in: caller.scope)
+        let idle = caller.project.settings.sessionsIdle(at: parts.now())
+        return try await parts.sessions.list(of: user.account.id, idleSince: idle, in: caller.scope)
             .map { SessionSummary($0, current: $0.id == user.session.id) }
     }
 }

@@ -1,4 +1,5 @@
 package import Linking
+package import struct Foundation.Date
 
 /// What a project decides: the members of `projects/{p}/config` that exist so far.
 ///
@@ -32,6 +33,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var tokenIssuer = TokenIssuer.firebase
     /// Gives a new refresh token for each one that is used, and takes the use of an old one for theft.
     package var rotateRefreshTokens = false
+    /// Days after which a session that nobody refreshed has ended; 0 for never.
+    package var sessionIdleDays = 0
     /// Deletes an account when the provider says that the person's account there, its only way in, is gone.
     package var deleteAccountsDeletedAtProvider = false
     package var passwordPolicy = PasswordPolicy()
@@ -80,6 +83,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         signWithES256 = try value(.signWithES256, \.signWithES256)
         tokenIssuer = try value(.tokenIssuer, \.tokenIssuer)
         rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
+        sessionIdleDays = try value(.sessionIdleDays, \.sessionIdleDays)
         deleteAccountsDeletedAtProvider = try value(
             .deleteAccountsDeletedAtProvider,
             \.deleteAccountsDeletedAtProvider
@@ -97,6 +101,13 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         googleLoader = try value(.googleLoader, \.googleLoader)
         signInPage = try value(.signInPage, \.signInPage)
         allowsTenants = try value(.allowsTenants, \.allowsTenants)
+    }
+
+    /// When a session was last used that ends by now for want of use; nil where none does.
+    ///
+    /// A minute earlier than that: uses are noted no more often.
+    package func sessionsIdle(at now: Date) -> Date? {
+        sessionIdleDays == 0 ? nil : now.addingTimeInterval(-Double(sessionIdleDays) * 86_400 - 60)
     }
 
     /// Whether the link of a mail signs in.

@@ -23,12 +23,15 @@ package struct RefreshQuestion: Sendable {
     package var secretHash: [UInt8]
     /// The hash of the token's successor, where tokens rotate.
     package var successor: [UInt8]?
+    /// A session that was last used before then has ended; nil where none ends for want of use.
+    package var idleSince: Date?
     package var now: Date
 
-    package init(key: SessionKey, secretHash: [UInt8], successor: [UInt8]?, now: Date) {
+    package init(key: SessionKey, secretHash: [UInt8], successor: [UInt8]?, idleSince: Date?, now: Date) {
         self.key = key
         self.secretHash = secretHash
         self.successor = successor
+        self.idleSince = idleSince
         self.now = now
     }
 }
@@ -65,8 +68,8 @@ enum RefreshAnswer: Sendable {
 
 extension SessionStore {
     /// Finds the session of a refresh token by its key, compares the hashes, puts the successor in the token's place
-    /// where tokens rotate, and notes the use at most once a minute: one statement, shared with other refreshes of the
-    /// moment.
+    /// where tokens rotate, and notes the use at most once a minute, or the end of a session that was idle for too long:
+    /// one statement, shared with other refreshes of the moment.
     ///
     /// - Returns: nil when there is no such session.
     /// - Throws: ``SessionContended``.
@@ -98,17 +101,19 @@ extension SessionStore {
             """
             WITH found AS MATERIALIZED (
                 SELECT n.number, n.next, s.ctid AS place, s.*, s.last_used_at < \(due) AS is_due,
+                    s.last_used_at < n.idle_since AS is_idle,
                     s.secret_hash IN (n.hash, n.next) AS is_known,
                     s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
                 FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
                     \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
-                    \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[])
-                    WITH ORDINALITY n (project, account, session, hash, next, number)
+                    \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[],
+                    \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[])
+                    WITH ORDINALITY n (project, account, session, hash, next, idle_since, number)
                 JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
             ), locked AS MATERIALIZED (
                 SELECT f.number, f.project, f.account, f.place, f.is_due, CASE WHEN f.rotates THEN f.next END AS next
                 FROM found f JOIN sessions s ON s.ctid = f.place
-                WHERE f.is_known AND (f.rotates OR f.is_due
+                WHERE f.is_known AND NOT f.is_idle AND (f.rotates OR f.is_due
                         OR (f.previous_hash IS NOT NULL AND f.successor_used_at IS NULL))
                     AND s.revoked_at IS NULL AND s.secret_hash = f.secret_hash
                 ORDER BY s.project, s.account, s.session
@@ -122,6 +127,10 @@ extension SessionStore {
                         THEN coalesce(s.successor_used_at, \(now)) END
                 FROM locked k
                 WHERE s.ctid = k.place
+            ), ended AS (
+                UPDATE sessions s SET revoked_at = \(now) FROM found f
+                WHERE s.ctid = f.place AND f.is_idle AND f.is_known AND s.revoked_at IS NULL
+                    AND s.last_used_at = f.last_used_at
             ), due AS MATERIALIZED (
                 SELECT v.project, v.account
                 FROM locked k JOIN account_activity v ON v.project = k.project AND v.account = k.account
@@ -133,8 +142,8 @@ extension SessionStore {
             )
             SELECT s.number, \(sql: AccountRow.linkedColumns),
                 s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND s.is_known
-                    AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
-                s.is_known, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
+                    AND NOT s.is_idle AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
+                s.is_idle, s.is_known, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
                 s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.ownColumnsWithoutActivity)
             FROM found s
             LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
@@ -194,12 +203,14 @@ private struct RefreshRow {
     /// Nil when the row has no session.
     init?(_ row: inout PostgresRow) throws {
         isBusy = try row.next()
+        let isIdle: Bool = try row.next()
         let isKnown: Bool = try row.next()
         let isPrevious: Bool = try row.next(Bool?.self) ?? false
         let isRetired: Bool = try row.next(Bool?.self) ?? false
         let successorUsedAt: Date? = try row.next()
         let tenant: String = try row.next()
-        guard let session = try SessionRow.decode(&row) else { return nil }
+        guard var session = try SessionRow.decode(&row) else { return nil }
+        session.revoked = session.revoked || isIdle
         let exists: Bool = try row.next()
         let account = exists ? try AccountRow.decodeOwn(&row) : nil
         let standing: RefreshCandidate.Standing =

@@ -20,8 +20,11 @@ package struct SessionStore: Sendable {
 
 extension SessionStore {
     /// The live sessions of an account, newest use first.
+    ///
+    /// - Parameter idleSince: those that were last used before then have ended; nil where none ends for want of use.
     package func list(
         of account: AccountID,
+        idleSince: Date?,
         in scope: Scope
     ) async throws -> [SessionListing] {
         try await database.query(
@@ -30,6 +33,7 @@ extension SessionStore {
             FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
             WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
                 AND s.tenant = \(scope.tenant.rawValue) AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
+                AND s.last_used_at >= \(idleSince ?? .distantPast)
             ORDER BY s.last_used_at DESC, s.session
             """
         ) { row in

@@ -59,6 +59,7 @@ package struct SettingsMember: Sendable {
         },
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
         flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
+        number("identity.sessionIdleDays", \.sessionIdleDays, in: 0...3650),
         flag("identity.deleteAccountsDeletedAtProvider", \.deleteAccountsDeletedAtProvider),
         flag("identity.googleLoader", \.googleLoader),
         flag("identity.signInPage", \.signInPage),

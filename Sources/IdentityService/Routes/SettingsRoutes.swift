@@ -89,6 +89,7 @@ extension JSONWriter {
             json.member("tokenIssuer", settings.tokenIssuer.rawValue)
             json.member("signingAlgorithm", settings.signWithES256 ? "ES256" : "RS256")
             json.member("rotateRefreshTokens", settings.rotateRefreshTokens)
+            json.member("sessionIdleDays", number: Int64(settings.sessionIdleDays))
             json.member("deleteAccountsDeletedAtProvider", settings.deleteAccountsDeletedAtProvider)
             json.member("googleLoader", settings.googleLoader)
             json.member("signInPage", settings.signInPage)
