@@ -27,7 +27,7 @@ enum ProgramOutput {
             run(command, upTo: limit) { continuation.yield($0) }
             continuation.finish()
         }
-        async let timer: Void = {
+        async let _: Void = {
             try? await Task.sleep(for: timeLimit)
             continuation.yield(.late)
         }()

@@ -36,8 +36,9 @@ extension ConfigurationStore {
         }
     }
 
-    /// Plans a change from the keys as this node knows them, and carries it out if nobody changed any configuration since;
-    /// otherwise plans anew. So one of several nodes that come to the same at once does it.
+    /// Plans a change from the keys as this node knows them, and carries it out if nobody changed any configuration since.
+    ///
+    /// Otherwise it plans anew: so one of several nodes that come to the same at once does it.
     @discardableResult
     private func changeSigningKeys(
         _ plan: (SigningKeyTimeline, Int64) throws -> SigningKeyTimeline.Change
