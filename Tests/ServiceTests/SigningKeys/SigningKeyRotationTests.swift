@@ -252,6 +252,7 @@ struct SigningKeyRotationTests {
     private static func node(_ clock: SteppableClock) throws -> ConfigurationStore {
         ConfigurationStore(
             database: TestDatabase.current.client,
+            watch: TestDatabase.current.client,
             keyRing: try KeyRing(keys: [KeyRing.Key(id: "test", bytes: [UInt8](repeating: 7, count: 32))]),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             now: clock.now
