@@ -68,12 +68,14 @@ struct AuditCommand: AsyncParsableCommand {
             let rows = found.map { entry in
                 [
                     entry.recordedAt.ISO8601Format(), entry.action, entry.actor, entry.account?.rawValue ?? "",
-                    entry.provider?.rawValue ?? "", entry.changes.joined(separator: ","), entry.addressPrefix ?? "",
+                    entry.provider?.rawValue ?? "", entry.resource ?? "", entry.changes.joined(separator: ","),
+                    entry.addressPrefix ?? "",
                     entry.operation ?? "", entry.reason ?? "",
                 ]
             }
             let header = [
-                "RECORDED AT", "ACTION", "ACTOR", "ACCOUNT", "PROVIDER", "CHANGES", "ADDRESS", "OPERATION", "REASON",
+                "RECORDED AT", "ACTION", "ACTOR", "ACCOUNT", "PROVIDER", "RESOURCE", "CHANGES", "ADDRESS", "OPERATION",
+                "REASON",
             ]
             print(Table(header, rows).text(json: json))
         }
