@@ -38,13 +38,18 @@ struct AuditCommand: AsyncParsableCommand {
             }
             query.since = try since.map(Date.init(argument:))
             query.until = try until.map(Date.init(argument:))
+            query.tenant = tenant.tenant.map { TenantID(rawValue: $0) }
+            // One that was deleted is as good as any: what is recorded of it stays.
+            let project = try project.map { text in
+                guard let id = ProjectID(rawValue: text) else {
+                    throw CommandFailure.usage("'\(text)' is no project id")
+                }
+                return id
+            }
             try await database.withStores { [query] stores in
-                var query = query
-                let project = try project.map { try stores.project($0) }
-                if let tenant = tenant.tenant { query.tenant = TenantID(rawValue: tenant) }
                 var position: AuditPosition?
                 repeat {
-                    let page = try await stores.auditLog.page(query, of: project?.id, after: position, size: size)
+                    let page = try await stores.auditLog.page(query, of: project, after: position, size: size)
                     position = page.next
                     guard try body(page.changes) else { return }
                 } while position != nil
@@ -69,8 +74,7 @@ struct AuditCommand: AsyncParsableCommand {
                 [
                     entry.recordedAt.ISO8601Format(), entry.action, entry.actor, entry.account?.rawValue ?? "",
                     entry.provider?.rawValue ?? "", entry.resource ?? "", entry.changes.joined(separator: ","),
-                    entry.addressPrefix ?? "",
-                    entry.operation ?? "", entry.reason ?? "",
+                    entry.addressPrefix ?? "", entry.operation ?? "", entry.reason ?? "",
                 ]
             }
             let header = [

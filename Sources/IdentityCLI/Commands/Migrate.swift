@@ -33,11 +33,11 @@ struct Migrate: AsyncParsableCommand {
                 )
             } else {
                 let applied = try await migrator.migrate()
-                try await configuration.auditLogPartitions(logger).keep(client)
                 print(
                     applied.isEmpty
                         ? "the schema is up to date" : applied.map { "applied \($0)" }.joined(separator: "\n")
                 )
+                try await configuration.auditLogPartitions(logger).keep(client)
             }
             await client.close()
         } catch let error as MigrationError {

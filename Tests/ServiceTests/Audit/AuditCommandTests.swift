@@ -32,6 +32,9 @@ struct AuditCommandTests {
             #expect(lines.contains { $0["localId"]?.string == user.localID && $0["action"] == "ACCOUNT_CREATED" })
 
             let deployment = try await run("audit", "list")
+            #expect(try await run("projects", "delete", project, "--yes").status == 0)
+            let afterwards = try await run("audit", "list", "--project", project, "--limit", "1")
+            #expect(afterwards.output.contains("PROJECT_DELETED"), "\(afterwards)")
             #expect(deployment.output.contains("SIGNING_KEY_CREATED"), "\(deployment)")
             #expect(!deployment.output.contains("ACCOUNT_CREATED"), "\(deployment)")
             for bad in [["--action", "signed_in"], ["--since", "yesterday"], ["--limit", "0"]] {
