@@ -22,6 +22,7 @@ enum AccountEvent: String, Sendable {
     case passwordReset = "Reset the password"
     case unlinked = "Unlinked providers"
     case refreshTokenReused = "Ended a session whose old refresh token was used"
+    case sessionIdle = "Ended a session that was not used for too long"
     case signedOut = "Signed out"
     case sessionCookieCreated = "Made a session cookie"
     case deleted = "Deleted the account"

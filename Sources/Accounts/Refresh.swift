@@ -5,7 +5,7 @@ import Sessions
 import Storage
 import struct Foundation.Date
 
-/// Exchanges a refresh token for a fresh ID token: one statement.
+/// Exchanges a refresh token for a fresh ID token: one statement, and one that ends a session where it finds reason to.
 ///
 /// Where tokens rotate, the one that is used is replaced by its successor. It stays good for 60 seconds after that was
 /// first used, for the tabs and retries that have not heard of it; its use later is taken for theft and ends the session.
@@ -45,6 +45,10 @@ package struct Refresh: Sendable {
             throw AccountsError.tokenExpired
         }
         switch use {
+        case .good where found.isIdle:
+            try await end(found.session, of: account, because: "SESSION_IDLE", caller)
+            AccountEvent.sessionIdle.log(account.id, caller)
+            throw AccountsError.tokenExpired
         case .good(let refreshToken):
             let idToken = try parts.mint(
                 for: account,
@@ -64,16 +68,20 @@ package struct Refresh: Sendable {
             )
         case .late: throw AccountsError.tokenExpired
         case .stolen:
-            _ = try await AuditOrigin.acting(as: .service, because: "REFRESH_TOKEN_REUSED") {
-                try await parts.sessions.revoke(
-                    .only(found.session.id),
-                    of: account.id,
-                    in: caller.scope,
-                    now: parts.now()
-                )
-            }
+            try await end(found.session, of: account, because: "REFRESH_TOKEN_REUSED", caller)
             AccountEvent.refreshTokenReused.log(account.id, caller)
             throw AccountsError.tokenExpired
+        }
+    }
+
+    private func end(
+        _ session: StoredSession,
+        of account: Account,
+        because reason: String,
+        _ caller: Caller
+    ) async throws {
+        _ = try await AuditOrigin.acting(as: .service, because: reason) {
+            try await parts.sessions.revoke(.only(session.id), of: account.id, in: caller.scope, now: parts.now())
         }
     }
 

@@ -39,6 +39,8 @@ package struct RefreshQuestion: Sendable {
 /// What a refresh token found.
 package struct RefreshCandidate: Sendable {
     package var session: StoredSession
+    /// It was last used before ``RefreshQuestion/idleSince``.
+    package var isIdle: Bool
     /// Nil when the account is gone.
     package var account: Account?
     package var tenant: TenantID
@@ -68,8 +70,8 @@ enum RefreshAnswer: Sendable {
 
 extension SessionStore {
     /// Finds the session of a refresh token by its key, compares the hashes, puts the successor in the token's place
-    /// where tokens rotate, and notes the use at most once a minute, or the end of a session that was idle for too long:
-    /// one statement, shared with other refreshes of the moment.
+    /// where tokens rotate, and notes the use at most once a minute: one statement, shared with other refreshes of the
+    /// moment. Nothing is written of a session that was idle for too long.
     ///
     /// - Returns: nil when there is no such session.
     /// - Throws: ``SessionContended``.
@@ -127,10 +129,6 @@ extension SessionStore {
                         THEN coalesce(s.successor_used_at, \(now)) END
                 FROM locked k
                 WHERE s.ctid = k.place
-            ), ended AS (
-                UPDATE sessions s SET revoked_at = \(now) FROM found f
-                WHERE s.ctid = f.place AND f.is_idle AND f.is_known AND s.revoked_at IS NULL
-                    AND s.last_used_at = f.last_used_at
             ), due AS MATERIALIZED (
                 SELECT v.project, v.account
                 FROM locked k JOIN account_activity v ON v.project = k.project AND v.account = k.account
@@ -209,8 +207,7 @@ private struct RefreshRow {
         let isRetired: Bool = try row.next(Bool?.self) ?? false
         let successorUsedAt: Date? = try row.next()
         let tenant: String = try row.next()
-        guard var session = try SessionRow.decode(&row) else { return nil }
-        session.revoked = session.revoked || isIdle
+        guard let session = try SessionRow.decode(&row) else { return nil }
         let exists: Bool = try row.next()
         let account = exists ? try AccountRow.decodeOwn(&row) : nil
         let standing: RefreshCandidate.Standing =
@@ -223,6 +220,7 @@ private struct RefreshRow {
             }
         candidate = RefreshCandidate(
             session: session,
+            isIdle: isIdle,
             account: account,
             tenant: TenantID(rawValue: tenant),
             standing: standing
