@@ -72,22 +72,23 @@ package struct AuditLogPartitions: Service {
 
     /// Makes a month; what was written of it before moves into it.
     ///
-    /// Statements do not wait for it: it locks the table that rests
-    /// alone, for as long as it takes to read that.
+    /// Whoever writes an entry waits for the end of it: while what came since the first look is moved, and the rest is read
+    /// once more. Nobody may be about to write into the rest, which refuses entries of the month afterwards.
     private func make(_ month: Month, _ database: PostgresClient) async throws {
         try await alone(database) { transaction in
             guard try await !months(transaction).contains(month) else { return }
             let table: SQL = "\(identifier: month.table)"
             try await transaction.execute("CREATE TABLE \(sql: table) (LIKE audit_log INCLUDING ALL)")
-            try await transaction.execute(
-                """
+            let move: SQL = """
                 WITH moved AS (
                     DELETE FROM audit_log_rest
                     WHERE recorded_at >= \(month.start) AND recorded_at < \(month.next.start) RETURNING *
                 )
                 INSERT INTO \(sql: table) SELECT * FROM moved
                 """
-            )
+            try await transaction.execute(move)
+            try await transaction.execute("LOCK TABLE audit_log IN SHARE ROW EXCLUSIVE MODE")
+            try await transaction.execute(move)
             try await transaction.execute(
                 """
                 ALTER TABLE audit_log ATTACH PARTITION \(sql: table)
@@ -134,7 +135,8 @@ package struct AuditLogPartitions: Service {
         }
     }
 
-    /// One node at a time, and never for long in anybody's way: whoever would have to wait gives up until the next hour.
+    /// One node at a time, and never for long in anybody's way: sign-ins queue behind a lock that waits for a long reader,
+    /// so it is given up soon, and tried again in the next hour.
     private func alone(
         _ database: PostgresClient,
         _ body: @escaping @Sendable (PostgresTransaction) async throws -> Void
@@ -144,6 +146,7 @@ package struct AuditLogPartitions: Service {
             _ = try await transaction.query("SELECT version FROM configuration FOR UPDATE") { row in
                 try row.next(Int64.self)
             }
+            try await transaction.execute("SET LOCAL lock_timeout = '250ms'")
             try await body(transaction)
         }
     }

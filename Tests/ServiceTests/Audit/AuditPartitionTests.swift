@@ -70,6 +70,51 @@ struct AuditPartitionTests {
         #expect(left == [2])
     }
 
+    @Test("a month that somebody reads for long is made or dropped later, and entries are written meanwhile")
+    func longReader() async throws {
+        try await partitions(60, at: "2040-01-20T12:00:00Z").keep(database)
+        try await database.execute("DROP TABLE audit_log_204003")
+        try await keep(at: "2040-01-21T12:00:00Z", refusedWhileReading: "audit_log_rest")
+        #expect(try await tables()["audit_log_204003"] == 0)
+        try await keep(at: "2040-04-20T12:00:00Z", refusedWhileReading: "audit_log_204001")
+        let left = try await tables()
+        #expect(left["audit_log_204001"] == nil && left["audit_log_204003"] == 0, "\(left)")
+    }
+
+    private func keep(at date: String, refusedWhileReading table: String) async throws {
+        let partitions = try partitions(60, at: date)
+        try await database.transaction { reader in
+            try await reader.execute("LOCK TABLE \(identifier: table) IN ACCESS SHARE MODE")
+            let begin = ContinuousClock.now
+            do {
+                try await partitions.keep(database)
+                Issue.record("\(table) was changed under its reader")
+            } catch let error as PostgresError {
+                #expect(error.sqlState == "55P03", "\(error)")
+            }
+            // Whoever signs in then waits no longer.
+            #expect(begin.duration(to: .now) < .seconds(2))
+            try await record(date)
+        }
+        try await partitions.keep(database)
+    }
+
+    @Test("a month takes what is written while it is made")
+    func busyRest() async throws {
+        try await record("2050-03-01T12:00:00Z")
+        let march = try partitions(0, at: "2050-03-20T12:00:00Z")
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    for _ in 0..<40 { try await record("2050-03-20T12:00:00Z") }
+                }
+            }
+            group.addTask { try await march.keep(database) }
+            try await group.waitForAll()
+        }
+        #expect(try await tables()["audit_log_205003"] == 121)
+    }
+
     @Test("no role but the owner can change or remove an entry, whatever it was granted")
     func appendOnly() async throws {
         let role = "audit_\(UInt32.random(in: 0...UInt32.max))"
