@@ -38,10 +38,15 @@ package struct Sweeper: Service {
     }
 
     /// Whether it is this node that sweeps now: the first to ask in a minute does.
+    ///
+    /// A turn of a node whose clock is more than a minute ahead counts as none.
     package func takesTurn() async throws -> Bool {
-        let last = now().addingTimeInterval(-59)
+        let now = now()
         return try await database.execute(
-            "UPDATE configuration SET swept_at = \(now()) WHERE swept_at < \(last)"
+            """
+            UPDATE configuration SET swept_at = \(now)
+            WHERE swept_at < \(now.addingTimeInterval(-59)) OR swept_at > \(now.addingTimeInterval(60))
+            """
         ) > 0
     }
 

@@ -73,5 +73,13 @@ struct SweeperTests {
             #expect(turns.count { $0 } == 1, "\(turns)")
             clock.advance(by: 60)
         }
+        // A clock that is far ahead keeps nobody from sweeping; one that is a little ahead still takes turns.
+        let ahead = SteppableClock(clock.current)
+        let other = Sweeper(database: database, logger: Logger(label: "test"), now: { ahead.current })
+        for (lead, isFree) in [(60.0, false), (86_400, true)] {
+            ahead.advance(by: lead)
+            #expect(try await other.takesTurn())
+            #expect(try await sweepers[0].takesTurn() == isFree, "\(lead)")
+        }
     }
 }
