@@ -15,25 +15,32 @@ package struct EmulatorRoutes: Sendable {
     package var routes: [Route] {
         let project = "/emulator/v1/projects/{project}"
         return [
-            Route(.delete, "\(project)/accounts", on: .service, errors: .status, .open(deleteAccounts)),
-            Route(.get, "\(project)/config", on: .service, errors: .status, isInTenants: false, .open(getConfig)),
+            Route(.delete, "\(project)/accounts", on: .service, errors: .status, open(deleteAccounts)),
+            Route(.get, "\(project)/config", on: .service, errors: .status, isInTenants: false, open(getConfig)),
             Route(
                 .patch,
                 "\(project)/config",
                 on: .service,
                 errors: .status,
                 isInTenants: false,
-                .open(patchConfig)
+                open(patchConfig)
             ),
-            Route(.get, "\(project)/oobCodes", on: .service, errors: .status, .open(listCodes)),
+            Route(.get, "\(project)/oobCodes", on: .service, errors: .status, open(listCodes)),
             Route(
                 .get,
                 "\(project)/verificationCodes",
                 on: .service,
                 errors: .status,
-                .open(listVerificationCodes)
+                open(listVerificationCodes)
             ),
         ]
+    }
+
+    /// What is done here is done as by `Bearer owner`, whom nobody has to name.
+    private func open(_ handler: @escaping Route.Handler<Call>) -> Route.Access {
+        .open { call in
+            try await AuditOrigin.acting(as: .admin(OwnerAuthenticator.id)) { try await handler(call) }
+        }
     }
 
     private func project(of call: Call) async throws -> Project {
@@ -67,9 +74,7 @@ package struct EmulatorRoutes: Sendable {
         let protection = try body.object("emailPrivacyConfig")?.bool("enableImprovedEmailPrivacy")
         return Self.config(
             of: try await stores.configuration.updateSettings(of: project.id) { settings in
-                if let duplicates { settings.allowDuplicateEmails = duplicates }
-                if let protection { settings.emailEnumerationProtection = protection }
-                return ["signIn.allowDuplicateEmails", "emailPrivacyConfig.enableImprovedEmailPrivacy"]
+                settings.setEmulatorConfig(duplicates: duplicates, protection: protection)
             }
         )
     }
@@ -125,5 +130,23 @@ package struct EmulatorRoutes: Sendable {
         json.object("emailPrivacyConfig") { json in
             json.member("enableImprovedEmailPrivacy", settings.emailEnumerationProtection)
         }
+    }
+}
+
+extension ProjectSettings {
+    /// Sets what the emulator's config says of the two settings that it has.
+    ///
+    /// - Returns: the names of those that changed.
+    mutating func setEmulatorConfig(duplicates: Bool?, protection: Bool?) -> [String] {
+        var changed: [String] = []
+        if let duplicates, duplicates != allowDuplicateEmails {
+            allowDuplicateEmails = duplicates
+            changed.append("signIn.allowDuplicateEmails")
+        }
+        if let protection, protection != emailEnumerationProtection {
+            emailEnumerationProtection = protection
+            changed.append("emailPrivacyConfig.enableImprovedEmailPrivacy")
+        }
+        return changed
     }
 }

@@ -4,12 +4,14 @@ package import Secrets
 
 /// `Bearer owner`, in any case, may do everything, as in the Firebase emulator; other tokens go on to `next`.
 package struct OwnerAuthenticator: AdminAuthenticator {
+    static let id = "owner"
+
     private let next: any AdminAuthenticator
 
     package init(next: any AdminAuthenticator) { self.next = next }
 
     package func credential(for token: Secret) async throws -> AdminCredential? {
-        guard token.reveal().lowercased() == "owner" else { return try await next.credential(for: token) }
-        return AdminCredential(id: "owner", name: "owner", project: nil, scopes: Set(AdminScope.allCases))
+        guard token.reveal().lowercased() == Self.id else { return try await next.credential(for: token) }
+        return AdminCredential(id: Self.id, name: Self.id, project: nil, scopes: Set(AdminScope.allCases))
     }
 }

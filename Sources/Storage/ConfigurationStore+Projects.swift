@@ -43,7 +43,7 @@ extension ConfigurationStore {
         }
     }
 
-    /// Changes a project's settings; two changes at once do not undo each other.
+    /// Changes a project's settings; two changes at once do not undo each other, and one that changes nothing writes nothing.
     ///
     /// - Parameter change: returns the names of the members that it changed, for the audit log.
     package func updateSettings(
@@ -55,8 +55,10 @@ extension ConfigurationStore {
                 "SELECT config::text, delivery FROM projects WHERE project = \(id.rawValue) FOR UPDATE"
             ) { row in (try row.next(String.self), try row.next([UInt8]?.self)) }
             guard let (config, sealed) = rows.first else { throw ConfigurationError.notFound }
-            var settings = try readSettings(from: config, sealed, of: id)
+            let before = try readSettings(from: config, sealed, of: id)
+            var settings = before
             let members = try change(&settings)
+            guard settings != before else { return }
             let delivery = try keyRing.seal(json: settings.delivery, for: Self.deliveryPlace(id))
             let entry = AuditEntry(
                 .settingsChanged,

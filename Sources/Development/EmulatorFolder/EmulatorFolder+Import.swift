@@ -39,9 +39,7 @@ extension EmulatorFolder {
         var project = project
         if duplicates != nil || protection != nil {
             project = try await stores.configuration.updateSettings(of: project.id) { settings in
-                if let duplicates { settings.allowDuplicateEmails = duplicates }
-                if let protection { settings.emailEnumerationProtection = protection }
-                return ["signIn.allowDuplicateEmails", "emailPrivacyConfig.enableImprovedEmailPrivacy"]
+                settings.setEmulatorConfig(duplicates: duplicates, protection: protection)
             }
         }
         var keyFits = false

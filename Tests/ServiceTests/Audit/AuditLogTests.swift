@@ -141,6 +141,26 @@ struct AuditLogTests {
         }
     }
 
+    @Test("what the emulator's routes change has its owner's name, and only what changed")
+    func emulator() async throws {
+        var options = TestService.Options()
+        options.development = true
+        options.settings = .development
+        try await TestService.run(options) { service in
+            let config = "/emulator/v1/projects/\(service.project.id)/config"
+            for body in [
+                #"{"signIn":{"allowDuplicateEmails":true},"emailPrivacyConfig":{"enableImprovedEmailPrivacy":false}}"#,
+                #"{"signIn":{"allowDuplicateEmails":true}}"#,
+            ] {
+                let reply = try await service.send("PATCH", config, body: Array(body.utf8))
+                #expect(reply["signIn"]?["allowDuplicateEmails"] == true, "\(reply)")
+            }
+            let changed = try await entries(service, "action=SETTINGS_CHANGED")
+            #expect(changed.map { $0["changes"]?.array ?? [] } == [["signIn.allowDuplicateEmails"]], "\(changed)")
+            #expect(changed.first?["actor"] == "admin:owner", "\(changed)")
+        }
+    }
+
     @Test("settings, providers, tenants and keys leave entries with the names of what changed")
     func configuration() async throws {
         try await TestService.run { service in
