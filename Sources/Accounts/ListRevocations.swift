@@ -1,6 +1,5 @@
 import Foundation
 package import Projects
-import Secrets
 package import Storage
 
 /// `revocations`: which tokens that have not expired are void, for whoever verifies them without asking us each time.
@@ -50,7 +49,6 @@ package struct ListRevocations: Sendable {
         return Page(revocations: found, cursor: try next.text, hasMore: true)
     }
 
-    /// It holds nothing that a reader may not know: it is not sealed, and outlives every key.
     private struct Cursor: Codable {
         var position: RevocationPosition
         /// Where the reading after this one begins; nil between readings.
@@ -62,18 +60,14 @@ package struct ListRevocations: Sendable {
         }
 
         init(text: String) throws(AccountsError) {
-            guard let bytes = Base64URL.decode(text),
-                let cursor = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
-                [cursor.position.date, cursor.end ?? .distantPast].allSatisfy(
-                    (Date.distantPast...Date.distantFuture).contains
-                ),
-                [cursor.position.owner, cursor.position.session].allSatisfy({ !$0.utf8.contains(0) })
-            else { throw .invalidPage }
-            self = cursor
+            self = try PageToken.position(text) { cursor in
+                [cursor.position.date, cursor.end ?? .distantPast].allSatisfy(PageToken.isPossible)
+                    && [cursor.position.owner, cursor.position.session].allSatisfy { !$0.utf8.contains(0) }
+            }
         }
 
         var text: String {
-            get throws { Base64URL.encode([UInt8](try JSONEncoder().encode(self))) }
+            get throws { try PageToken.text(of: self) }
         }
     }
 }

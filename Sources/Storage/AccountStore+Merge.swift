@@ -11,23 +11,6 @@ package struct MergedAccounts: Sendable {
     package var merge: AccountMerge
 }
 
-/// A merge that was undone.
-package struct SeparatedAccounts: Sendable {
-    package var survivor: Account
-    package var restored: Account
-    /// What the merge moved and somebody changed since.
-    package var left: [ProviderID]
-}
-
-/// Why a merge cannot be undone.
-package enum UndoRefusal: Error, Sendable, Hashable {
-    /// Never there, undone already, or one of the accounts was deleted.
-    case unknown
-    case late
-    /// The account that stayed was merged into another one.
-    case mergedAgain(into: AccountID)
-}
-
 /// What a merge is called, and how long it may be undone.
 package struct NewMerge: Sendable {
     package var id: String
@@ -45,7 +28,7 @@ package struct NewMerge: Sendable {
     }
 }
 
-/// Two accounts made one, and two again.
+/// Two accounts made one; `AccountStore+MergeUndo.swift` makes them two again.
 ///
 /// The row of the account that goes stays, disabled and with what it still holds: its claims are nobody else's, and its id
 /// leads to the account that stayed. Claims, identities and columns that move are updated where they are, so that no
@@ -101,18 +84,9 @@ extension AccountStore {
             )
             try await end(goes, scope, now: now, transaction)
             let record = String(decoding: try JSONEncoder().encode(merge.record), as: UTF8.self)
-            let entries = [survivor, merged].map { id in
-                AuditEntry(
-                    .accountMerged,
-                    in: scope,
-                    account: id,
-                    resource: (id == survivor ? merged : survivor).rawValue,
-                    at: now
-                )
-            }
             try await transaction.execute(
                 """
-                \(sql: AuditEntry.before(entries))
+                \(sql: auditing(.accountMerged, survivor, merged, scope, now: now))
                 INSERT INTO account_merges (project, merge, tenant, survivor, merged, record, merged_at, undoable_until)
                 VALUES (\(scope.project.rawValue), \(new.id), \(scope.tenant.rawValue), \(survivor.rawValue),
                     \(merged.rawValue), \(record), \(now), \(new.undoableUntil))
@@ -125,77 +99,6 @@ extension AccountStore {
                 try await tell(.accountMerged, of: after, merged, scope, now: now, transaction)
             }
             return MergedAccounts(survivor: after, merge: merge)
-        }
-    }
-
-    /// Undoes a merge, under the locks of both accounts, that of the one that stayed first: nobody else locks one that was
-    /// merged before it.
-    ///
-    /// - Throws: ``UndoRefusal``.
-    package func undoMerge(
-        _ id: String,
-        isTold: Bool,
-        in scope: Scope,
-        now: Date
-    ) async throws -> SeparatedAccounts {
-        try await database.transaction { transaction in
-            let found = try await transaction.query(
-                """
-                SELECT survivor, merged, record, merged_at, undoable_until FROM account_merges
-                WHERE project = \(scope.project.rawValue) AND merge = \(id) AND tenant = \(scope.tenant.rawValue)
-                """
-            ) { row in
-                (
-                    survivor: AccountID(try row.next()), merged: AccountID(try row.next()),
-                    record: try row.next(String?.self), mergedAt: try row.next(Date.self),
-                    end: try row.next(Date?.self)
-                )
-            }
-            guard let found = found.first else { throw UndoRefusal.unknown }
-            guard let text = found.record, let end = found.end, now < end else { throw UndoRefusal.late }
-            let record = try JSONDecoder().decode(MergeRecord.self, from: Data(text.utf8))
-            let locked = try await lockMerged(found.survivor, found.merged, scope, transaction)
-            if let next = locked { throw UndoRefusal.mergedAgain(into: next) }
-            // Whoever was first has deleted or emptied it by now.
-            let entries = [found.survivor, found.merged].map { id in
-                AuditEntry(
-                    .mergeUndone,
-                    in: scope,
-                    account: id,
-                    resource: (id == found.survivor ? found.merged : found.survivor).rawValue,
-                    at: now
-                )
-            }
-            let ended = try await transaction.execute(
-                """
-                \(sql: AuditEntry.before(entries))
-                DELETE FROM account_merges
-                WHERE project = \(scope.project.rawValue) AND merge = \(id) AND record IS NOT NULL
-                """
-            )
-            guard ended == 1 else { throw UndoRefusal.unknown }
-            let (stayed, merged) = try await read(found.survivor, found.merged, scope, transaction)
-            let seconds = Int64(now.timeIntervalSince1970)
-            let undo = MergeUndo(of: record, survivor: stayed, merged: merged, seconds: seconds)
-            try await moveClaims(of: stayed, to: undo.restored, scope, transaction)
-            let identities = Set(undo.returned.filter(\.isFederated))
-            try await moveIdentities(identities, from: stayed.id, to: merged.id, scope, transaction)
-            let returnsPassword = undo.returned.contains(.password)
-            try await write(undo.restored, password: returnsPassword ? .of(stayed.id) : .own, transaction, scope)
-            try await write(undo.survivor, password: returnsPassword ? .none : .own, transaction, scope)
-            try await endSessions(
-                of: stayed.id,
-                openedWith: undo.returned,
-                since: found.mergedAt,
-                scope,
-                now: now,
-                transaction
-            )
-            let (survivor, restored) = try await read(stayed.id, merged.id, scope, transaction)
-            if isTold {
-                try await tell(.accountMergeUndone, of: survivor, merged.id, scope, now: now, transaction)
-            }
-            return SeparatedAccounts(survivor: survivor, restored: restored, left: undo.left)
         }
     }
 
@@ -232,7 +135,7 @@ extension AccountStore {
 
     // MARK: Steps
 
-    private func read(
+    func read(
         _ first: AccountID,
         _ second: AccountID,
         _ scope: Scope,
@@ -244,31 +147,8 @@ extension AccountStore {
         return (one, other)
     }
 
-    /// - Returns: into which account the one that stayed was merged itself.
-    private func lockMerged(
-        _ survivor: AccountID,
-        _ merged: AccountID,
-        _ scope: Scope,
-        _ transaction: PostgresTransaction
-    ) async throws -> AccountID? {
-        var next: AccountID?
-        for account in [survivor, merged] {
-            let found = try await transaction.query(
-                """
-                SELECT merged_into FROM accounts
-                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                    AND tenant = \(scope.tenant.rawValue)
-                FOR UPDATE
-                """
-            ) { row in try row.next(String?.self) }
-            guard let into = found.first else { throw UndoRefusal.unknown }
-            if account == survivor { next = into.map { AccountID($0) } }
-        }
-        return next
-    }
-
     /// Gives another account the address and the number that it has from now on.
-    private func moveClaims(
+    func moveClaims(
         of owner: Account,
         to account: Account,
         _ scope: Scope,
@@ -292,7 +172,7 @@ extension AccountStore {
     }
 
     /// Gives another account identities, whose secrets are sealed anew for their new rows.
-    private func moveIdentities(
+    func moveIdentities(
         _ providers: Set<ProviderID>,
         from owner: AccountID,
         to account: AccountID,
@@ -348,7 +228,7 @@ extension AccountStore {
         )
     }
 
-    private enum PasswordColumns {
+    enum PasswordColumns {
         case own
         /// Those of another account, which still has them.
         case of(AccountID)
@@ -356,7 +236,7 @@ extension AccountStore {
     }
 
     /// Writes what a merge can change of a locked account.
-    private func write(
+    func write(
         _ account: Account,
         password: PasswordColumns,
         mergedInto survivor: AccountID? = nil,
@@ -420,28 +300,22 @@ extension AccountStore {
         )
     }
 
-    /// Ends the sessions that what goes back has opened meanwhile, and those of custom tokens, which name either id.
-    private func endSessions(
-        of account: AccountID,
-        openedWith methods: [ProviderID],
-        since date: Date,
+    /// What stands before the statement that keeps or forgets a merge: an entry of the audit log for each account.
+    func auditing(
+        _ action: AuditAction,
+        _ survivor: AccountID,
+        _ merged: AccountID,
         _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        // A sign-in by an email link is one by a password.
-        let names = methods.map { $0 == .emailLink ? .password : $0 } + [.custom]
-        try await transaction.execute(
-            """
-            UPDATE sessions SET revoked_at = \(now)
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND revoked_at IS NULL
-                AND sign_in_provider = ANY (\(names.map(\.rawValue))::text[])
-                AND auth_time >= \(Int64(date.timeIntervalSince1970))
-            """
+        now: Date
+    ) -> SQL {
+        AuditEntry.before(
+            [(survivor, merged), (merged, survivor)].map { account, other in
+                AuditEntry(action, in: scope, account: account, resource: other.rawValue, at: now)
+            }
         )
     }
 
-    private func tell(
+    func tell(
         _ type: WebhookType,
         of account: Account,
         _ merged: AccountID,

@@ -1,0 +1,130 @@
+package import Foundation
+package import Linking
+import Postgres
+package import Projects
+
+/// A merge that was undone.
+package struct SeparatedAccounts: Sendable {
+    package var survivor: Account
+    package var restored: Account
+    /// What the merge moved and somebody changed since.
+    package var left: [ProviderID]
+}
+
+/// Why a merge cannot be undone.
+package enum UndoRefusal: Error, Sendable, Hashable {
+    /// Never there, undone already, or one of the accounts was deleted.
+    case unknown
+    case late
+    /// The account that stayed was merged into another one.
+    case mergedAgain(into: AccountID)
+}
+
+/// Two accounts again, of one that a merge made.
+extension AccountStore {
+    /// Undoes a merge, under the locks of both accounts, that of the one that stayed first: nobody else locks one that was
+    /// merged before it.
+    ///
+    /// - Throws: ``UndoRefusal``.
+    package func undoMerge(
+        _ id: String,
+        isTold: Bool,
+        in scope: Scope,
+        now: Date
+    ) async throws -> SeparatedAccounts {
+        try await database.transaction { transaction in
+            let found = try await transaction.query(
+                """
+                SELECT survivor, merged, record, merged_at, undoable_until FROM account_merges
+                WHERE project = \(scope.project.rawValue) AND merge = \(id) AND tenant = \(scope.tenant.rawValue)
+                """
+            ) { row in
+                (
+                    survivor: AccountID(try row.next()), merged: AccountID(try row.next()),
+                    record: try row.next(String?.self), mergedAt: try row.next(Date.self),
+                    end: try row.next(Date?.self)
+                )
+            }
+            guard let found = found.first else { throw UndoRefusal.unknown }
+            guard let text = found.record, let end = found.end, now < end else { throw UndoRefusal.late }
+            let record = try JSONDecoder().decode(MergeRecord.self, from: Data(text.utf8))
+            let locked = try await lockMerged(found.survivor, found.merged, scope, transaction)
+            if let next = locked { throw UndoRefusal.mergedAgain(into: next) }
+            // Whoever was first has deleted or emptied it by now.
+            let ended = try await transaction.execute(
+                """
+                \(sql: auditing(.mergeUndone, found.survivor, found.merged, scope, now: now))
+                DELETE FROM account_merges
+                WHERE project = \(scope.project.rawValue) AND merge = \(id) AND record IS NOT NULL
+                """
+            )
+            guard ended == 1 else { throw UndoRefusal.unknown }
+            let (stayed, merged) = try await read(found.survivor, found.merged, scope, transaction)
+            let seconds = Int64(now.timeIntervalSince1970)
+            let undo = MergeUndo(of: record, survivor: stayed, merged: merged, seconds: seconds)
+            try await moveClaims(of: stayed, to: undo.restored, scope, transaction)
+            let identities = Set(undo.returned.filter(\.isFederated))
+            try await moveIdentities(identities, from: stayed.id, to: merged.id, scope, transaction)
+            let returnsPassword = undo.returned.contains(.password)
+            try await write(undo.restored, password: returnsPassword ? .of(stayed.id) : .own, transaction, scope)
+            try await write(undo.survivor, password: returnsPassword ? .none : .own, transaction, scope)
+            try await endSessions(
+                of: stayed.id,
+                openedWith: undo.returned,
+                since: found.mergedAt,
+                scope,
+                now: now,
+                transaction
+            )
+            let (survivor, restored) = try await read(stayed.id, merged.id, scope, transaction)
+            if isTold {
+                try await tell(.accountMergeUndone, of: survivor, merged.id, scope, now: now, transaction)
+            }
+            return SeparatedAccounts(survivor: survivor, restored: restored, left: undo.left)
+        }
+    }
+
+    /// - Returns: into which account the one that stayed was merged itself.
+    private func lockMerged(
+        _ survivor: AccountID,
+        _ merged: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> AccountID? {
+        var next: AccountID?
+        for account in [survivor, merged] {
+            let found = try await transaction.query(
+                """
+                SELECT merged_into FROM accounts
+                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                    AND tenant = \(scope.tenant.rawValue)
+                FOR UPDATE
+                """
+            ) { row in try row.next(String?.self) }
+            guard let into = found.first else { throw UndoRefusal.unknown }
+            if account == survivor { next = into.map { AccountID($0) } }
+        }
+        return next
+    }
+
+    /// Ends the sessions that what goes back has opened meanwhile, and those of custom tokens, which name either id.
+    private func endSessions(
+        of account: AccountID,
+        openedWith methods: [ProviderID],
+        since date: Date,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        // A sign-in by an email link is one by a password.
+        let names = methods.map { $0 == .emailLink ? .password : $0 } + [.custom]
+        try await transaction.execute(
+            """
+            UPDATE sessions SET revoked_at = \(now)
+            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND revoked_at IS NULL
+                AND sign_in_provider = ANY (\(names.map(\.rawValue))::text[])
+                AND auth_time >= \(Int64(date.timeIntervalSince1970))
+            """
+        )
+    }
+}
