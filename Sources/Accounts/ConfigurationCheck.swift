@@ -5,7 +5,7 @@ package import Projects
 /// What `identity check` says about a project: a pure function of its configuration, which asks nobody.
 package struct ConfigurationCheck: Sendable {
     /// `identity dev` made the database: loopback is fine.
-    let isDevelopment: Bool
+    package let isDevelopment: Bool
     /// Providers may be on this machine.
     let allowsLoopback: Bool
     /// Where browsers and providers reach the service; nil when nobody said.

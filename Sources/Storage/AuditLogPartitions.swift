@@ -52,7 +52,7 @@ package struct AuditLogPartitions: Service {
 
     /// Makes this month and the next two, and drops months whose last day is too long ago.
     package func keep(_ database: PostgresClient) async throws {
-        let months = try await self.months(database)
+        let months = try await Self.months(database)
         for month in Month(now()).following(2) where !months.contains(month) { try await make(month, database) }
         try await protect(database)
         guard retentionDays > 0 else { return }
@@ -61,7 +61,7 @@ package struct AuditLogPartitions: Service {
         try await database.execute("DELETE FROM audit_log_rest WHERE recorded_at < \(end)")
     }
 
-    private func months(_ executor: some PostgresExecutor) async throws -> [Month] {
+    fileprivate static func months(_ executor: some PostgresExecutor) async throws -> [Month] {
         try await executor.query(
             """
             SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -76,7 +76,7 @@ package struct AuditLogPartitions: Service {
     /// once more. Nobody may be about to write into the rest, which refuses entries of the month afterwards.
     private func make(_ month: Month, _ database: PostgresClient) async throws {
         try await alone(database) { transaction in
-            guard try await !months(transaction).contains(month) else { return }
+            guard try await !Self.months(transaction).contains(month) else { return }
             let table: SQL = "\(identifier: month.table)"
             try await transaction.execute("CREATE TABLE \(sql: table) (LIKE audit_log INCLUDING ALL)")
             let move: SQL = """
@@ -149,6 +149,27 @@ package struct AuditLogPartitions: Service {
             try await transaction.execute("SET LOCAL lock_timeout = '250ms'")
             try await body(transaction)
         }
+    }
+}
+
+extension AuditLogStore {
+    /// Whether this month and the next one are made: entries of others come into the rest.
+    package func hasMonths(at date: Date) async throws -> Bool {
+        let months = try await AuditLogPartitions.months(database)
+        return Month(date).following(1).allSatisfy(months.contains)
+    }
+
+    /// Whether the role that asks may change or remove entries.
+    package func isChangeable() async throws -> Bool {
+        try await database.query(
+            """
+            SELECT coalesce(bool_or(pg_has_role(c.relowner, 'USAGE') OR has_any_column_privilege(c.oid, 'UPDATE')
+                OR has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER')), false)
+            FROM pg_class c
+            WHERE c.oid = 'audit_log'::regclass
+                OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'audit_log'::regclass)
+            """
+        ) { try $0.next(Bool.self) }.first ?? false
     }
 }
 

@@ -41,6 +41,7 @@ struct CheckCommand: AsyncParsableCommand {
                     finding.provider?.rawValue ?? "", finding.text,
                 ]
             }
+            rows += try await auditLog(stores, isDevelopment: check.isDevelopment)
             let missing = try await stores.sealed.usage().filter { !stores.keyRing.ids.contains($0.key) }
             rows += missing.sorted { $0.key < $1.key }.map { id, count in
                 let text = "encryption.keys lacks \(id), under which \(count) values are encrypted: put it back."
@@ -50,6 +51,29 @@ struct CheckCommand: AsyncParsableCommand {
             let errors = findings.count { $0.level == .error } + missing.count
             guard errors == 0 else { throw CommandFailure.failed("\(errors) error\(errors == 1 ? "" : "s")") }
         }
+    }
+
+    /// What is of the deployment, and of no project.
+    private func auditLog(_ stores: Stores, isDevelopment: Bool) async throws -> [[String]] {
+        var found: [(id: String, text: String)] = []
+        if try await !stores.auditLog.hasMonths(at: Date()) {
+            found.append(
+                (
+                    "audit-month-missing",
+                    "entries come into audit_log_rest: run `identity migrate`, and set database.migrationURL for the nodes"
+                )
+            )
+        }
+        if !isDevelopment, try await stores.auditLog.isChangeable() {
+            found.append(
+                (
+                    "audit-log-changeable",
+                    "the role of database.url may change and remove entries: give the service one that owns no tables "
+                        + "(docs/production.md), and run `identity migrate`"
+                )
+            )
+        }
+        return found.map { ["", ConfigurationFinding.Level.warning.rawValue, $0.id, "", $0.text] }
     }
 
     private func check(_ text: String) async throws {

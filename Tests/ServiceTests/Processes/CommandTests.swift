@@ -148,7 +148,8 @@ struct CommandTests {
         let warnings = ["public-url-missing", "mail-server-missing", "loopback-domain"].map {
             ["check-project", "warning", $0]
         }
-        #expect(lines.map { $0.map { String($0) } } == [["PROJECT", "LEVEL", "ID"]] + warnings)
+        let ofProject = lines.filter { ["PROJECT", "check-project"].contains($0.first) }
+        #expect(ofProject.map { $0.map { String($0) } } == [["PROJECT", "LEVEL", "ID"]] + warnings)
         let key = try KeyRing.Key(id: "k1", bytes: [UInt8](repeating: 9, count: 32))
         let configuration = Stores(
             database: TestDatabase.current.client,
@@ -161,7 +162,7 @@ struct CommandTests {
         try await configuration.createProvider(github, in: Scope(project: id))
         let broken = try await run("check", "--project", id.rawValue, "--json")
         #expect(broken.status == 1 && broken.errors == "identity: 1 error", "\(broken)")
-        let findings = try JSON(parsing: Array(broken.output.utf8)).array ?? []
+        let findings = try JSON(parsing: Array(broken.output.utf8)).array?.filter { $0["project"] != "" } ?? []
         #expect(
             findings.map { $0["id"] } == [
                 "provider-invalid", "apple-missing", "public-url-missing", "mail-server-missing", "loopback-domain",
@@ -176,6 +177,48 @@ struct CommandTests {
         let found = try JSON(parsing: Array(all.output.utf8)).array ?? []
         #expect(found.filter { $0["project"] == "check-project" } == findings)
         #expect(try await run("check", "--project", "no-project").status == 1)
+    }
+
+    @Test("check says when a month of the audit log is missing, and when the service's role may change entries")
+    func checksAuditLog() async throws {
+        try await TestDatabase.withEmpty { conninfo in
+            let database = PostgresClient(
+                .init(conninfo: conninfo, connections: 1),
+                logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() }
+            )
+            let environment = IdentityProgram.environment(conninfo)
+            func found() async throws -> [String] {
+                let check = try await IdentityProgram.run("check", "--json", environment: environment)
+                #expect(check.status == 0, "\(check)")
+                let rows = try JSON(parsing: Array(check.output.utf8)).array ?? []
+                #expect(rows.allSatisfy { $0["project"] == "" && $0["level"] == "warning" }, "\(check)")
+                return rows.compactMap { $0["id"]?.string }
+            }
+            #expect(try await IdentityProgram.run("migrate", environment: environment).status == 0)
+            // The owner's role.
+            #expect(try await found() == ["audit-log-changeable"])
+
+            let role = "check_\(UInt32.random(in: 0...UInt32.max))"
+            let names = try await database.query("SELECT current_database()::text") { try $0.next(String.self) }
+            let name = try #require(names.first)
+            for statement: SQL in [
+                "CREATE ROLE \(identifier: role)",
+                "GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO \(identifier: role)",
+                "ALTER DATABASE \(identifier: name) SET role = \(identifier: role)",
+            ] { try await database.execute(statement) }
+            #expect(try await found() == [])
+            let months = try await database.query(
+                "SELECT c.relname::text FROM pg_class c WHERE c.relname ~ '^audit_log_[0-9]{6}$' ORDER BY 1"
+            ) { try $0.next(String.self) }
+            let last = try #require(months.last)
+            try await database.execute("GRANT UPDATE (actor) ON \(identifier: last) TO \(identifier: role)")
+            #expect(try await found() == ["audit-log-changeable"])
+            for month in months.dropFirst() { try await database.execute("DROP TABLE \(identifier: month)") }
+            #expect(try await found() == ["audit-month-missing"])
+            try await database.execute("DROP OWNED BY \(identifier: role)")
+            try await database.execute("DROP ROLE \(identifier: role)")
+            await database.close()
+        }
     }
 
     @Test("a database without a schema, and an unreachable one, are told apart")
