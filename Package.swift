@@ -28,6 +28,8 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioFoundation = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
@@ -58,6 +60,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
@@ -165,10 +168,8 @@ let package = Package(
             name: "IdentityService",
             dependencies: [
                 "Accounts", "Delivery", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects",
-                "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", httpTypes, hummingbirdCore, logging, nioCore,
-                nioFoundation, nioHTTP1,
-                nioPosix,
-                serviceLifecycle,
+                "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, httpTypes, hummingbirdCore,
+                logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
             ],
             resources: [
                 .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
@@ -243,7 +244,7 @@ let package = Package(
                 "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
                 "StrictJSON", asyncHTTPClient,
                 crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
-                nioPosix, serviceLifecycle, yams,
+                nioPosix, nioSSL, serviceLifecycle, yams,
             ],
             path: "Tests/TestKit",
             exclude: ["Mail/mail_server.py"],

@@ -57,7 +57,7 @@ struct RunningServiceCheck: Sendable {
         add(
             .withoutTLS,
             if: !isEncrypted && isHere != true,
-            "tokens and passwords go over the network as they are: put a proxy that ends TLS in front"
+            "tokens and passwords go over the network as they are: put a proxy that ends TLS in front, or set http.tls"
         )
         let ready: Answer
         switch await ask("/readyz") {

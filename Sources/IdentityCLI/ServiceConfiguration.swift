@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import IdentityService
 import Logging
 import Outbound
 import Postgres
@@ -27,6 +28,8 @@ struct ServiceConfiguration: Sendable {
     /// `http.bind` (default `127.0.0.1:9099`): address and port to listen on.
     var host: String
     var port: Int
+    /// `http.tls.certificate` and `http.tls.key` (default none): PEM files by which it speaks TLS there itself.
+    var tls: ServerTLS.Files?
     /// `metrics.bind` (default none): another address and port, for `/metrics`, `/healthz` and `/readyz` alone.
     var operations: (host: String, port: Int)?
     /// `http.publicURL`: where browsers reach the service; https, or http on loopback.
@@ -88,6 +91,11 @@ struct ServiceConfiguration: Sendable {
         prepares = try Self.flag("database.prepares", default: true, reader)
         batches = try Self.flag("database.batches", default: true, reader)
         (host, port) = try Self.address("http.bind", reader.string(forKey: "http.bind") ?? "127.0.0.1:9099")
+        switch (reader.string(forKey: "http.tls.certificate"), reader.string(forKey: "http.tls.key")) {
+        case (nil, nil): tls = nil
+        case (let certificate?, let key?): tls = ServerTLS.Files(certificate: certificate, key: key)
+        default: throw CommandFailure.configuration("http.tls.certificate and http.tls.key belong together")
+        }
         operations = try reader.string(forKey: "metrics.bind").map { try Self.address("metrics.bind", $0) }
         publicURL = reader.string(forKey: "http.publicURL")
         trustedProxies = Self.list("http.trustedProxies", reader)
@@ -135,6 +143,13 @@ struct ServiceConfiguration: Sendable {
             )
         }
         return try await encryptionKeys.keyRing()
+    }
+
+    /// What speaks TLS; nil for plain HTTP.
+    func serverTLS(_ logger: Logger) throws -> ServerTLS? {
+        do { return try tls.map { try ServerTLS($0, logger: logger) } } catch let error as ServerTLS.Unusable {
+            throw CommandFailure.configuration("http.tls: \(error)")
+        }
     }
 
     /// Refuses what would be unsafe on a network: a public URL without TLS, a remote database without TLS.

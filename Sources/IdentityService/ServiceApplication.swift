@@ -3,6 +3,7 @@ package import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 package import ServiceLifecycle
 
 /// The HTTP server of the service.
@@ -20,14 +21,17 @@ package enum ServiceApplication {
 
     /// The server as a service: `run()` serves until told to stop, and finishes the requests in flight first.
     ///
-    /// - Parameter onRunning: called with the port once it listens.
+    /// - Parameters:
+    ///   - tls: nil for plain HTTP.
+    ///   - onRunning: called with the port once it listens.
     package static func make(
         responder: ServiceResponder,
         address: Address,
+        tls: ServerTLS? = nil,
         logger: Logger,
         onRunning: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> any Service {
-        Connections(responder: responder)
+        Connections(responder: responder, tls: tls)
             .server(
                 configuration: ServerConfiguration(address: .hostname(address.host, port: address.port)),
                 onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? address.port) },
@@ -44,6 +48,7 @@ private struct Connections: ServerChildChannel {
     }
 
     let responder: ServiceResponder
+    let tls: ServerTLS?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -56,8 +61,9 @@ private struct Connections: ServerChildChannel {
             let allocator = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 8192)
             try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
             let pipeline = channel.pipeline.syncOperations
+            if let tls { try pipeline.addHandlers(NIOSSLServerHandler(context: tls.context), HandshakeLimit()) }
             try pipeline.addHandler(ByteToMessageHandler(decoder))
-            try pipeline.addHandler(HTTPConnection(responder, channel.eventLoop))
+            try pipeline.addHandler(HTTPConnection(responder, channel.eventLoop, isEncrypted: tls != nil))
             return Value(channel: channel)
         }
     }

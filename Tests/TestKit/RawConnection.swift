@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// A connection to this computer, byte by byte, for what no HTTP client would send.
 package struct RawConnection: Sendable {
@@ -7,17 +8,43 @@ package struct RawConnection: Sendable {
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private let received: Received
 
+    /// How it speaks TLS.
+    package struct TLS: Sendable {
+        /// A PEM file of the one certificate that is trusted.
+        package var trusts: String
+        /// The name that the other side has to have.
+        package var name = "localhost"
+        /// Nothing newer than TLS 1.1.
+        package var isOld = false
+
+        package init(trusts: String) { self.trusts = trusts }
+
+        fileprivate func makeHandler() throws -> NIOSSLClientHandler {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.trustRoots = .file(trusts)
+            if isOld { (configuration.minimumTLSVersion, configuration.maximumTLSVersion) = (.tlsv1, .tlsv11) }
+            return try NIOSSLClientHandler(
+                context: NIOSSLContext(configuration: configuration),
+                serverHostname: name
+            )
+        }
+    }
+
     /// Opens a connection for as long as `body` runs.
+    ///
+    /// - Parameter tls: nil for a plain one.
     package static func open<R: Sendable>(
         port: Int,
         host: String = "127.0.0.1",
+        tls: TLS? = nil,
         _ body: @Sendable (RawConnection) async throws -> R
     ) async throws -> R {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                    if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeHandler()) }
+                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
                         wrappingChannelSynchronously: channel,
                         configuration: .init(isOutboundHalfClosureEnabled: true)
                     )

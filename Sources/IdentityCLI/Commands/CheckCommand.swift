@@ -1,6 +1,7 @@
 import Accounts
 import ArgumentParser
 import Foundation
+import IdentityService
 import Linking
 import Outbound
 import Projects
@@ -47,8 +48,9 @@ struct CheckCommand: AsyncParsableCommand {
                 let text = "encryption.keys lacks \(id), under which \(count) values are encrypted: put it back."
                 return ["", ConfigurationFinding.Level.error.rawValue, "encryption-key-missing", "", text]
             }
+            if let tls = configuration?.tls { rows += Self.certificate(tls, now: Date()) }
             print(Table(["PROJECT", "LEVEL", "ID", "PROVIDER", "TEXT"], rows).text(json: json))
-            let errors = findings.count { $0.level == .error } + missing.count
+            let errors = rows.count { $0[1] == ConfigurationFinding.Level.error.rawValue }
             guard errors == 0 else { throw CommandFailure.failed("\(errors) error\(errors == 1 ? "" : "s")") }
         }
     }
@@ -74,6 +76,21 @@ struct CheckCommand: AsyncParsableCommand {
             )
         }
         return found.map { ["", ConfigurationFinding.Level.warning.rawValue, $0.id, "", $0.text] }
+    }
+
+    private static func certificate(_ files: ServerTLS.Files, now: Date) -> [[String]] {
+        func row(_ level: ConfigurationFinding.Level, _ id: String, _ text: String) -> [String] {
+            ["", level.rawValue, id, "", text]
+        }
+        do throws(ServerTLS.Unusable) {
+            let end = try ServerTLS.Pair(files).expiresAt
+            guard end < now.addingTimeInterval(14 * 86_400) else { return [] }
+            let text =
+                "\(files.certificate) ends at \(end.ISO8601Format()): renew it; nodes take the new one without a restart"
+            return [end <= now ? row(.error, "certificate-expired", text) : row(.warning, "certificate-expires", text)]
+        } catch {
+            return [row(.error, "certificate-unusable", "http.tls: \(error)")]
+        }
     }
 
     private func check(_ text: String) async throws {

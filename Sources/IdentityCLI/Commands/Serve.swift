@@ -34,6 +34,7 @@ struct Serve: AsyncParsableCommand {
         }
         let keyRing = try await configuration.keyRing()
         let logger = configuration.makeLogger()
+        let tls = try configuration.serverTLS(logger)
         let database = PostgresClient(
             PostgresClient.Configuration(
                 conninfo: configuration.databaseURL.reveal(),
@@ -76,11 +77,13 @@ struct Serve: AsyncParsableCommand {
         let application = ServiceApplication.make(
             responder: assembly.responder,
             address: ServiceApplication.Address(host: configuration.host, port: configuration.port),
+            tls: tls,
             logger: logger,
             onRunning: { port in logger.notice("Serving", metadata: ["http.port": "\(port)"]) }
         )
         var services: [any Service] = [database, outbound, passwords, stores.configuration]
         if let smtp { services.append(smtp) }
+        if let tls { services.append(tls) }
         services += [
             assembly.deliveries, Sweeper(database: database, logger: logger, now: { Date() }),
             configuration.auditLogPartitions(logger),

@@ -24,6 +24,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let load: ServerLoad
     private let limits: ServiceResponder.Limits
     private let executor: EventLoopExecutor
+    private let isEncrypted: Bool
     private var peer: NetworkAddress?
     private var state = State.idle
     /// Parts of requests that came before the answer to the one before them.
@@ -45,8 +46,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Parts that may wait before reading stops; a read brings some hundreds at most.
     private static let maximumWaiting = 32
 
-    init(_ responder: ServiceResponder, _ eventLoop: any EventLoop) {
+    init(_ responder: ServiceResponder, _ eventLoop: any EventLoop, isEncrypted: Bool) {
         self.responder = responder
+        self.isEncrypted = isEncrypted
         load = responder.load
         limits = responder.limits
         executor = EventLoopExecutor(eventLoop)
@@ -160,7 +162,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard !isEnding else { return writeLast(response, context) }
         state = .idle
         limit(to: limits.idle, context)
-        context.writeAndFlush(wrapOutboundOut(response.bytes(date: load.date.text())), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(bytes(of: response)), promise: nil)
         takeWaiting(context)
     }
 
@@ -171,7 +173,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Closes the connection once the answer is out.
     private func writeLast(_ response: Response, _ context: ChannelHandlerContext) {
-        context.write(wrapOutboundOut(response.bytes(date: load.date.text(), closes: true)), promise: nil)
+        context.write(wrapOutboundOut(bytes(of: response, closes: true)), promise: nil)
         closeAfterAnswers(context)
     }
 
@@ -182,6 +184,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
         }
+    }
+
+    private func bytes(of response: Response, closes: Bool = false) -> ByteBuffer {
+        response.bytes(date: load.date.text(), closes: closes, isEncrypted: isEncrypted)
     }
 
     private func release() {
@@ -284,7 +290,7 @@ extension HTTPRequestHead {
 
 extension Response {
     /// The answer as it goes over a connection of HTTP/1.1 (RFC 9112 §4).
-    fileprivate func bytes(date: String, closes: Bool = false) -> ByteBuffer {
+    fileprivate func bytes(date: String, closes: Bool, isEncrypted: Bool) -> ByteBuffer {
         var bytes = ByteBufferAllocator().buffer(capacity: 512 + body.readableBytes)
         if status == .ok {
             bytes.writeStaticString("HTTP/1.1 200 OK\r\n")
@@ -298,6 +304,7 @@ extension Response {
             bytes.writeStaticString("\r\n")
         }
         if closes { bytes.writeStaticString("connection: close\r\n") }
+        if isEncrypted { bytes.writeStaticString("strict-transport-security: max-age=31536000\r\n") }
         bytes.writeStaticString("date: ")
         bytes.writeString(date)
         bytes.writeStaticString("\r\n\r\n")

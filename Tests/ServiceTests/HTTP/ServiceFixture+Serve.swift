@@ -6,6 +6,7 @@ import Testing
 extension ServiceFixture {
     /// Runs the service on a free port.
     func serve(
+        tls: ServerTLS? = nil,
         _ body: @escaping @Sendable (_ port: Int, _ group: ServiceGroup) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -13,6 +14,7 @@ extension ServiceFixture {
         let application = ServiceApplication.make(
             responder: assembly.responder,
             address: .init(port: 0),
+            tls: tls,
             logger: logger,
             onRunning: { port.yield($0) }
         )

@@ -38,7 +38,7 @@ package struct MailServer: Sendable {
             arguments += ["--answers", options.answers.joined(separator: ",")]
             if options.security != .none {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-                try await makeCertificate(for: options.name, in: folder)
+                try await TestCertificate.make(for: options.name, in: folder)
                 arguments += ["--certificate", "\(folder)/certificate.pem", "--key", "\(folder)/key.pem"]
             }
             if options.security == .tls { arguments.append("--tls") }
@@ -85,13 +85,4 @@ package struct MailServer: Sendable {
     private static let script = IdentityProgram.repository.appending(path: "Tests/TestKit/Mail/mail_server.py").path
     /// `scripts/venv` makes it.
     private static let python = IdentityProgram.repository.appending(path: ".venv/bin/python").path
-
-    private static func makeCertificate(for name: String, in folder: String) async throws {
-        let arguments = [
-            "req", "-x509", "-newkey", "rsa:2048", "-noenc", "-days", "2", "-subj", "/CN=\(name)", "-addext",
-            "subjectAltName=DNS:\(name)", "-keyout", "\(folder)/key.pem", "-out", "\(folder)/certificate.pem",
-        ]
-        let result = try await Program.run("/usr/bin/openssl", arguments)
-        guard result.status == 0 else { throw ProgramEnded(result: result) }
-    }
 }

@@ -1,0 +1,126 @@
+import AsyncAlgorithms
+package import Foundation
+package import Logging
+import NIOSSL
+import ServiceLifecycle
+import Synchronization
+
+/// The certificate and the key by which the service speaks TLS itself; their files are read again when they change.
+///
+/// A connection keeps what it began with, and the next one gets what is new. Files that do not belong together, as while
+/// they are being replaced, change nothing until they do.
+package final class ServerTLS: Service {
+    /// Both PEM; the certificate comes first, then those between it and the authority.
+    package struct Files: Sendable, Hashable {
+        package var certificate: String
+        package var key: String
+
+        package init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
+    }
+
+    /// Why nobody could be served with these files.
+    package enum Unusable: Error, Hashable, CustomStringConvertible {
+        case unreadable(String)
+        case noCertificate(String)
+        case noKey(String)
+        /// The key is not that of the certificate.
+        case unrelated
+
+        package var description: String {
+            switch self {
+            case .unreadable(let path): "\(path) cannot be read"
+            case .noCertificate(let path): "\(path) holds no certificate in PEM"
+            case .noKey(let path): "\(path) holds no private key in PEM, or one with a passphrase"
+            case .unrelated: "the key is not that of the certificate"
+            }
+        }
+    }
+
+    /// What the files held at a moment.
+    package struct Pair: Sendable {
+        fileprivate let contents: Contents
+        let context: NIOSSLContext
+        /// When the first of the certificates ends.
+        package let expiresAt: Date
+
+        package init(_ files: Files) throws(Unusable) { try self.init(files, Contents(files)) }
+
+        fileprivate init(_ files: Files, _ contents: Contents) throws(Unusable) {
+            self.contents = contents
+            guard let chain = try? NIOSSLCertificate.fromPEMBytes(contents.certificate),
+                let end = chain.map(\.notValidAfter).min()
+            else { throw .noCertificate(files.certificate) }
+            expiresAt = Date(timeIntervalSince1970: Double(end))
+            guard let key = try? NIOSSLPrivateKey(bytes: contents.key, format: .pem) else { throw .noKey(files.key) }
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) },
+                privateKey: .privateKey(key)
+            )
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            guard let context = try? NIOSSLContext(configuration: configuration) else { throw .unrelated }
+            self.context = context
+        }
+    }
+
+    fileprivate struct Contents: Sendable, Equatable {
+        let certificate: [UInt8]
+        let key: [UInt8]
+
+        init(_ files: Files) throws(Unusable) {
+            func read(_ path: String) throws(Unusable) -> [UInt8] {
+                guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(path) }
+                return [UInt8](data)
+            }
+            certificate = try read(files.certificate)
+            key = try read(files.key)
+        }
+    }
+
+    private struct State {
+        var pair: Pair
+        /// What the log has said already.
+        var failure: Unusable?
+    }
+
+    private let files: Files
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    package init(_ files: Files, logger: Logger) throws(Unusable) {
+        self.files = files
+        self.logger = logger
+        state = Mutex(State(pair: try Pair(files)))
+    }
+
+    /// For a connection that begins now.
+    var context: NIOSSLContext { state.withLock { $0.pair.context } }
+
+    /// Looks every ten seconds until told to stop.
+    package func run() async throws {
+        let ticks = AsyncTimerSequence(interval: .seconds(10), clock: .continuous).cancelOnGracefulShutdown()
+        for await _ in ticks { renew() }
+    }
+
+    /// Takes what the files hold now, if that is something else and good for service.
+    package func renew() {
+        do throws(Unusable) {
+            let contents = try Contents(files)
+            guard contents != state.withLock({ $0.pair.contents }) else { return state.withLock { $0.failure = nil } }
+            let pair = try Pair(files, contents)
+            state.withLock { $0 = State(pair: pair) }
+            logger.notice("Took a new certificate", metadata: ["tls.expires": "\(pair.expiresAt.ISO8601Format())"])
+        } catch {
+            let isKnown = state.withLock { state in
+                defer { state.failure = error }
+                return state.failure == error
+            }
+            if !isKnown {
+                logger.error("The old certificate stays: the new one is no good", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import IdentityService
+import InMemoryLogging
+import Logging
+import TestKit
+import Testing
+
+@Suite("TLS in process", .timeLimit(.minutes(3)))
+struct TLSTests {
+    private static let get = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    /// Runs `body` with a service that has a certificate of its own.
+    private func serve(
+        _ body: @escaping @Sendable (_ port: Int, _ tls: ServerTLS, _ folder: String) async throws -> Void
+    ) async throws -> InMemoryLogHandler {
+        let logs = InMemoryLogHandler()
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try await TestCertificate.make(in: folder)
+            let tls = try ServerTLS(Self.files(folder), logger: Logger(label: "tls") { _ in logs })
+            try await ServiceFixture().serve(tls: tls) { port, _ in try await body(port, tls, folder) }
+        }
+        return logs
+    }
+
+    private static func files(_ folder: String) -> ServerTLS.Files {
+        ServerTLS.Files(certificate: "\(folder)/certificate.pem", key: "\(folder)/key.pem")
+    }
+
+    private static func client(_ folder: String) -> RawConnection.TLS {
+        RawConnection.TLS(trusts: "\(folder)/certificate.pem")
+    }
+
+    /// The answer to a request of its own connection; nil for a handshake that fails.
+    private func answer(_ port: Int, _ tls: RawConnection.TLS) async -> String? {
+        try? await RawConnection.open(port: port, tls: tls) { connection in
+            try await connection.send(Self.get)
+            let answer = try await connection.read(until: "}")
+            return answer.isEmpty ? nil : answer
+        }
+    }
+
+    @Test("answers as without it, with the header that keeps browsers to it, and large bodies too")
+    func answers() async throws {
+        _ = try await serve { port, _, folder in
+            try await RawConnection.open(port: port, tls: Self.client(folder)) { connection in
+                try await connection.send(Self.get + Self.get)
+                let answers = try await connection.read(until: "}", times: 2)
+                #expect(answers.ranges(of: "HTTP/1.1 200 OK\r\n").count == 2, "\(answers)")
+                #expect(answers.ranges(of: "strict-transport-security: max-age=31536000\r\n").count == 2)
+                let body = String(repeating: " ", count: Request.maximumBody + 1)
+                let head = "POST /v1/accounts:lookup?key=\(ServiceFixture.key) HTTP/1.1\r\nHost: localhost\r\n"
+                try await connection.send("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                #expect(try await connection.read(until: "}}").hasPrefix("HTTP/1.1 413 "))
+                try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                #expect(try await connection.readAll().hasSuffix(#"{"status":"ok"}"#))
+            }
+        }
+        try await ServiceFixture().serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send(Self.get)
+                #expect(try await !connection.read(until: "}").contains("strict-transport-security"))
+            }
+        }
+    }
+
+    @Test("refuses what is older than TLS 1.2, and closes what is no TLS, and goes on")
+    func refuses() async throws {
+        _ = try await serve { port, _, folder in
+            var old = Self.client(folder)
+            old.isOld = true
+            #expect(await answer(port, old) == nil)
+            for text in [Self.get, "\u{16}\u{3}\u{1}\u{0}\u{5}hello", String(repeating: "x", count: 70_000)] {
+                let read = try? await RawConnection.open(port: port) { connection in
+                    try await connection.send(text)
+                    return try await connection.readAll()
+                }
+                #expect(read?.contains("HTTP/") != true, "\(read ?? "")")
+            }
+            var other = Self.client(folder)
+            other.name = "elsewhere"
+            #expect(await answer(port, other) == nil)
+            #expect(await answer(port, Self.client(folder))?.hasPrefix("HTTP/1.1 200 ") == true)
+        }
+    }
+
+    @Test("takes renewed files for the next connection, and none that are no good; what is open goes on")
+    func renews() async throws {
+        let logs = try await serve { port, tls, folder in
+            let before = "\(folder)/before.pem"
+            try FileManager.default.copyItem(atPath: "\(folder)/certificate.pem", toPath: before)
+            let old = RawConnection.TLS(trusts: before)
+            try await RawConnection.open(port: port, tls: old) { open in
+                try await open.send(Self.get)
+                #expect(try await open.read(until: "}").hasPrefix("HTTP/1.1 200 "))
+
+                // The certificate comes before its key: until then nothing changes.
+                let key = try String(contentsOfFile: "\(folder)/key.pem", encoding: .utf8)
+                try await TestCertificate.make(in: folder)
+                let newKey = try String(contentsOfFile: "\(folder)/key.pem", encoding: .utf8)
+                try key.write(toFile: "\(folder)/key.pem", atomically: true, encoding: .utf8)
+                for _ in 0..<2 { tls.renew() }
+                #expect(await answer(port, old) != nil)
+                try newKey.write(toFile: "\(folder)/key.pem", atomically: true, encoding: .utf8)
+                tls.renew()
+                #expect(await answer(port, Self.client(folder)) != nil)
+                #expect(await answer(port, old) == nil)
+
+                try FileManager.default.removeItem(atPath: "\(folder)/key.pem")
+                tls.renew()
+                #expect(await answer(port, Self.client(folder)) != nil)
+                try await open.send(Self.get)
+                #expect(try await open.read(until: "}").hasPrefix("HTTP/1.1 200 "))
+            }
+        }
+        let lines = logs.entries.map { "\($0.level) \($0.metadata["error"].map { "\($0)" } ?? "")" }
+        #expect(lines.count == 3, "\(lines)")
+        #expect(lines.first == "error the key is not that of the certificate" && lines[1].hasPrefix("notice"))
+        #expect(lines.last?.hasSuffix("key.pem cannot be read") == true)
+    }
+
+    @Test("says what is wrong with files that are no good")
+    func unusable() async throws {
+        try await withTemporaryFolder { folder in
+            let other = "\(folder)/other"
+            try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+            try await TestCertificate.make(in: folder)
+            try await TestCertificate.make(in: other)
+            let (good, elsewhere) = (Self.files(folder), Self.files(other))
+            #expect(try ServerTLS.Pair(good).expiresAt > Date().addingTimeInterval(29 * 86_400))
+            let cases: [(certificate: String, key: String, error: ServerTLS.Unusable)] = [
+                ("\(folder)/none.pem", good.key, .unreadable("\(folder)/none.pem")),
+                (good.key, good.key, .noCertificate(good.key)),
+                (good.certificate, good.certificate, .noKey(good.certificate)),
+                (good.certificate, elsewhere.key, .unrelated),
+            ]
+            for (certificate, key, error) in cases {
+                #expect(throws: error) { _ = try ServerTLS.Pair(.init(certificate: certificate, key: key)) }
+            }
+        }
+    }
+}
