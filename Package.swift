@@ -129,7 +129,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Linking", "Outbound", "Projects", "SMTPClient", "Secrets", "StrictJSON", crypto, httpTypes,
+                "Linking", "Outbound", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON", crypto,
+                httpTypes,
             ],
             swiftSettings: strict
         ),

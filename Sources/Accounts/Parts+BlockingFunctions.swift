@@ -103,7 +103,7 @@ extension Parts {
                 throw NoSigningKey()
             }
             let claims = question.claims(caller, issuer: try issuer(of: caller.project))
-            var answer = try await functions.ask(url, jwt: try key.token(of: claims))
+            var answer = try await functions.ask(url, of: event, jwt: try key.token(of: claims))
             try check(&answer, event, &entrance)
             return answer
         } catch let error as FunctionError {

@@ -1,11 +1,29 @@
 import HTTPTypes
 package import Outbound
+package import Projects
+package import Prometheus
 import StrictJSON
 
 /// Asks a project's function, once, and waits seven seconds at most.
 package struct FunctionCaller: Sendable {
     private let http: OutboundClient
     private let timeLimit: Duration
+    /// How the calls went.
+    package let calls = Timings<Call>()
+
+    package struct Call: Hashable, Sendable {
+        package var event: BlockingFunctions.Event
+        package var outcome: Outcome
+    }
+
+    package enum Outcome: String, Sendable {
+        case ok
+        /// Another status than 2xx.
+        case refused
+        case timedOut = "timed_out"
+        case unreachable
+        case malformed
+    }
 
     package init(through http: OutboundClient, timeLimit: Duration = .seconds(7)) {
         self.http = http
@@ -16,7 +34,23 @@ package struct FunctionCaller: Sendable {
     private static let maximumSize = 65_536
 
     /// - Parameter jwt: what is asked, signed.
-    package func ask(_ url: String, jwt: String) async throws(FunctionError) -> FunctionAnswer {
+    package func ask(
+        _ url: String,
+        of event: BlockingFunctions.Event,
+        jwt: String
+    ) async throws(FunctionError) -> FunctionAnswer {
+        let start = ContinuousClock.now
+        var outcome = Outcome.ok
+        defer { calls.record(Call(event: event, outcome: outcome), start.duration(to: .now)) }
+        do throws(FunctionError) {
+            return try await send(url, jwt)
+        } catch {
+            outcome = error.outcome
+            throw error
+        }
+    }
+
+    private func send(_ url: String, _ jwt: String) async throws(FunctionError) -> FunctionAnswer {
         var request = OutboundRequest(
             method: .post,
             url: url,
@@ -55,6 +89,15 @@ package enum FunctionError: Error, Sendable, Hashable {
     case refused(status: Int, text: String?)
     /// The answer is none that a function gives.
     case malformed
+
+    fileprivate var outcome: FunctionCaller.Outcome {
+        switch self {
+        case .timedOut: .timedOut
+        case .unreachable: .unreachable
+        case .refused: .refused
+        case .malformed: .malformed
+        }
+    }
 }
 
 /// What a function wants otherwise; a member that is nil stays as it is, `.some(nil)` empties it.

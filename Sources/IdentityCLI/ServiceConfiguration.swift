@@ -22,8 +22,7 @@ struct ServiceConfiguration: Sendable {
     var connections: Int
     /// `database.prepares` (default true): off for poolers that do not follow prepared statements.
     var prepares: Bool
-    /// `database.batches` (default true): whether requests of the same moment share statements; off for engines that
-    /// refuse `SKIP LOCKED`.
+    /// `database.batches` (default true): whether requests of the same moment share statements.
     var batches: Bool
     /// `http.bind` (default `127.0.0.1:9099`): address and port to listen on.
     var host: String

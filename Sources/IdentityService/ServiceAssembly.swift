@@ -145,6 +145,7 @@ package struct ServiceAssembly: Sendable {
             events: events,
             deliveries: deliveries,
             calls: federation.calls,
+            functions: options.functions,
             readiness: readiness,
             now: now
         )

@@ -22,7 +22,7 @@ package struct AccountStore: Sendable {
         self.database = database
         self.keyRing = keyRing
         accountReads = Batcher(isOn: batches) { try await Self.find($0, database) }
-        // Engines that refuse `SKIP LOCKED` get no batches.
+        // Of several, one that finds its row locked must not keep the others waiting; alone it waits itself.
         candidateReads = Batcher(isOn: batches) { try await Self.candidates($0, skipsLocked: batches, database) }
         let openings = { (kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> in
             Batcher(isOn: batches) { try await Self.open($0, spending: kind, skipsLocked: batches, database) }

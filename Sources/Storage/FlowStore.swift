@@ -17,7 +17,7 @@ package struct FlowStore: Sendable {
         self.keyRing = keyRing
         self.database = database
         begins = Batcher(isOn: batches) { try await Self.insert($0, database) }
-        // Engines that refuse `SKIP LOCKED` get no batches.
+        // Of several, one that finds its row locked must not keep the others waiting; alone it waits itself.
         ends = Batcher(isOn: batches) { try await Self.end($0, skipsLocked: batches, database) }
     }
 

@@ -71,7 +71,9 @@ enum RefreshAnswer: Sendable {
 extension SessionStore {
     /// Finds the session of a refresh token by its key, compares the hashes, puts the successor in the token's place
     /// where tokens rotate, and notes the use at most once a minute: one statement, shared with other refreshes of the
-    /// moment. Nothing is written of a session that was idle for too long.
+    /// moment.
+    ///
+    /// Nothing is written of a session that was idle for too long.
     ///
     /// - Returns: nil when there is no such session.
     /// - Throws: ``SessionContended``.

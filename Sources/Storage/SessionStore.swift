@@ -11,7 +11,7 @@ package struct SessionStore: Sendable {
 
     package init(database: PostgresClient, batches: Bool = true) {
         self.database = database
-        // Engines that refuse `SKIP LOCKED` get no batches.
+        // Of several, one that finds its row locked must not keep the others waiting; alone it waits itself.
         refreshes = Batcher(isOn: batches) { questions in
             try await Self.ask(questions, skipsLocked: batches, database)
         }

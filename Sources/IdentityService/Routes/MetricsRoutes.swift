@@ -1,10 +1,12 @@
 import Accounts
+import Delivery
 import Federation
 import Foundation
 import HTTPTypes
 import NIOCore
 import Passwords
 import Postgres
+import Projects
 import Prometheus
 import Storage
 
@@ -20,6 +22,7 @@ struct MetricsRoutes {
     let events: AccountEvents
     let deliveries: DeliverMessages
     let calls: ProviderCalls
+    let functions: FunctionCaller?
     let readiness: Readiness
     let now: @Sendable () -> Date
     private let backlog: SharedLook<[Stores.Backlog]?>
@@ -33,6 +36,7 @@ struct MetricsRoutes {
         events: AccountEvents,
         deliveries: DeliverMessages,
         calls: ProviderCalls,
+        functions: FunctionCaller?,
         readiness: Readiness,
         now: @escaping @Sendable () -> Date
     ) {
@@ -44,6 +48,7 @@ struct MetricsRoutes {
         self.events = events
         self.deliveries = deliveries
         self.calls = calls
+        self.functions = functions
         self.readiness = readiness
         self.now = now
         // Any number of readers ask the database every five seconds, and a silent one keeps nobody waiting.
@@ -143,6 +148,18 @@ struct MetricsRoutes {
             text.samples(
                 "identity_provider_request_duration_seconds",
                 ["provider": key.provider, "outcome": key.outcome.rawValue],
+                durations
+            )
+        }
+        text.family(
+            "identity_function_request_duration_seconds",
+            .histogram,
+            "Time that projects' functions took to answer."
+        )
+        for (key, durations) in sorted(functions?.calls.histograms ?? [:], by: { "\($0.event) \($0.outcome)" }) {
+            text.samples(
+                "identity_function_request_duration_seconds",
+                ["event": key.event.rawValue, "outcome": key.outcome.rawValue],
                 durations
             )
         }

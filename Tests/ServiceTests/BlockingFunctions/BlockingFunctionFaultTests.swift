@@ -72,6 +72,18 @@ struct BlockingFunctionFaultTests {
             #expect(reply.status == 200, "\(reply)")
             try await scene.service.signInWithPassword("ada@example.com")
                 .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : The function could not be reached.")
+            // What came of each call, and how long it took.
+            scene.receiver.answer { request in request.path == "/create" ? (403, "{}") : (200, "[]") }
+            #expect(try await scene.service.signUp("grace@example.com").status == 400)
+            let page = try await MetricsPage(scene.service)
+            func calls(_ event: String, _ outcome: String, _ part: String = "count") -> Double? {
+                let name = "identity_function_request_duration_seconds_\(part)"
+                return page.values["\(name){event=\"\(event)\",outcome=\"\(outcome)\"}"]
+            }
+            #expect(calls("beforeCreate", "ok") == 1 && calls("beforeSignIn", "ok") == 1)
+            #expect(calls("beforeSignIn", "timed_out") == 1 && calls("beforeSignIn", "unreachable") == 1)
+            #expect((calls("beforeSignIn", "timed_out", "sum") ?? 0) >= 1.9)
+            #expect(calls("beforeCreate", "refused") == 1 && calls("beforeSignIn", "refused") == nil)
         }
     }
 

@@ -47,6 +47,11 @@ struct MetricsDocumentTests {
                 )
             }
             _ = try await service.assembly.deliveries.deliverDue()
+            _ = try await service.stores.configuration.updateSettings(of: service.project.id) { settings in
+                settings.blockingFunctions[.beforeCreate] = "http://127.0.0.1:9/"
+                return []
+            }
+            #expect(try await service.signUp("grace@example.com").status == 400)
             let page = try await MetricsPage(service)
             let exported = page.families.map { name, kind in
                 Family(name: name, kind: kind, labels: page.labels[name] ?? [])

@@ -188,6 +188,31 @@ struct KeyRingRotationTests {
         }
     }
 
+    @Test("an account whose second factors are sealed anew has another version, and no other account has", .database)
+    func secondFactorVersions() async throws {
+        try await TestService.run(Self.options().service) { service in
+            let user = try await service.verifiedUser("totp@example.com")
+            let other = try await service.signUp("plain@example.com")
+            _ = try await AuthenticatorApp.enroll(user.idToken, service)
+            let database = TestDatabase.current.client
+            func versions() async throws -> [String: Int64] {
+                let rows = try await database.query(
+                    "SELECT account, version FROM accounts WHERE project = \(service.project.id.rawValue)"
+                ) { (try $0.next(String.self), try $0.next(Int64.self)) }
+                return Dictionary(uniqueKeysWithValues: rows)
+            }
+            let before = try await versions()
+            let store = KeyRingStore(database: database, keyRing: try Self.both.get())
+            try await store.reseal { _ in }
+            let after = try await versions()
+            let (id, plain) = (try #require(user.localID), try #require(other.localID))
+            #expect(after[id] == before[id].map { $0 + 1 } && after[plain] == before[plain], "\(before), \(after)")
+            // Nothing is left to do.
+            try await store.reseal { _ in }
+            #expect(try await versions() == after)
+        }
+    }
+
     @Test("serve, check and keys say which key is missing, and for how many values", .database, .timeLimit(.minutes(2)))
     func missingKeys() async throws {
         let old = IdentityProgram.environment(TestDatabase.current.conninfo)
