@@ -1,4 +1,5 @@
--- The answer to a conflict: the account that has the address, and the credential that waits from now on.
+-- The answer to a conflict: the account that has the address, and the credential that waits from now on, with the
+-- audit entry.
 \set n random(1, :accounts)
 SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
     a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
@@ -13,6 +14,11 @@ WHERE a.project = 'bench-project' AND a.account IN (
     SELECT account FROM credential_subjects
     WHERE project = 'bench-project' AND tenant = '' AND provider = 'oidc.bench' AND subject = 'stranger' || :n
 );
+WITH audit AS (
+    INSERT INTO audit_log (project, recorded_at, tenant, provider, action, actor, address_prefix, request, operation)
+    VALUES ('bench-project', now(), '', 'oidc.bench', 'CONFLICT_FOUND', 'account', '127.0.0.0/24', 'pgbench0000',
+        'POST /v1/accounts.signInWithIdp')
+)
 INSERT INTO pending_credentials (project, handle_hash, tenant, provider, subject, id_token_hash, payload, created_at,
     expires_at)
 SELECT 'bench-project', sha256(id::bytea), '', 'oidc.bench', 'stranger' || :n, sha256(id::bytea),

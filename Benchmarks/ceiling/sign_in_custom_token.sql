@@ -1,4 +1,5 @@
--- Sign-in by custom token of somebody who is known: the account by its id, then session and activity in one statement.
+-- Sign-in by custom token of somebody who is known: the account by its id, then session, activity and audit entry in one
+-- statement.
 \set n random(1, :accounts)
 SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
     a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,
@@ -18,9 +19,16 @@ WITH target AS (
     SELECT 'bench-project', account, replace(gen_random_uuid()::text, '-', ''), '', sha256(account::bytea), 0, 'custom',
         now(), now(), 'pgbench', '127.0.0.0/24'
     FROM target
+    RETURNING account, session
 ), activity AS (
     INSERT INTO account_activity SELECT 'bench-project', account, now(), now() FROM target
     ON CONFLICT (project, account) DO UPDATE
         SET last_sign_in_at = excluded.last_sign_in_at, last_refresh_at = excluded.last_refresh_at
+), audit AS (
+    INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, actor, address_prefix,
+        request, operation)
+    SELECT 'bench-project', now(), '', account, 'custom', session, 'SIGNED_IN', 'account', '127.0.0.0/24',
+        'pgbench0000', 'POST /v1/accounts.signInWithCustomToken'
+    FROM session
 )
 SELECT EXISTS (SELECT FROM target);

@@ -1,4 +1,5 @@
--- Sign-in of a known identity: the account by its identity, then in one statement the session and the activity.
+-- Sign-in of a known identity: the account by its identity, then in one statement the session, the activity and
+-- the audit entry.
 \set n random(1, :accounts)
 WITH target AS (
     SELECT a.* FROM credential_subjects c JOIN accounts a ON a.project = c.project AND a.account = c.account
@@ -8,11 +9,17 @@ WITH target AS (
         last_used_at, user_agent, address_prefix)
     SELECT project, account, replace(gen_random_uuid()::text, '-', ''), tenant, sha256(account::bytea), 0, 'oidc.bench',
         now(), now(), 'pgbench', '127.0.0.0/24'
-    FROM target RETURNING session
+    FROM target RETURNING account, session
 ), activity AS (
     INSERT INTO account_activity SELECT project, account, now(), now() FROM target
     ON CONFLICT (project, account) DO UPDATE
         SET last_sign_in_at = excluded.last_sign_in_at, last_refresh_at = excluded.last_refresh_at
+), audit AS (
+    INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, actor, address_prefix,
+        request, operation)
+    SELECT 'bench-project', now(), '', account, 'oidc.bench', session, 'SIGNED_IN', 'account', '127.0.0.0/24',
+        'pgbench0000', 'POST /v1/accounts.signInWithIdp'
+    FROM session
 )
 SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name, a.photo_url,
     a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.custom_attributes,

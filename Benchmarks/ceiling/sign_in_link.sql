@@ -1,5 +1,5 @@
 -- Sign-in by the link of a mail of somebody who came so before: the code, the account that has its address, and in one
--- statement the end of the code, the session and the activity. Codes of its own, of which some are met twice.
+-- statement the end of the code, the session, the activity and the audit entry. Codes of its own, of which some are met twice.
 \set n random(1, :accounts)
 SELECT type, owner, email, new_email, proved, valid_until FROM oob_codes
 WHERE project = 'bench-project' AND code_hash = sha256(('pgbench' || :n)::bytea) AND tenant IS NOT DISTINCT FROM '';
@@ -26,9 +26,16 @@ WITH owner AS (
     SELECT 'bench-project', account, replace(gen_random_uuid()::text, '-', ''), '', sha256(account::bytea), 0, 'password',
         now(), now(), 'pgbench', '127.0.0.0/24'
     FROM owner
+    RETURNING account, session
 ), activity AS (
     INSERT INTO account_activity SELECT 'bench-project', account, now(), now() FROM owner
     ON CONFLICT (project, account) DO UPDATE
         SET last_sign_in_at = excluded.last_sign_in_at, last_refresh_at = excluded.last_refresh_at
+), audit AS (
+    INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, actor, address_prefix,
+        request, operation)
+    SELECT 'bench-project', now(), '', account, 'password', session, 'SIGNED_IN', 'account', '127.0.0.0/24',
+        'pgbench0000', 'POST /v1/accounts.signInWithEmailLink'
+    FROM session
 )
 SELECT EXISTS (SELECT FROM owner), EXISTS (SELECT FROM code);

@@ -1,4 +1,4 @@
--- A first sign-in: account, claims, linked credential, session and activity in one statement.
+-- A first sign-in: account, claims, linked credential, session, activity and audit entry in one statement.
 WITH id AS MATERIALIZED (
     SELECT replace(gen_random_uuid()::text, '-', '') AS account
 ), account AS (
@@ -26,5 +26,11 @@ WITH id AS MATERIALIZED (
     FROM account
 ), activity AS (
     INSERT INTO account_activity SELECT 'bench-project', account, now(), now() FROM account
+), audit AS (
+    INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, actor, address_prefix,
+        request, operation)
+    SELECT 'bench-project', now(), '', account, 'oidc.bench', account, 'ACCOUNT_CREATED', 'account', '127.0.0.0/24',
+        'pgbench0000', 'POST /v1/accounts.signInWithIdp'
+    FROM account
 )
 SELECT account FROM account;

@@ -1,4 +1,5 @@
--- An account with a password: the look for its address, then account, claim, session and activity in one statement.
+-- An account with a password: the look for its address, then account, claim, session, activity and audit entry in
+-- one statement.
 \set n random(1, 1000000000)
 SELECT account FROM account_emails WHERE project = 'bench-project' AND tenant = '' AND email_key = 'nobody' || :n;
 WITH target AS (
@@ -18,5 +19,11 @@ WITH target AS (
     FROM target
 ), activity AS (
     INSERT INTO account_activity SELECT 'bench-project', account, now(), now() FROM target
+), audit AS (
+    INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, actor, address_prefix,
+        request, operation)
+    SELECT 'bench-project', now(), '', account, 'password', account, 'ACCOUNT_CREATED', 'account', '127.0.0.0/24',
+        'pgbench0000', 'POST /v1/accounts.signUp'
+    FROM target
 )
 SELECT EXISTS (SELECT FROM target);
