@@ -55,15 +55,25 @@ package struct Migrator: Sendable {
                 guard let name = try await applyNext() else { return names }
                 logger?.notice("Applied a migration", metadata: ["migration.name": "\(name)"])
                 names.append(name)
-            } catch is LockUnavailable {
-                guard ContinuousClock.now < deadline else { throw MigrationError.locked }
-                logger?.debug("Another migrator is at work")
-                try await Task.sleep(for: .milliseconds(100))
+            } catch let error as LockUnavailable {
+                guard ContinuousClock.now < deadline else { throw error.reason }
+                logger?.debug("A migration waits", metadata: ["error": "\(error.reason)"])
+                try await Task.sleep(for: error.pause)
             }
         }
     }
 
-    private struct LockUnavailable: Error {}
+    /// Somebody holds a lock that is needed; the step left nothing behind, or will begin anew.
+    private struct LockUnavailable: Error {
+        /// What it is when patience ends.
+        var reason: MigrationError
+        var pause: Duration
+    }
+
+    /// How long a statement that locks a table waits for those who use it.
+    ///
+    /// All who come after it wait behind it: this is what they lose, and then they have a second before it is tried again.
+    private static let lockTimeout: SQL = "SET LOCAL lock_timeout = '200ms'"
 
     /// Applies one step under the lock.
     /// - Returns: its name, or nil when none is left.
@@ -73,18 +83,21 @@ package struct Migrator: Sendable {
                 // Whoever waits for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY waits for those.
                 try await transaction.execute("SELECT name FROM schema_migrations WHERE position = 0 FOR UPDATE NOWAIT")
             } catch let error as PostgresError where error.code == .timeout {
-                throw LockUnavailable()
+                throw LockUnavailable(reason: .locked, pause: .milliseconds(100))
             }
             let applied = try await applied(transaction)
             guard let step = try pending(applied: applied).first else { return nil }
             do {
                 if step.transactional {
+                    try await transaction.execute(Self.lockTimeout)
                     for sql in step.sql { try await transaction.execute(sql) }
                 } else {
                     try await runOutside(step, of: transaction)
                 }
             } catch let error as PostgresError {
-                throw MigrationError.failed(step: step.name, error)
+                let failure = MigrationError.failed(step: step.name, error)
+                guard error.sqlState == "55P03" else { throw failure }
+                throw LockUnavailable(reason: failure, pause: .seconds(1))
             }
             try await transaction.execute(
                 """
@@ -103,7 +116,17 @@ package struct Migrator: Sendable {
         try await transaction.execute("SHOW transaction_isolation")
         try await withThrowingTaskGroup { group in
             group.addTask {
-                for sql in step.sql { try await client.execute(sql) }
+                for sql in step.sql {
+                    // It keeps nobody waiting, and waits for whatever began before it.
+                    if sql.text.contains("CONCURRENTLY") {
+                        try await client.execute(sql)
+                    } else {
+                        try await client.transaction { own in
+                            try await own.execute(Self.lockTimeout)
+                            try await own.execute(sql)
+                        }
+                    }
+                }
             }
             group.addTask {
                 // A transaction that says nothing for long is rolled back.
@@ -167,8 +190,8 @@ package struct Migrator: Sendable {
 }
 
 extension PostgresClient.Configuration {
-    /// For migrating: a step takes as long as it takes.
+    /// For migrating: a step takes as long as it takes, and sets itself how long it may keep others waiting.
     package static func migrating(_ conninfo: String) -> Self {
-        Self(conninfo: conninfo, connections: 2, statementTimeout: nil, lockTimeout: .seconds(5))
+        Self(conninfo: conninfo, connections: 2, statementTimeout: nil, lockTimeout: nil)
     }
 }
