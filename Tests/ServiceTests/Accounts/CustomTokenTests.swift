@@ -74,7 +74,10 @@ struct CustomTokenTests {
         }
     }
 
-    @Test("a uid that an account has is that account, whatever else it signs in with; twenty at once make one")
+    @Test(
+        "a uid that an account has is that account, whatever else it signs in with; twenty at once make one",
+        .twoNodes
+    )
     func sameAccount() async throws {
         try await run { scene in
             let user = try await scene.service.signUp("ada@example.com")

@@ -81,7 +81,7 @@ struct PasswordCostTests {
         }
     }
 
-    @Test("of sign-ins at once all get in, and the hash is replaced once")
+    @Test("of sign-ins at once all get in, and the hash is replaced once", .twoNodes)
     func together() async throws {
         try await TestService.run { service in
             let user = try await service.signUp("ada@example.com")

@@ -228,7 +228,7 @@ struct ConfiguringProvidersTests {
         }
     }
 
-    @Test("changes of one configuration at the same time leave one of them whole")
+    @Test("changes of one configuration at the same time leave one of them whole", .twoNodes)
     func parallelChanges() async throws {
         try await run { service in
             _ = try await send("POST", "oauthIdpConfigs?oauthIdpConfigId=oidc.acme", Self.oidc, to: service)

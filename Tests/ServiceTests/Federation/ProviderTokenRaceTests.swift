@@ -78,7 +78,7 @@ struct ProviderTokenRaceTests {
         return options
     }
 
-    @Test("who waited for a provider that is down does not ask it again")
+    @Test("who waited for a provider that is down does not ask it again", .twoNodes)
     func sharesAFailure() async throws {
         let waiting = Counter()
         let goOn = Counter()

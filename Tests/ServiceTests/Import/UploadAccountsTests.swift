@@ -303,7 +303,7 @@ struct UploadAccountsTests {
         }
     }
 
-    @Test("a change that was decided on the account before it was replaced does not apply to the new one")
+    @Test("a change that was decided on the account before it was replaced does not apply to the new one", .twoNodes)
     func staleDecision() async throws {
         try await TestService.run { service in
             let user = try await service.signUp("ada@example.com")
@@ -319,7 +319,7 @@ struct UploadAccountsTests {
         }
     }
 
-    @Test("uploads of the same accounts at once leave each whole")
+    @Test("uploads of the same accounts at once leave each whole", .twoNodes)
     func together() async throws {
         try await TestService.run { service in
             let replies = try await inParallel(6) { number in

@@ -29,7 +29,7 @@ struct SignInBatchTests {
         return Dictionary(uniqueKeysWithValues: rows)
     }
 
-    @Test("each gets its own account and session, however often the same person comes")
+    @Test("each gets its own account and session, however often the same person comes", .twoNodes)
     func manyAtOnce() async throws {
         try await LinkingWorld.run { world in
             let people = try await Self.people(12, world)
@@ -48,7 +48,7 @@ struct SignInBatchTests {
         }
     }
 
-    @Test("a refused one, and a one-time token that comes twice, leave the others alone")
+    @Test("a refused one, and a one-time token that comes twice, leave the others alone", .twoNodes)
     func refusals() async throws {
         try await LinkingWorld.run { world in
             let people = try await Self.people(8, world)

@@ -30,7 +30,7 @@ struct MergeUndoTests {
         return reply
     }
 
-    @Test("puts everything back, once; sessions that what goes back has opened meanwhile end")
+    @Test("puts everything back, once; sessions that what goes back has opened meanwhile end", .twoNodes)
     func putsBack() async throws {
         try await MergeScene.run { service in
             let merge = try await merged(service)

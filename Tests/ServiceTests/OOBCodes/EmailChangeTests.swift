@@ -17,7 +17,7 @@ struct EmailChangeTests {
         )
     }
 
-    @Test("a verification code verifies, once, and gives no tokens; password and sessions stay")
+    @Test("a verification code verifies, once, and gives no tokens; password and sessions stay", .twoNodes)
     func verifies() async throws {
         try await MailScene.run { service in
             let user = try await service.signUp(ada)
@@ -80,7 +80,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test("T-E6: who gets the mail at the old address takes it back, and the sessions end")
+    @Test("T-E6: who gets the mail at the old address takes it back, and the sessions end", .twoNodes)
     func recovers() async throws {
         try await MailScene.run { service in
             let user = try await service.signUp(ada)

@@ -12,7 +12,7 @@ struct EmailLinkTests {
         try await service.code(.emailSignIn, ["email": .string(address)], to: address)
     }
 
-    @Test("opens an account, then signs in to it; each code works once")
+    @Test("opens an account, then signs in to it; each code works once", .twoNodes)
     func signsUpAndIn() async throws {
         try await MailScene.run { service in
             let code = try await service.code(.emailSignIn, ["email": "Ada@example.com"], to: "Ada@example.com")
@@ -164,7 +164,7 @@ struct EmailLinkTests {
         }
     }
 
-    @Test("a sign-up with the address and the link race: one account, whoever comes first")
+    @Test("a sign-up with the address and the link race: one account, whoever comes first", .twoNodes)
     func racesSignUp() async throws {
         try await MailScene.run { service in
             for round in 0..<5 {

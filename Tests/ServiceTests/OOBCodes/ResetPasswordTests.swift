@@ -51,7 +51,7 @@ struct ResetPasswordTests {
         }
     }
 
-    @Test("T-D5: of twenty uses at once, one counts")
+    @Test("T-D5: of twenty uses at once, one counts", .twoNodes)
     func usedOnce() async throws {
         try await MailScene.run { service in
             _ = try await service.signUp(ada)

@@ -161,7 +161,7 @@ struct ActionPageTests {
         }
     }
 
-    @Test("of two presses at once one counts, and the other ends in a page as well")
+    @Test("of two presses at once one counts, and the other ends in a page as well", .twoNodes)
     func twoPresses() async throws {
         try await run { service in
             let (link, _) = try await service.actionMail(.verifyEmail)

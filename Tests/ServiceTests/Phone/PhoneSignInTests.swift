@@ -109,7 +109,7 @@ struct PhoneSignInTests {
         }
     }
 
-    @Test("X has the number, A's ID token, by code: a proof for X, and nothing changes; the code is used up")
+    @Test("X has the number, A's ID token, by code: a proof for X, and nothing changes; the code is used up", .twoNodes)
     func takenByCode() async throws {
         try await PhoneScene.run { service in
             let owner = try await service.signInByPhone(number)

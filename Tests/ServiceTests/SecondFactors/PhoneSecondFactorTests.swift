@@ -21,7 +21,7 @@ struct PhoneSecondFactorTests {
         )
     }
 
-    @Test("a phone is enrolled by its code, then asked for: the code of an SMS ends the sign-in")
+    @Test("a phone is enrolled by its code, then asked for: the code of an SMS ends the sign-in", .twoNodes)
     func enrollsAndSignsIn() async throws {
         try await run { service in
             let user = try await service.verifiedUser()

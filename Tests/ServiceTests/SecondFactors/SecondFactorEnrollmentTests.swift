@@ -136,7 +136,7 @@ struct SecondFactorEnrollmentTests {
         }
     }
 
-    @Test("twenty enrolments at once leave one app")
+    @Test("twenty enrolments at once leave one app", .twoNodes)
     func oneApp() async throws {
         try await run { service in
             let user = try await service.verifiedUser()

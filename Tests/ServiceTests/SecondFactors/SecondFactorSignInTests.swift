@@ -166,7 +166,7 @@ struct SecondFactorSignInTests {
         }
     }
 
-    @Test("T-D12: a code serves once, also when twenty come at once; five steps off is too far by one")
+    @Test("T-D12: a code serves once, also when twenty come at once; five steps off is too far by one", .twoNodes)
     func codesServeOnce() async throws {
         try await Scene.run { scene in
             let service = scene.world.service
@@ -303,7 +303,7 @@ struct SecondFactorSignInTests {
         }
     }
 
-    @Test("T-D12: a factor that is enrolled while a sign-in is on its way is asked for, or its session ends")
+    @Test("T-D12: a factor that is enrolled while a sign-in is on its way is asked for, or its session ends", .twoNodes)
     func races() async throws {
         try await LinkingWorld.run({ $0.offerApps() }) { world in
             for round in 0..<6 {

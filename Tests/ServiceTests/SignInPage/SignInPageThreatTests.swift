@@ -197,7 +197,7 @@ struct SignInPageThreatTests {
         }
     }
 
-    @Test("of many apps that redeem a code at once, one gets the session")
+    @Test("of many apps that redeem a code at once, one gets the session", .twoNodes)
     func race() async throws {
         try await ProviderScene.runSignInPage { scene, person in
             _ = try await scene.service.signUp(Self.ada)

@@ -153,7 +153,7 @@ struct TenantConfigurationTests {
         }
     }
 
-    @Test("two changes at once do not undo each other")
+    @Test("two changes at once do not undo each other", .twoNodes)
     func concurrentChanges() async throws {
         try await run { service in
             let id = try await service.makeTenant("Northwind")

@@ -235,7 +235,7 @@ struct WebhookTests {
         }
     }
 
-    @Test("a change that fails tells nothing")
+    @Test("a change that fails tells nothing", .twoNodes)
     func rolledBack() async throws {
         try await run { service, receiver in
             _ = try await service.signUp("ada@example.com")

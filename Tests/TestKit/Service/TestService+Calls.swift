@@ -45,7 +45,17 @@ extension TestService {
         headers: [(String, String)] = [],
         body: [UInt8]? = nil
     ) async throws -> Reply {
-        try Self.described(method, path, await PlainHTTP.send(method, baseURL + path, headers: headers, body: body))
+        let response = try await PlainHTTP.send(method, nextNode() + path, headers: headers, body: body)
+        return try Self.described(method, path, response)
+    }
+
+    /// Where the next call goes.
+    private func nextNode() async throws -> String {
+        guard let other else { return baseURL }
+        let isOther = other.turns.increment().isMultiple(of: 2)
+        // What was configured at one of them a moment before counts at both.
+        try await (isOther ? other.configuration : stores.configuration).refresh()
+        return isOther ? other.baseURL : baseURL
     }
 
     /// The answer, once `openapi.yaml` says that it may be like that.
@@ -66,7 +76,7 @@ extension TestService {
     package func refresh(_ refreshToken: String?) async throws -> Reply {
         let path = "/v1/token?key=\(apiKey)"
         let response = try await PlainHTTP.post(
-            baseURL + path,
+            nextNode() + path,
             form: [("grant_type", "refresh_token"), ("refresh_token", refreshToken ?? "")]
         )
         return try Self.described("POST", path, response)

@@ -27,6 +27,8 @@ package struct TestService: Sendable {
     /// A bearer token for everything in every project.
     package let adminToken: String
     package let logs: InMemoryLogHandler
+    /// The second node of a test with the trait `.twoNodes`, which takes every other call.
+    private(set) var other: OtherNode?
 
     package struct Options: Sendable {
         /// `identity dev`: fake credentials, any key, `Bearer owner`.
@@ -79,6 +81,18 @@ package struct TestService: Sendable {
     /// Runs `body` against a service that listens on a free port, and stops it.
     package static func run<R: Sendable>(
         _ options: Options = Options(),
+        _ body: @Sendable (TestService) async throws -> R
+    ) async throws -> R {
+        guard TwoNodesTrait.isOn else { return try await runOne(options, body) }
+        return try await runPair(options) { first, second in
+            var both = first
+            both.other = OtherNode(baseURL: second.baseURL, configuration: second.stores.configuration)
+            return try await body(both)
+        }
+    }
+
+    private static func runOne<R: Sendable>(
+        _ options: Options,
         _ body: @Sendable (TestService) async throws -> R
     ) async throws -> R {
         let logs = InMemoryLogHandler()
@@ -194,11 +208,11 @@ package struct TestService: Sendable {
         _ options: Options = Options(),
         _ body: @Sendable (_ first: TestService, _ second: TestService) async throws -> R
     ) async throws -> R {
-        try await run(options) { first in
+        try await runOne(options) { first in
             var other = options
             other.project = first.project
             other.clock = first.clock
-            return try await run(other) { second in try await body(first, second) }
+            return try await runOne(other) { second in try await body(first, second) }
         }
     }
 
