@@ -58,6 +58,57 @@ struct SweeperTests {
         #expect(left == ["first-ended late", "first-ended live", "second-ended late", "second-ended live"])
     }
 
+    @Test("every table whose rows expire is swept", .database)
+    func everyTable() async throws {
+        let database = TestDatabase.current.client
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let columns = try await database.query(
+            """
+            SELECT table_name::text, column_name::text, data_type::text FROM information_schema.columns c
+            WHERE table_schema = 'public' AND (is_nullable = 'NO' OR column_name = 'expires_at')
+                AND EXISTS (SELECT FROM information_schema.columns e
+                    WHERE e.table_schema = 'public' AND e.table_name = c.table_name AND e.column_name = 'expires_at')
+            ORDER BY table_name, ordinal_position
+            """
+        ) { (table: try $0.next(String.self), name: try $0.next(String.self), type: try $0.next(String.self)) }
+        // Those are listed as expired until somebody deletes them.
+        let tables = Dictionary(grouping: columns, by: \.table).filter { $0.key != "admin_credentials" }
+        #expect(tables.count >= 9)
+        for (table, columns) in tables {
+            let names: [SQL] = columns.map { "\(identifier: $0.name)" }
+            let values: [SQL] = columns.map { column in
+                switch (column.name, column.type) {
+                case ("expires_at", _): "date"
+                case (_, "text"): "'swept ' || n"
+                case (_, "bytea"): "sha256(n::text::bytea)"
+                case (_, "timestamp with time zone"): "date"
+                case (_, "boolean"): "false"
+                default: "0"
+                }
+            }
+            try await database.execute(
+                """
+                INSERT INTO \(identifier: table) (\(sql: list(names)))
+                SELECT \(sql: list(values))
+                FROM (VALUES (1, \(now.addingTimeInterval(-1))::timestamptz), (2, \(now.addingTimeInterval(1))))
+                    AS row (n, date)
+                """
+            )
+        }
+        let sweeper = Sweeper(database: database, logger: Logger(label: "test"), now: { now })
+        try await sweeper.sweep()
+        for table in tables.keys {
+            let left = try await database.query("SELECT count(*) FROM \(identifier: table) WHERE expires_at < \(now)") {
+                try $0.next(Int64.self)
+            }
+            #expect(left == [0], "\(table)")
+        }
+    }
+
+    private func list(_ items: [SQL]) -> SQL {
+        items.dropFirst().reduce(items.first ?? "") { "\(sql: $0), \(sql: $1)" }
+    }
+
     @Test("of nodes that come in the same minute one sweeps")
     func takesTurns() async throws {
         let database = TestDatabase.current.client
