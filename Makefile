@@ -1,8 +1,8 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist test schemathesis fuzz lint format clean bench bench-admin bench-import bench-overload bench-pages \
-	bench-startup bench-timing bench-transfer
+.PHONY: help run build dist test schemathesis fuzz lint format clean bench bench-admin bench-import bench-maintenance \
+	bench-overload bench-pages bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` feeds each parser.
@@ -62,6 +62,11 @@ bench-overload: ## Show a release build under more load than it can carry.
 	@scripts/install-dependencies bench
 	@swift build -c release --static-swift-stdlib --product identity
 	@DURABLE=1 scripts/with-postgres python3 Benchmarks/overload.py $(ARGS)
+
+bench-maintenance: ## Show what new keys, cleanup and an upgrade do to a release build under load; ARGS='--previous PROGRAM'.
+	@scripts/install-dependencies bench
+	@swift build -c release --static-swift-stdlib --product identity
+	@DURABLE=1 scripts/with-postgres python3 Benchmarks/maintenance.py $(ARGS)
 
 bench-timing: ## Show whether the time of an answer tells who has an account.
 	@scripts/install-dependencies bench
