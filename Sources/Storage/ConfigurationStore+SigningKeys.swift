@@ -50,11 +50,13 @@ extension ConfigurationStore {
             let change = try plan(timeline, seconds)
             guard !change.isEmpty else { return change }
             for slot in change.made.keys where made[slot] == nil {
-                made[slot] = try SigningKey.generate(
-                    slot.algorithm,
-                    notBefore: seconds - 86_400,
-                    notAfter: seconds + Self.certificateLifetime
-                )
+                made[slot] = try await LowPriorityThread.run {
+                    try SigningKey.generate(
+                        slot.algorithm,
+                        notBefore: seconds - 86_400,
+                        notAfter: seconds + Self.certificateLifetime
+                    )
+                }
             }
             let isDone = try await apply(change, made, to: version, Date(timeIntervalSince1970: Double(seconds)))
             try await load()
