@@ -1,8 +1,8 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist test schemathesis fuzz lint format clean bench bench-admin bench-import bench-maintenance \
-	bench-overload bench-pages bench-startup bench-timing bench-transfer
+.PHONY: help run build dist test schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
+	bench-maintenance bench-overload bench-pages bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` feeds each parser.
@@ -77,6 +77,11 @@ bench-admin: ## Measure what a page of accounts costs among few of them and amon
 	@scripts/install-dependencies bench
 	@swift build -c release --static-swift-stdlib --product identity
 	@DURABLE=1 scripts/with-postgres python3 Benchmarks/admin.py $(ARGS)
+
+bench-console: ## Measure how long the pages of the console take among a million accounts.
+	@scripts/install-dependencies bench
+	@swift build -c release --static-swift-stdlib --product identity
+	@DURABLE=1 scripts/with-postgres python3 Benchmarks/console.py $(ARGS)
 
 bench-import: ## Measure how fast accounts come in with their password hashes.
 	@scripts/install-dependencies bench

@@ -173,7 +173,7 @@ let package = Package(
                 logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
             ],
             resources: [
-                .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
+                .embedInCode("Console/console.css"), .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
                 .embedInCode("Pages/Handler/gapi.js"), .embedInCode("Pages/Handler/handler.js"),
                 .embedInCode("Pages/Handler/iframe.js"),
             ],

@@ -177,4 +177,5 @@ def main():
         bench.fail(f"a page costs {worst:.2f} times as much")
 
 
-main()
+if __name__ == "__main__":
+    main()

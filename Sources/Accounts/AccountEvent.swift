@@ -36,7 +36,7 @@ enum AccountEvent: String, Sendable {
     case notificationRefused = "Refused a notification that is not the provider's"
 
     func log(_ account: AccountID?, provider: ProviderID? = nil, _ caller: Caller) {
-        if let outcome, let provider { AccountEvents.count(outcome, provider) }
+        if let outcome, let provider { AccountEvents.count(outcome, provider, caller) }
         var metadata: Logger.Metadata = ["project.id": "\(caller.project.id)"]
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }

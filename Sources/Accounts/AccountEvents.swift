@@ -1,6 +1,9 @@
 import Federation
 import Linking
 package import Prometheus
+package import Storage
+import Synchronization
+package import struct Foundation.Date
 
 /// What came of sign-ins, in numbers, since the start.
 ///
@@ -35,18 +38,49 @@ package final class AccountEvents: Sendable {
         /// The credential that was kept signed in, because it had been linked in another way, or nobody has the address
         /// any more.
         case signedIn = "signed_in"
+
+        /// Beside the outcomes of sign-ins.
+        package var name: String { "conflict_\(rawValue)" }
     }
 
     package let signIns = Tally<SignIn>()
     package let conflicts = Tally<Conflict>()
+    /// What is not in the database yet, by project and day.
+    private let unsaved = Mutex<[SignInCount: Int64]>([:])
+    private let now: @Sendable () -> Date
 
-    package init() {}
+    package init(now: @escaping @Sendable () -> Date) { self.now = now }
 
-    static func count(_ outcome: Outcome, _ provider: ProviderID) {
+    static func count(_ outcome: Outcome, _ provider: ProviderID, _ caller: Caller) {
         current?.signIns.add(SignIn(provider: provider.family, outcome: outcome))
+        current?.keep(outcome.rawValue, provider, caller)
     }
 
-    static func count(_ conflict: Conflict) { current?.conflicts.add(conflict) }
+    static func count(conflict: Conflict, _ provider: ProviderID, _ caller: Caller) {
+        current?.conflicts.add(conflict)
+        // A conflict that is found is an outcome of its sign-in already.
+        if conflict != .raised { current?.keep(conflict.name, provider, caller) }
+    }
+
+    private func keep(_ outcome: String, _ provider: ProviderID, _ caller: Caller) {
+        let day = Int64((now().timeIntervalSince1970 / 86_400).rounded(.down))
+        let count = SignInCount(scope: caller.scope, day: day, provider: provider, outcome: outcome)
+        unsaved.withLock { $0[count, default: 0] += 1 }
+    }
+
+    /// Adds what was counted to the numbers in the database; what cannot be added waits for the next time.
+    package func save(in store: SignInCountStore) async throws {
+        let counts = unsaved.withLock { counts in
+            defer { counts = [:] }
+            return counts
+        }
+        do {
+            try await store.add(counts)
+        } catch {
+            unsaved.withLock { $0.merge(counts) { $0 + $1 } }
+            throw error
+        }
+    }
 }
 
 extension AccountEvent {

@@ -20,6 +20,8 @@ package enum AccountsError: Error, Sendable {
     case tokenExpired
     case userNotFound
     case userDisabled
+    /// The account is no longer as the admin saw it who decided.
+    case changedMeanwhile
     case tenantMismatch
     /// The project has no such tenant.
     case unknownTenant
@@ -171,7 +173,7 @@ extension AccountsError {
             )
         default: break
         }
-        AccountEvents.count(.refused, provider)
+        AccountEvents.count(.refused, provider, caller)
         return .federation(error)
     }
 }

@@ -52,6 +52,10 @@ package struct AccountsService: Sendable {
     package let listRevocations: ListRevocations
     package let listAuditEntries: ListAuditEntries
     package let mergeAccounts: MergeAccounts
+    package let signInToConsole: SignInToConsole
+    package let setUpConsole: SetUpConsole
+    package let countSignIns: CountSignIns
+    package let rehearseSignIn: RehearseSignIn
 
     package init(_ parts: Parts) {
         createAuthURI = CreateAuthURI(parts: parts)
@@ -96,6 +100,10 @@ package struct AccountsService: Sendable {
         listRevocations = ListRevocations(parts: parts)
         listAuditEntries = ListAuditEntries(parts: parts)
         mergeAccounts = MergeAccounts(parts: parts)
+        signInToConsole = SignInToConsole(parts: parts)
+        setUpConsole = SetUpConsole(parts: parts)
+        countSignIns = CountSignIns(parts: parts)
+        rehearseSignIn = RehearseSignIn(parts: parts)
     }
 }
 

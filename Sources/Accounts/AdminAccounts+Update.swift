@@ -29,6 +29,8 @@ extension AdminAccounts {
         package var secondFactors: [AdminSecondFactor]?
         /// A credential to link without proof.
         package var link: LinkedCredential?
+        /// As the admin saw it; nil for whatever it is.
+        package var version: Int64?
 
         package init() {}
     }
@@ -48,6 +50,7 @@ extension AdminAccounts {
         let now = parts.now()
         let seconds = parts.seconds
         let changed = try await parts.change(named: id, Caller(project: project, tenant: tenant)) { account, _ in
+            try account.require(version: request.version)
             var changes = AccountChanges()
             changes.emailVerified = request.emailVerified
             changes.disabled = request.disabled
@@ -108,6 +111,14 @@ extension AdminAccounts {
         guard !link.provider.rawValue.isEmpty, !link.subject.isEmpty else { throw .missingIdentifierForLink }
         guard link.provider.isFederated else { throw .invalidProviderID }
         guard link.subject.utf8.count <= 255, !link.subject.utf8.contains(0) else { throw .missingIdentifierForLink }
+    }
+}
+
+extension Account {
+    /// - Parameter version: as an admin saw it, who decided by what was there; nil for whatever it is.
+    /// - Throws: ``AccountsError/changedMeanwhile``.
+    func require(version: Int64?) throws(AccountsError) {
+        guard version == nil || version == self.version else { throw .changedMeanwhile }
     }
 }
 

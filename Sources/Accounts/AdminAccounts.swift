@@ -118,10 +118,17 @@ package struct AdminAccounts: Sendable {
         )
     }
 
-    package func delete(localID: String?, _ project: Project, _ tenant: TenantID) async throws {
+    /// - Parameter version: as the admin saw it; nil for whatever it is.
+    package func delete(
+        localID: String?,
+        version: Int64? = nil,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws {
         let account = try Self.required(localID)
         let caller = Caller(project: project, tenant: tenant)
-        _ = try await parts.change(named: account, caller) { _, _ in
+        _ = try await parts.change(named: account, caller) { account, _ in
+            try account.require(version: version)
             var changes = AccountChanges()
             changes.deletesAccount = true
             return changes

@@ -58,13 +58,22 @@ package struct ExplainSignIn: Sendable {
             throw AccountsError.providerNotFound
         }
         guard configuration.enabled else { throw AccountsError.providerDisabled }
+        return try await explain(credential, autoCreate: request.autoCreate, caller)
+    }
+
+    func explain(
+        _ credential: FederatedCredential,
+        autoCreate: Bool,
+        _ caller: Caller
+    ) async throws -> Explanation {
+        let identity = credential.identity
         let policy = parts.policy(for: credential, caller)
         let found = try await parts.accounts.candidates(for: identity, in: caller.scope)
         let (row, decision) = SignInDecision.decide(
             for: identity,
             owner: found.owner?.candidate,
             emailOwner: found.emailOwner?.candidate,
-            purpose: request.autoCreate ? .signIn : .signInToExisting,
+            purpose: autoCreate ? .signIn : .signInToExisting,
             policy: policy
         )
         return Explanation(

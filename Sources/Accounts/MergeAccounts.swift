@@ -22,6 +22,9 @@ package struct MergeAccounts: Sendable {
         package var dropped: Set<ProviderID> = []
         /// Says what would come of it, and writes nothing.
         package var validateOnly = false
+        /// Of both accounts as the admin saw them; nil for whatever they are.
+        package var version: Int64?
+        package var mergedVersion: Int64?
 
         package init() {}
     }
@@ -47,6 +50,16 @@ package struct MergeAccounts: Sendable {
             guard !known.isEmpty else { throw AccountsError.userNotFound }
             return try await merge(known[merged] ?? merged, into: known[survivor] ?? survivor, request, caller)
         }
+    }
+
+    /// The merges by which an account took in others, as long as they can be undone.
+    package func undoable(
+        of survivor: AccountID,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> [AccountStore.UndoableMerge] {
+        let scope = Scope(project: project.id, tenant: tenant)
+        return try await parts.accounts.undoableMerges(of: survivor, in: scope, now: parts.now())
     }
 
     /// - Returns: both accounts, and what stayed as it is because somebody changed it since.
@@ -124,6 +137,8 @@ package struct MergeAccounts: Sendable {
         into survivor: Account,
         _ request: Request
     ) throws(AccountsError) -> AccountMerge {
+        try survivor.require(version: request.version)
+        try merged.require(version: request.mergedVersion)
         guard !merged.isDisabled, !survivor.isDisabled else { throw .userDisabled }
         return AccountMerge(of: merged, into: survivor, dropping: request.dropped, seconds: parts.seconds)
     }

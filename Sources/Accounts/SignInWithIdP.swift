@@ -104,7 +104,13 @@ package struct SignInWithIdP: Sendable {
                 proof = try await reread(proof, caller)
                 guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
             case .applied:
-                if proof.isResumed { AccountEvents.count(attempt.event == .linked ? .linked : .signedIn) }
+                if proof.isResumed {
+                    AccountEvents.count(
+                        conflict: attempt.event == .linked ? .linked : .signedIn,
+                        identity.provider,
+                        caller
+                    )
+                }
                 if challenge == nil || attempt.event != .signedIn {
                     attempt.event.log(attempt.account.id, provider: identity.provider, caller)
                 }
@@ -156,7 +162,7 @@ package struct SignInWithIdP: Sendable {
     ) async throws -> FederatedSignInResult {
         let mayLearn =
             !caller.project.settings.emailEnumerationProtection || proof.credential.identity.emailVerifiedClaim
-        AccountEvents.count(.raised)
+        AccountEvents.count(conflict: .raised, proof.credential.identity.provider, caller)
         AccountEvent.conflict.log(account?.id, provider: proof.credential.identity.provider, caller)
         return FederatedSignInResult(
             outcome: .needsConfirmation(
@@ -228,7 +234,7 @@ package struct SignInWithIdP: Sendable {
                 proof = try await reread(proof, caller)
                 guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
             case .applied:
-                if proof.isResumed { AccountEvents.count(.linked) }
+                if proof.isResumed { AccountEvents.count(conflict: .linked, identity.provider, caller) }
                 AccountEvent.linked.log(account.id, provider: identity.provider, caller)
                 return FederatedSignInResult(
                     outcome: .signedIn(

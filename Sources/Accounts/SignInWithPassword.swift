@@ -57,11 +57,11 @@ package struct SignInWithPassword: Sendable {
         }
         let protected = settings.emailEnumerationProtection
         guard let found else {
-            AccountEvents.count(.refused, .password)
+            AccountEvents.count(.refused, .password, caller)
             throw protected ? AccountsError.invalidLoginCredentials : AccountsError.emailNotFound
         }
         guard matches, let stored = found.password else {
-            AccountEvents.count(.refused, .password)
+            AccountEvents.count(.refused, .password, caller)
             throw protected ? AccountsError.invalidLoginCredentials : AccountsError.invalidPassword
         }
         guard !found.account.isDisabled else { throw AccountsError.userDisabled }

@@ -56,6 +56,7 @@ package enum DevelopmentMode {
             providers: { stores.configuration.snapshot.providers(project: project) }
         )
         return page.routes + DevPage(stores: stores, project: project).routes + EmulatorRoutes(stores: stores).routes
+            + ConsoleOwnerRoute(stores: stores) { address(of: $0) != nil }.routes
     }
 
     /// Those of the emulator's routes that carry something out.

@@ -11,6 +11,7 @@ struct Identity: AsyncParsableCommand {
         version: Release.version,
         subcommands: [
             Dev.self, Serve.self, Migrate.self, ProjectsCommand.self, APIKeysCommand.self, AdminKeysCommand.self,
+            AdminsCommand.self,
             KeysCommand.self, ServiceAccountsCommand.self, UsersCommand.self, ProvidersCommand.self, ImportCommand.self,
             ExportCommand.self, AuditCommand.self, CheckCommand.self,
         ]

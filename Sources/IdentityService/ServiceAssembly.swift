@@ -19,6 +19,8 @@ package struct ServiceAssembly: Sendable {
     package let accounts: AccountsService
     /// Sends what the outbox holds, while it runs.
     package let deliveries: DeliverMessages
+    /// Adds what this node counted of sign-ins to the numbers of all, while it runs.
+    package let signInCounts: SaveSignInCounts
     package let responder: ServiceResponder
     /// Answers those who watch over the service, on an address of their own: metrics and health, nothing else.
     package let operations: ServiceResponder
@@ -102,7 +104,8 @@ package struct ServiceAssembly: Sendable {
         )
         accounts = AccountsService(parts)
         deliveries = DeliverMessages(parts, logger: logger)
-        let events = AccountEvents()
+        let events = AccountEvents(now: now)
+        signInCounts = SaveSignInCounts(events: events, store: stores.signInCounts, logger: logger)
         let readiness = Readiness(stores, migrationsAreCurrent: options.migrationsAreCurrent) { [deliveries] in
             [
                 Readiness.Check(name: "mail", outcome: deliveries.mailServer.someFail ? .failed : .ok),
@@ -119,13 +122,27 @@ package struct ServiceAssembly: Sendable {
             return configuration.snapshot.project(id)
         }
         let projectForKey = options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) }
+        let configurationCheck = ConfigurationCheck(
+            isDevelopment: options.development,
+            allowsLoopback: federation.allowsLoopback,
+            publicURL: options.publicURL,
+            sendsMail: options.mailer != nil
+        )
         let api = RouteTable.api(
             accounts: accounts,
             configuration: configuration,
             pages: RouteTable.Pages(
                 address: OwnPages(options.pagesURL ?? { _ in publicPages }),
                 projectForKey: projectForKey,
-                development: options.development
+                development: options.development,
+                operations: ConsoleOperations(
+                    saveCounts: signInCounts.save,
+                    backlog: { try await stores.backlog() },
+                    waitingMessages: { try await stores.waitingMessages(50) },
+                    findings: { configurationCheck($0, in: configuration.snapshot) },
+                    mailFails: { [deliveries] in deliveries.mailServer.someFail },
+                    failingProviders: { federation.calls.failing.names }
+                )
             ),
             allowsLoopbackProviders: federation.allowsLoopback,
             publicURL: options.publicURL,

@@ -6,6 +6,6 @@ package enum Schema {
         .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox, .addServiceAccounts,
         .storeOOBCodes, .storeVerificationCodes, .addSecondFactors, .limitRates, .bindFlowsToBrowsers,
         .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts,
-        .rotateSigningKeys, .auditChanges, .takeTurnsAtCleanup, .traceMessages,
+        .rotateSigningKeys, .auditChanges, .takeTurnsAtCleanup, .traceMessages, .openConsole, .countSignIns,
     ]
 }

@@ -49,6 +49,16 @@ package final class PostgresClient: PostgresExecutor, Service {
         await pool.waitUntilClosed()
     }
 
+    /// Opens all connections, so that the first requests find them.
+    /// - Throws: ``PostgresError``; those that could be opened stay.
+    package func connect() async throws { try await connect(connections) }
+
+    private func connect(_ count: Int) async throws {
+        guard count > 0 else { return }
+        // A nested one takes another connection.
+        try await transaction { _ in try await self.connect(count - 1) }
+    }
+
     /// Asks the database for an answer.
     /// - Throws: ``PostgresError``.
     package func ping() async throws {

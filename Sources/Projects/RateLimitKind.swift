@@ -29,6 +29,13 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     case secondFactorTries
     /// Questions which sign-in methods an email address has.
     case methodQueriesPerAddress
+    /// Failed sign-ins to the console, and set-up codes that are none, from one network address.
+    case consoleTriesPerAddress
+    /// Failed sign-ins to the console as one person.
+    case consoleTries
+
+    /// Those that a project may set: whoever administers it does not say how often the console may be tried.
+    package static let ofProjects = allCases.filter { $0 != .consoleTriesPerAddress && $0 != .consoleTries }
 
     package var standard: RateLimitBudget {
         switch self {
@@ -47,6 +54,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         case .smsPerProject: RateLimitBudget(count: 1_000, seconds: 86_400)
         case .secondFactorTries: RateLimitBudget(count: 10, seconds: 3_600)
         case .methodQueriesPerAddress: RateLimitBudget(count: 100, seconds: 3_600)
+        case .consoleTriesPerAddress: RateLimitBudget(count: 20, seconds: 1_800)
+        case .consoleTries: RateLimitBudget(count: 30, seconds: 3_600)
         }
     }
 
@@ -54,7 +63,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     package var spansProjects: Bool {
         switch self {
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .mailsPerRecipient, .codeTriesPerAddress,
-            .smsPerAddress, .smsPerRecipient, .methodQueriesPerAddress:
+            .smsPerAddress, .smsPerRecipient, .methodQueriesPerAddress, .consoleTriesPerAddress, .consoleTries:
             true
         case .passwordTries, .passwordTriesPerAccount, .mailsPerAccount, .mailsPerProject, .smsPerProject,
             .secondFactorTries:

@@ -13,7 +13,7 @@ package struct RateLimitSettings: Sendable, Hashable, Codable {
     /// A thousand times what is usual, for `identity dev`.
     package static let generous: RateLimitSettings = {
         var settings = RateLimitSettings()
-        for kind in RateLimitKind.allCases {
+        for kind in RateLimitKind.ofProjects {
             settings[kind].count = min(kind.standard.count * 1_000, RateLimitBudget.counts.upperBound)
         }
         return settings

@@ -32,6 +32,8 @@ package final class Latest: Sendable {
     package init() {}
 
     package var someFail: Bool { failing.withLock { !$0.isEmpty } }
+    /// Those that do, sorted.
+    package var names: [String] { failing.withLock { $0.sorted() } }
 
     package func set(_ name: String, fails: Bool) {
         failing.withLock { if fails { _ = $0.insert(name) } else { _ = $0.remove(name) } }

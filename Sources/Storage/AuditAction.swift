@@ -34,6 +34,13 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case tenantDeleted = "TENANT_DELETED"
     case apiKeyCreated = "API_KEY_CREATED"
     case apiKeyRevoked = "API_KEY_REVOKED"
+    /// A person may sign in to the console, once they are set up.
+    case adminCreated = "ADMIN_CREATED"
+    /// They have chosen a password and an app.
+    case adminSetUp = "ADMIN_SET_UP"
+    case adminReset = "ADMIN_RESET"
+    case adminRevoked = "ADMIN_REVOKED"
+    case adminSignedIn = "ADMIN_SIGNED_IN"
     case adminKeyCreated = "ADMIN_KEY_CREATED"
     case adminKeyRevoked = "ADMIN_KEY_REVOKED"
     case serviceAccountCreated = "SERVICE_ACCOUNT_CREATED"

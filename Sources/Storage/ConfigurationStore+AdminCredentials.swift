@@ -125,14 +125,14 @@ extension ConfigurationStore {
         }.compactMap(\.self)
     }
 
-    /// Nil for one that cannot be read.
-    private static func credential(_ row: inout PostgresRow) throws -> AdminCredential? {
-        let id: String = try row.next()
-        let name: String = try row.next()
+    /// Nil for one that cannot be read, and for a row that has none.
+    static func credential(_ row: inout PostgresRow) throws -> AdminCredential? {
+        let (id, name): (String?, String?) = (try row.next(), try row.next())
         let project: String? = try row.next()
-        let scopes: [String] = try row.next()
+        let scopes: [String]? = try row.next()
         let expiresAt: Date? = try row.next()
-        let disabled: Bool = try row.next()
+        let disabled: Bool? = try row.next()
+        guard let id, let name, let scopes, let disabled else { return nil }
         // A project that cannot be read must not turn the credential into one for every project.
         guard project == nil || project.flatMap(ProjectID.init(rawValue:)) != nil else { return nil }
         return AdminCredential(

@@ -110,6 +110,7 @@ extension ConfigurationStore {
         "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
         "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
         "oob_codes", "verification_codes", "rate_limits", "password_configurations", "tenants", "account_merges",
+        "sign_in_counts",
     ]
 
     /// Removes a project with everything that belongs to it.
@@ -214,6 +215,11 @@ extension ConfigurationStore {
     private static func signerKeyPlace(_ id: ProjectID) -> String { "projects/\(id)/password_signer_key" }
 
     private static func deliveryPlace(_ id: ProjectID) -> String { "projects/\(id)/delivery" }
+
+    /// Tells settings from all others, but for what is sealed.
+    package func version(of settings: ProjectSettings) throws -> String {
+        Base64URL.encode(SecureHash.sha256(try Self.text(of: settings)))
+    }
 
     /// All but what is sealed.
     private static func text(of settings: ProjectSettings) throws -> String {

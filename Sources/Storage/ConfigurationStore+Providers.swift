@@ -27,6 +27,18 @@ extension ConfigurationStore {
         }
     }
 
+    /// Tells a configuration of a provider from every other one, secrets included; it says nothing of them.
+    package func version(of configuration: ProviderConfiguration) -> String {
+        let parts: [String?] =
+            [
+                configuration.provider.rawValue, "\(configuration.enabled)", configuration.displayName,
+                configuration.clientID, configuration.clientSecret?.reveal(), configuration.webhookSecret?.reveal(),
+                configuration.issuer, configuration.responseType?.rawValue, configuration.overrides,
+            ] + configuration.audiences
+        let text = parts.map { $0.map { "\($0.utf8.count):\($0)" } ?? "-" }.joined()
+        return Base64URL.encode(keyRing.authenticationCode(of: Array("provider configuration \(text)".utf8)))
+    }
+
     /// Replaces a provider's configuration whole.
     ///
     /// - Throws: ``ConfigurationError/notFound``.
@@ -62,15 +74,7 @@ extension ConfigurationStore {
         _ change: @escaping @Sendable (inout ProviderConfiguration) throws -> Void
     ) async throws -> ProviderConfiguration {
         let changed = try await database.transaction { transaction in
-            let found = try await readProviders(
-                """
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND provider = \(provider.rawValue)
-                FOR UPDATE
-                """,
-                transaction
-            )
-            guard let before = try found.first.map({ try open($0).2 }) else { throw ConfigurationError.notFound }
+            let before = try await lock(provider, in: scope, transaction)
             var configuration = before
             try change(&configuration)
             let entry = AuditEntry(
@@ -92,6 +96,47 @@ extension ConfigurationStore {
         }
         try await load()
         return changed
+    }
+
+    /// Deletes a provider's configuration, if it is still the one that is meant.
+    ///
+    /// - Throws: what `check` throws, and nothing is deleted; ``ConfigurationError/notFound``.
+    package func deleteProvider(
+        _ provider: ProviderID,
+        in scope: Scope,
+        if check: @escaping @Sendable (ProviderConfiguration) throws -> Void
+    ) async throws {
+        try await database.transaction { transaction in
+            try check(try await lock(provider, in: scope, transaction))
+            let entry = AuditEntry(.providerDeleted, in: scope, providers: [provider], at: now())
+            try await transaction.execute(
+                """
+                WITH version AS (UPDATE configuration SET version = version + 1),
+                    audit AS (\(sql: entry.insertion()))
+                DELETE FROM provider_configurations
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND provider = \(provider.rawValue)
+                """
+            )
+        }
+        try await load()
+    }
+
+    private func lock(
+        _ provider: ProviderID,
+        in scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> ProviderConfiguration {
+        let found = try await readProviders(
+            """
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND provider = \(provider.rawValue)
+            FOR UPDATE
+            """,
+            transaction
+        )
+        guard let configuration = try found.first.map({ try open($0).2 }) else { throw ConfigurationError.notFound }
+        return configuration
     }
 
     private func replacement(_ configuration: ProviderConfiguration, _ secrets: SealedSecrets, _ scope: Scope) -> SQL {

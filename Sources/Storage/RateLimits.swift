@@ -50,11 +50,34 @@ package struct RateLimits: Sendable {
             return Bucket(
                 kind: kind,
                 project: kind.spansProjects ? "" : scope.project.rawValue,
-                key: SecureHash.sha256((place + values).map { "\($0.utf8.count):\($0)" }.joined()),
-                step: (Double(budget.seconds) * 1_000_000 / Double(budget.count)).rounded(.down) / 1_000_000,
+                key: Self.key(place + values),
+                step: Self.step(budget),
                 latest: now.addingTimeInterval(Double(budget.seconds))
             )
         }
+    }
+
+    /// Those of the deployment, which no project sets.
+    package init(ofDeployment values: KeyValuePairs<RateLimitKind, [String]>, now: Date) {
+        self.now = now
+        buckets = values.map { kind, values in
+            let budget = kind.standard
+            return Bucket(
+                kind: kind,
+                project: "",
+                key: Self.key([kind.rawValue] + values),
+                step: Self.step(budget),
+                latest: now.addingTimeInterval(Double(budget.seconds))
+            )
+        }
+    }
+
+    private static func key(_ parts: [String]) -> [UInt8] {
+        SecureHash.sha256(parts.map { "\($0.utf8.count):\($0)" }.joined())
+    }
+
+    private static func step(_ budget: RateLimitBudget) -> Double {
+        (Double(budget.seconds) * 1_000_000 / Double(budget.count)).rounded(.down) / 1_000_000
     }
 
     package var isEmpty: Bool { buckets.isEmpty }

@@ -52,6 +52,9 @@ package struct SealedColumn: Sendable {
                 "pending_credentials/\($0[0])/\($0[1])"
             },
             SealedColumn("outbox", "payload", key: [.text("project"), .text("message")]) { "outbox/\($0[0])/\($0[1])" },
+            SealedColumn("admin_credentials", "console_secrets", key: [.text("id")]) {
+                ConsoleSecrets.place($0[0])
+            },
             SealedColumn(
                 "kept_names",
                 "payload",

@@ -31,4 +31,33 @@ extension Stores {
             )
         }
     }
+
+    /// A message that nobody has delivered yet; what it says is sealed.
+    package struct WaitingMessage: Sendable {
+        package var project: String
+        package var kind: String
+        /// How often it was tried.
+        package var attempts: Int
+        package var createdAt: Date
+        package var nextAttemptAt: Date
+    }
+
+    /// The messages that are tried next.
+    package func waitingMessages(_ count: Int) async throws -> [WaitingMessage] {
+        try await watch.query(
+            """
+            SELECT project, kind, attempts, created_at, next_attempt_at FROM outbox
+            WHERE delivered_at IS NULL AND abandoned_at IS NULL
+            ORDER BY next_attempt_at LIMIT \(count)
+            """
+        ) { row in
+            WaitingMessage(
+                project: try row.next(),
+                kind: try row.next(),
+                attempts: Int(try row.next(Int32.self)),
+                createdAt: try row.next(),
+                nextAttemptAt: try row.next()
+            )
+        }
+    }
 }

@@ -22,6 +22,8 @@ package struct Stores: Sendable {
     package let verificationCodes: VerificationCodeStore
     package let rateLimits: RateLimitStore
     package let auditLog: AuditLogStore
+    package let console: ConsoleStore
+    package let signInCounts: SignInCountStore
     package let sealed: KeyRingStore
 
     package init(
@@ -55,6 +57,8 @@ package struct Stores: Sendable {
         verificationCodes = VerificationCodeStore(database: database, keyRing: keyRing)
         rateLimits = RateLimitStore(database: database)
         auditLog = AuditLogStore(database: database)
+        console = ConsoleStore(database: database, keyRing: keyRing, random: random)
+        signInCounts = SignInCountStore(database: database)
         sealed = KeyRingStore(database: database, keyRing: keyRing)
     }
 

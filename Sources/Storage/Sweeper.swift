@@ -6,7 +6,7 @@ package import struct Foundation.Date
 
 /// Deletes what has expired: flows that nobody finished, pending credentials, hashes of used ID tokens, handled events,
 /// messages that were delivered or given up, codes of mails and SMS, what limits remember, what merged accounts held,
-/// sessions that ended long ago.
+/// old numbers of sign-ins, sessions that ended long ago, those of the console as soon as they are over.
 ///
 /// Nothing depends on it but the size of the tables: whoever reads them looks at the time too. Nodes take turns; one that
 /// takes long does not keep the next from beginning, and each leaves alone the rows that another one holds.
@@ -57,7 +57,7 @@ package struct Sweeper: Service {
     package func sweep() async throws -> Int {
         let tables: [SQL] = [
             "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
-            "oob_codes", "verification_codes", "rate_limits",
+            "oob_codes", "verification_codes", "rate_limits", "console_sessions",
         ]
         var total = 0
         for table in tables {
@@ -69,7 +69,7 @@ package struct Sweeper: Service {
                 """
             )
         }
-        return try await total + sweepSessions() + sweepMerges()
+        return try await total + sweepSessions() + sweepMerges() + sweepCounts()
     }
 
     /// Runs a statement until it finds less than the thousand rows that it takes at most.
@@ -100,6 +100,12 @@ package struct Sweeper: Service {
             ))
             """
         )
+    }
+
+    /// A few rows a day.
+    private func sweepCounts() async throws -> Int {
+        let end = now().addingTimeInterval(-Double(SignInCountStore.lifetime) * 86_400)
+        return try await database.execute("DELETE FROM sign_in_counts WHERE day < (\(end) AT TIME ZONE 'UTC')::date")
     }
 
     /// Empties accounts that were merged into others so long ago that it is undone no more: what they still hold is free,

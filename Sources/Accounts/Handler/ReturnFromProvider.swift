@@ -1,4 +1,5 @@
 package import Federation
+package import Linking
 package import Projects
 package import Secrets
 import Storage
@@ -18,6 +19,7 @@ package struct ReturnFromProvider: Sendable {
         package var sessionID: String?
         /// Why the provider signed nobody in.
         package var fault: AccountsError?
+        package var provider: ProviderID
     }
 
     /// - Parameters:
@@ -51,7 +53,7 @@ package struct ReturnFromProvider: Sendable {
         try VisitProvider(parts: parts).requireAllowed(visit.destination, caller)
         let sessionID: String? =
             switch visit.destination {
-            case .popup, .redirect, .signInPage: BrowserSecret.sessionID(of: browser)
+            case .popup, .redirect, .signInPage, .console: BrowserSecret.sessionID(of: browser)
             case .ios, .android: nil
             }
         return Returned(
@@ -59,7 +61,8 @@ package struct ReturnFromProvider: Sendable {
             tenant: caller.tenant,
             visit: visit,
             sessionID: sessionID,
-            fault: callback.fault.map { .federation($0, at: returned.provider, caller) }
+            fault: callback.fault.map { .federation($0, at: returned.provider, caller) },
+            provider: returned.provider
         )
     }
 }

@@ -60,7 +60,7 @@ package struct VisitProvider: Sendable {
         let settings = caller.project.settings
         switch destination {
         // The page looks to it itself.
-        case .popup, .signInPage: return
+        case .popup, .signInPage, .console: return
         case .redirect(_, _, let url): guard allows(url, caller) else { throw .unauthorizedDomain }
         // The emulator knows no apps.
         case .ios(let bundleID, let scheme):
@@ -169,7 +169,7 @@ package struct VisitProvider: Sendable {
         start.browser = browser
         start.sessionID =
             switch visit.destination {
-            case .popup, .redirect, .signInPage: BrowserSecret.sessionID(of: browser)
+            case .popup, .redirect, .signInPage, .console: BrowserSecret.sessionID(of: browser)
             case .ios, .android: request.sessionID
             }
         let started = try await CreateAuthURI(parts: parts).startFlow(start, caller)

@@ -21,6 +21,8 @@ package struct HandlerVisit: Sendable, Hashable {
         case android(package: String)
         /// Our own sign-in page, whose visit this is, sealed.
         case signInPage(String)
+        /// The console, where the test of a provider goes on by a form with this token.
+        case console(path: String, token: String)
     }
 
     package init(authType: String, eventID: String?, destination: Destination, language: String? = nil) {
@@ -50,6 +52,9 @@ extension HandlerVisit {
             json.member("scheme", scheme)
         case .android(let package): json.member("package", package)
         case .signInPage(let visit): json.member("signInPage", visit)
+        case .console(let path, let token):
+            json.member("consolePath", path)
+            json.member("consoleToken", token)
         }
     }
 
@@ -67,6 +72,8 @@ extension HandlerVisit {
             destination = .android(package: package)
         } else if let visit = object["signInPage"]?.string {
             destination = .signInPage(visit)
+        } else if let path = object["consolePath"]?.string, let token = object["consoleToken"]?.string {
+            destination = .console(path: path, token: token)
         } else {
             return nil
         }

@@ -23,13 +23,16 @@ extension FederationService {
         do throws(OutboundError) {
             let response = try await http.send(request)
             let failed = FederationError.Unavailable(status: response.status) != nil
+            let duration = ContinuousClock.now - start
             calls.record(
                 definition.id,
                 failed ? .failed : response.status < 400 ? .ok : .refused,
-                ContinuousClock.now - start
+                duration
             )
+            ProviderRequest.note(request, status: response.status, duration)
             return response
         } catch {
+            ProviderRequest.note(request, status: nil, ContinuousClock.now - start)
             // That our caller went away says nothing of the provider.
             if error != .cancelled { calls.record(definition.id, .failed, ContinuousClock.now - start) }
             throw error

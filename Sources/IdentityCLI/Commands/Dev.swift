@@ -164,6 +164,7 @@ struct Dev: AsyncParsableCommand {
         }
         services += [
             assembly.deliveries,
+            assembly.signInCounts,
             Sweeper(database: database, logger: logger, now: { Date() }),
             SigningKeyRotation(
                 stores.configuration,

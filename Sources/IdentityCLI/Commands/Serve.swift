@@ -85,7 +85,7 @@ struct Serve: AsyncParsableCommand {
         if let smtp { services.append(smtp) }
         if let tls { services.append(tls) }
         services += [
-            assembly.deliveries, Sweeper(database: database, logger: logger, now: { Date() }),
+            assembly.deliveries, assembly.signInCounts, Sweeper(database: database, logger: logger, now: { Date() }),
             configuration.auditLogPartitions(logger),
             SigningKeyRotation(stores.configuration, days: configuration.rotationDays, logger: logger), application,
         ]
@@ -127,6 +127,8 @@ struct Serve: AsyncParsableCommand {
         let missing = try await stores.sealed.missingKeys()
         guard missing.isEmpty else { throw CommandFailure.missingKeys(missing) }
         try await stores.configuration.ensureSigningKeys()
+        // It can do with fewer, for as long as the database has no more.
+        try? await stores.database.connect()
     }
 }
 

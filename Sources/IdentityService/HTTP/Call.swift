@@ -9,6 +9,8 @@ package import NIOCore
 /// A class, because each step of the answer holds it, and a copy would count each of its parts.
 package final class Call: Sendable {
     package let method: HTTPRequest.Method
+    /// As it came, percent-encoded.
+    package let path: String
     /// The captures of the route's path, decoded.
     package let parameters: [String: String]
     package let query: QueryItems
@@ -47,6 +49,7 @@ package final class Call: Sendable {
 
     package init(
         method: HTTPRequest.Method,
+        path: String = "",
         parameters: [String: String] = [:],
         query: QueryItems = .none,
         rawQuery: String = "",
@@ -56,6 +59,7 @@ package final class Call: Sendable {
         logger: Logger
     ) {
         self.method = method
+        self.path = path
         self.parameters = parameters
         self.query = query
         self.rawQuery = rawQuery

@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
-import Secrets
+package import Secrets
+import Storage
 
 /// The cookies that there are, each made anew for what it is for (docs/threats.md, T-D9).
 extension Cookie {
@@ -48,4 +49,26 @@ extension Cookie {
     }
 
     private static func signInPageName(_ visit: PageVisit) -> String { signInPagePrefix + visit.browserHash.prefix(16) }
+
+    // MARK: The console
+
+    private static let consoleName = "console"
+
+    /// The session of a person at the console; nil ends it in the browser.
+    package static func console(_ handle: Secret?, isSecure: Bool) -> Cookie {
+        var cookie = Cookie(
+            name: consoleName,
+            value: handle?.reveal() ?? "",
+            seconds: handle == nil ? 0 : Int(ConsoleStore.lifetime),
+            isSecure: isSecure
+        )
+        cookie.isStrict = true
+        return cookie
+    }
+
+    /// Nil without one, and for several: then somebody else put one of them there.
+    static func consoleHandle(isSecure: Bool, in headers: HTTPFields) -> Secret? {
+        let values = values(consoleName, isSecure: isSecure, in: headers)
+        return values.count == 1 ? Secret(values[0]) : nil
+    }
 }

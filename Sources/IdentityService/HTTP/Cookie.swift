@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// A cookie of ours: for this host alone, out of the reach of scripts.
-struct Cookie: Sendable, Hashable {
+package struct Cookie: Sendable, Hashable {
     /// A token of RFC 9110 §5.6.2, without the prefix.
     var name: String
     /// Visible ASCII without `"`, `,`, `;` and `\`.
@@ -15,13 +15,20 @@ struct Cookie: Sendable, Hashable {
     var isSecure: Bool
     /// Whether other sites' POSTs are to bring it along.
     var returnsFromOtherSites = true
+    /// Whether it does not even come along when another site's link is followed.
+    var isStrict = false
 
     /// `__Host-`: browsers take it over https, for this host and all its paths alone (RFC 6265bis §4.1.3.2).
     static func fullName(_ name: String, isSecure: Bool) -> String { isSecure ? "__Host-\(name)" : name }
 
-    var header: String {
+    package var header: String {
         "\(Self.fullName(name, isSecure: isSecure))=\(value); Path=/; Max-Age=\(seconds); HttpOnly; "
-            + (isSecure ? "Secure; " : "") + "SameSite=" + (isSecure && returnsFromOtherSites ? "None" : "Lax")
+            + (isSecure ? "Secure; " : "") + "SameSite=" + sameSite
+    }
+
+    private var sameSite: String {
+        if isStrict { return "Strict" }
+        return isSecure && returnsFromOtherSites ? "None" : "Lax"
     }
 
     /// The values that a request has for the name, in their order.

@@ -63,8 +63,9 @@ package struct RouteTable: Sendable {
 extension Route {
     /// The path of the same operation in a tenant; nil for operations that no tenant has.
     package var tenantPath: String? {
-        let ofProject = "/projects/{project}/"
-        guard isInTenants, path.contains(ofProject), !path.contains("/tenants") else { return nil }
+        guard isInTenants, !path.contains("/tenants"),
+            let ofProject = ["/projects/{project}/", "/console/{project}/"].first(where: { path.contains($0) })
+        else { return nil }
         return path.replacing(ofProject, with: ofProject + "tenants/{tenant}/")
     }
 

@@ -15,7 +15,7 @@ package struct ServiceResponder: Sendable {
     let load: ServerLoad
     /// Of requests that no route takes.
     private let unmatched: RouteMeter
-    private let events: AccountEvents
+    private let events: AccountEvents?
     private let logger: Logger
     private let requestIDs = RequestIDs()
 
@@ -39,7 +39,7 @@ package struct ServiceResponder: Sendable {
         limits: Limits = Limits(),
         load: ServerLoad? = nil,
         unmatched: RouteMeter = RouteMeter(),
-        events: AccountEvents = AccountEvents(),
+        events: AccountEvents? = nil,
         logger: Logger
     ) {
         self.table = table
@@ -117,6 +117,7 @@ package struct ServiceResponder: Sendable {
         }
         let call = Call(
             method: request.method,
+            path: request.path,
             parameters: parameters,
             query: query,
             rawQuery: request.query,

@@ -25,9 +25,9 @@ package struct Page: Sendable {
     var scriptSources: [String] = []
     /// Where it may be shown in a frame: origins; nowhere when empty (T-B13).
     var frameAncestors: [String] = []
-    var cookies: [Cookie] = []
+    package var cookies: [Cookie] = []
     /// Where browsers go from it at once.
-    var leadsTo: String?
+    package var leadsTo: String?
     var referrerPolicy = "no-referrer"
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?

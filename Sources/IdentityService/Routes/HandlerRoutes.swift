@@ -210,6 +210,16 @@ struct HandlerRoutes {
                 .flow(answer.state, "", seconds: 0, Self.isSecure(own))
             )
         }
+        if case .console(let path, let token) = returned.visit.destination {
+            return ConsoleProviderTest.comeBack(
+                returned,
+                path: path,
+                token: token,
+                requestURI: answer.requestURI,
+                postBody: answer.postBody,
+                .flow(answer.state, "", seconds: 0, Self.isSecure(own))
+            ).response()
+        }
         var event = AuthEvent(visit: returned.visit)
         if returned.tenant != .none { event.tenant = returned.tenant.rawValue }
         if let fault = returned.fault {

@@ -114,7 +114,8 @@ struct ProviderRoutes {
         return all.filter { collection.contains($0.provider) }
     }
 
-    private func check(_ provider: ProviderConfiguration) throws {
+    /// - Throws: what the API answers to a configuration that cannot be.
+    func check(_ provider: ProviderConfiguration) throws {
         guard !provider.provider.isSAML else { return try provider.checkSAML() }
         guard !provider.clientID.isEmpty else {
             throw WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")

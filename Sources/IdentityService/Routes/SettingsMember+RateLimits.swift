@@ -8,7 +8,7 @@ extension SettingsMember {
                 settings.rateLimits.isEnabled = try object.bool(name) ?? true
             }
         ]
-        + RateLimitKind.allCases.flatMap { kind in
+        + RateLimitKind.ofProjects.flatMap { kind in
             [
                 number(of: kind, "count", \.count, in: RateLimitBudget.counts),
                 number(of: kind, "seconds", \.seconds, in: RateLimitBudget.durations),
@@ -38,7 +38,7 @@ extension SettingsMember {
 extension JSONWriter {
     mutating func rateLimits(_ settings: RateLimitSettings) {
         member("enabled", settings.isEnabled)
-        for kind in RateLimitKind.allCases {
+        for kind in RateLimitKind.ofProjects {
             object(kind.rawValue) { json in
                 json.member("count", number: Int64(settings[kind].count))
                 json.member("seconds", number: Int64(settings[kind].seconds))

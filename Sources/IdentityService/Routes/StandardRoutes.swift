@@ -8,6 +8,7 @@ extension RouteTable {
         var address: OwnPages
         var projectForKey: @Sendable (APIKey) -> Project?
         var development: Bool
+        var operations: ConsoleOperations
     }
 
     /// The routes of the whole API.
@@ -37,6 +38,11 @@ extension RouteTable {
             projectForKey: pages.projectForKey,
             ownAddress: pages.address
         )
+        let providers = ProviderRoutes(
+            configuration: configuration,
+            providerTokens: accounts.providerToken,
+            allowsLoopback: allowsLoopbackProviders
+        )
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
             + OOBCodeRoutes(accounts: accounts).routes
@@ -59,11 +65,7 @@ extension RouteTable {
             + AuditRoutes(listAuditEntries: accounts.listAuditEntries).routes
             + ProjectRoutes().routes
             + SettingsRoutes(configuration: configuration, ownURL: ownURL).routes
-            + ProviderRoutes(
-                configuration: configuration,
-                providerTokens: accounts.providerToken,
-                allowsLoopback: allowsLoopbackProviders
-            ).routes
+            + providers.routes
             + AppRoutes(configuration: configuration).routes
             + TenantRoutes(configuration: configuration).routes
             + signInPages.routes
@@ -81,6 +83,13 @@ extension RouteTable {
             ).routes
             + SessionCookieRoutes(createSessionCookie: accounts.createSessionCookie).routes
             + KeyRoutes(configuration: configuration, ownURL: ownURL).routes
+            + ConsoleRoutes(
+                accounts: accounts,
+                configuration: configuration,
+                ownAddress: pages.address,
+                providerRoutes: providers,
+                operations: pages.operations
+            ).routes
             + UnbuiltRoutes.routes
     }
 }

@@ -18,6 +18,7 @@ extension WireError {
         case let error as RateLimitReached: self.init(error)
         case let error as PostgresError: self.init(error)
         case let error as ConfigurationError: self.init(error)
+        case let error as ConsoleError: self.init(error)
         case is CancellationError: self = .unavailable(cause: "cancelled")
         default:
             self = .internal
@@ -35,15 +36,27 @@ extension WireError {
                     + "immediately restore it by resetting your password or you can try again later."
             )
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .codeTriesPerAddress,
-            .smsPerAddress, .methodQueriesPerAddress:
+            .smsPerAddress, .methodQueriesPerAddress, .consoleTriesPerAddress:
             self.init(
                 code,
                 "We have blocked all requests from this device due to unusual activity. Try again later."
             )
-        case .mailsPerRecipient, .mailsPerAccount, .smsPerRecipient, .secondFactorTries: self.init(code)
+        case .mailsPerRecipient, .mailsPerAccount, .smsPerRecipient, .secondFactorTries, .consoleTries:
+            self.init(code)
         case .mailsPerProject, .smsPerProject: self.init("QUOTA_EXCEEDED")
         }
         cause = "limit.\(error.kind.rawValue)"
+    }
+
+    private init(_ error: ConsoleError) {
+        self =
+            switch error {
+            case .wrongCredentials: WireError("INVALID_LOGIN_CREDENTIALS")
+            case .invalidSetUpCode, .setUpOver: WireError("INVALID_SESSION_INFO")
+            case .passwordTooShort, .passwordTooLong: WireError("WEAK_PASSWORD")
+            case .wrongCode: WireError("INVALID_CODE")
+            }
+        cause = "console.\(error)"
     }
 
     private init(_ error: ConfigurationError) {
@@ -79,6 +92,7 @@ extension WireError {
         case .tokenExpired: self.init("TOKEN_EXPIRED")
         case .userNotFound: self.init("USER_NOT_FOUND")
         case .userDisabled: self.init("USER_DISABLED")
+        case .changedMeanwhile: self = .changedMeanwhile
         case .tenantMismatch: self.init("TENANT_ID_MISMATCH")
         case .unknownTenant: self.init("INVALID_TENANT_ID")
         case .projectDisabled: self.init("PROJECT_DISABLED")

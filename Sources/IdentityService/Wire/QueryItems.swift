@@ -28,6 +28,9 @@ package struct QueryItems: Sendable {
 
     private init(items: [(name: String, value: String)]) { self.items = items }
 
+    /// All of them, in their order.
+    package var pairs: [(name: String, value: String)] { items }
+
     /// Nil when the name is absent.
     /// - Throws: when it comes twice: two readers could take different ones.
     package func value(_ name: String) throws(WireError) -> String? {

@@ -77,6 +77,9 @@ package struct WireError: Error, Sendable, Hashable {
         status(.contentTooLarge, "INVALID_ARGUMENT", "Request payload size exceeds the limit: \(limit) bytes.")
     }
 
+    /// Somebody else was faster.
+    package static let changedMeanwhile = status(.conflict, "ABORTED", "It was changed meanwhile.")
+
     package static let notFound = status(.notFound, "NOT_FOUND", "Requested entity was not found.")
 
     package static let notBuilt = status(.notImplemented, "UNIMPLEMENTED", "This operation is not implemented.")

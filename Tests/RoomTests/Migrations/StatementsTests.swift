@@ -19,6 +19,9 @@ struct StatementsTests {
         ("session settings", #"\bset\s+session\b|\bset_config\s*\([^;)]*,\s*false\s*\)"#),
     ]
 
+    /// Partitions are PostgreSQL's own: where there are none, entries of the audit log stay in the rest.
+    private static let exceptions: [String: Set<String>] = ["AuditLogPartitions.swift": ["locks on tables"]]
+
     private static func violations(in text: String) throws -> [String] {
         // Comments may name what statements may not.
         let code = text.replacing(try Regex(#"(?m)^\s*//.*$"#), with: "")
@@ -35,7 +38,9 @@ struct StatementsTests {
                 FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
             )
             for case let file as URL in files where file.pathExtension == "swift" {
+                let allowed = Self.exceptions[file.lastPathComponent] ?? []
                 let violations = try Self.violations(in: String(contentsOf: file, encoding: .utf8))
+                    .filter { !allowed.contains($0) }
                 #expect(violations.isEmpty, "\(file.lastPathComponent): \(violations.joined(separator: ", "))")
                 read += 1
             }

@@ -5,7 +5,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("Sweeper", .database)
+@Suite("Sweeper", .database, .serialized)
 struct SweeperTests {
     @Test("R-06: a flow that nobody finished is deleted once it has expired, a live one stays")
     func deletesWhatHasExpired() async throws {

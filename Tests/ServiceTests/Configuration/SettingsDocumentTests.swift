@@ -23,7 +23,7 @@ struct SettingsDocumentTests {
             if path.contains("{template}") {
                 paths = MailSettings.templates.map { path.replacing("{template}", with: $0) }
             } else if path.contains("{limit}") {
-                paths = RateLimitKind.allCases.map { path.replacing("{limit}", with: $0.rawValue) }
+                paths = RateLimitKind.ofProjects.map { path.replacing("{limit}", with: $0.rawValue) }
             }
             return paths.map { Row(path: $0, type: cells[1], defaults: [cells[2], cells[3]]) }
         }
@@ -85,7 +85,7 @@ struct SettingsDocumentTests {
                 seconds: try #require(units[String(words.2)])
             )
         }
-        let kinds = RateLimitKind.allCases.map { ($0.rawValue, $0.standard) }
+        let kinds = RateLimitKind.ofProjects.map { ($0.rawValue, $0.standard) }
         #expect(documented == Dictionary(uniqueKeysWithValues: kinds))
     }
 

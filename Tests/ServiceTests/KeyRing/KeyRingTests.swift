@@ -19,6 +19,7 @@ struct KeyRingRotationTests {
         var options = ProviderScene.Options.keepingTokens()
         options.service.settings.emailEnumerationProtection = false
         options.service.settings.offerApps()
+        options.service.ownPages = true
         return options
     }
 
@@ -47,6 +48,7 @@ struct KeyRingRotationTests {
         var pendingToken: String
         var person: TestUser
         var grace: Reply
+        var admin: ConsolePerson
     }
 
     private static let imported = ImportedHash.all.first { $0.testDescription.hasPrefix("HMAC_SHA256") }
@@ -85,7 +87,8 @@ struct KeyRingRotationTests {
             flow: try await service.startFlow(through: scene.provider),
             pendingToken: try #require(conflict.pendingToken, "\(conflict)"),
             person: person,
-            grace: grace
+            grace: grace,
+            admin: try await ConsolePerson.setUp(service)
         )
     }
 
@@ -119,6 +122,7 @@ struct KeyRingRotationTests {
             other.project = service.project
             other.clock = service.clock
             other.encryptionKeys = [try Self.new.get()]
+            other.ownPages = true
             try await TestService.run(other) { next in
                 let project = next.stores.configuration.snapshot.project(service.project.id)
                 #expect(project?.passwordSignerKey.reveal() == service.project.passwordSignerKey.reveal())
@@ -144,6 +148,15 @@ struct KeyRingRotationTests {
                     code: left.app.code()
                 )
                 #expect(entered.idToken != nil, "\(entered)")
+                let admin = left.admin
+                let there = ConsolePerson(
+                    service: next,
+                    browser: ScriptedBrowser(),
+                    email: admin.email,
+                    id: admin.id,
+                    app: admin.app
+                )
+                #expect(try await there.signIn().heading == "Projects")
                 let linked = try await next.call(
                     "accounts:signInWithIdp",
                     [

@@ -28,7 +28,9 @@ struct CommandTests {
             "projects create Upper", "projects create", "admin-keys create",
             "admin-keys create --name n --scope everything",
             "admin-keys create --name n --days 0", "api-keys create", "serve --loud",
-            "check --project X", "check my-project", "keys revoke", "keys rotate now",
+            "check --project X", "check my-project", "keys revoke", "keys rotate now", "admins create",
+            "admins create nonsense", "admins create a@example.com --days 0", "admins reset",
+            "admins create a@example.com --scope everything", "admins revoke nonsense",
         ]
     )
     func usage(_ line: String) async throws {
@@ -48,7 +50,7 @@ struct CommandTests {
         arguments: [
             "", "dev", "serve", "migrate", "projects", "api-keys", "admin-keys", "users", "users find", "users query",
             "users providers", "providers", "providers stats", "check", "keys", "keys list", "keys rotate",
-            "keys revoke", "keys reencrypt",
+            "keys revoke", "keys reencrypt", "admins", "admins create", "admins reset",
         ]
     )
     func help(_ command: String) async throws {

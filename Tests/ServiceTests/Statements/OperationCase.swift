@@ -23,7 +23,8 @@ struct OperationCase: Sendable, CustomTestStringConvertible {
     }
 
     static let all =
-        providers + passwords + codes + mails + accounts + admins + notifications + configuration + pages + service
+        providers + passwords + codes + mails + accounts + admins + notifications + configuration + pages + console
+        + service
 
     static let ada = "ada@example.com"
 }

@@ -21,10 +21,19 @@ package struct HTMLForm: Sendable {
     package static func all(in html: String) -> [HTMLForm] {
         var forms: [HTMLForm] = []
         var open: HTMLForm?
+        var list: OpenList?
         for piece in HTMLPiece.all(in: html) {
             switch piece {
             case .text(let text):
                 open?.text += text
+                list?.text += text
+            case .tag("textarea", let attributes), .tag("select", let attributes):
+                list = OpenList(name: attributes["name"])
+            case .tag("option", let attributes): list?.begin(attributes)
+            case .tag("/option", _): list?.endOption()
+            case .tag("/textarea", _), .tag("/select", _):
+                if let list, let name = list.name { open?.fields.append((name, list.chosen ?? list.text)) }
+                list = nil
             case .tag("form", let attributes):
                 open = HTMLForm(
                     action: attributes["action"] ?? "",
@@ -50,10 +59,32 @@ package struct HTMLForm: Sendable {
         case ("input", "checkbox"), ("input", "radio"):
             guard let name = attributes["name"], attributes["checked"] != nil else { return }
             fields.append((name, attributes["value"] ?? "on"))
-        case ("input", _), ("textarea", _):
+        case ("input", _):
             guard let name = attributes["name"] else { return }
             fields.append((name, attributes["value"] ?? ""))
         default: return
+        }
+    }
+
+    /// A text area, or a list of which one is chosen: the one that says so, else the first.
+    private struct OpenList {
+        var name: String?
+        /// Of the area, or of the option that is open.
+        var text = ""
+        var chosen: String?
+        private var value: String?
+        private var isSelected = false
+
+        init(name: String?) { self.name = name }
+
+        mutating func begin(_ attributes: [String: String]) {
+            text = ""
+            value = attributes["value"]
+            isSelected = attributes["selected"] != nil
+        }
+
+        mutating func endOption() {
+            if isSelected || chosen == nil { chosen = value ?? text }
         }
     }
 }

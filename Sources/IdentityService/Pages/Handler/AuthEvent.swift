@@ -27,7 +27,7 @@ struct AuthEvent: Sendable {
             json.object("event", write)
         case .ios, .android: json.member("link", link(ownURL: ownURL))
         // Nobody else is told.
-        case .signInPage: break
+        case .signInPage, .console: break
         }
     }
 
@@ -58,7 +58,7 @@ struct AuthEvent: Sendable {
         }
         let facts = [("authType", visit.authType)] + (visit.eventID.map { [("eventId", $0)] } ?? [])
         switch visit.destination {
-        case .popup, .redirect, .signInPage: return nil
+        case .popup, .redirect, .signInPage, .console: return nil
         case .ios(let bundleID, let scheme):
             let query = (facts + result).map { "\($0)=\(FormText.encode($1))" }.joined(separator: "&")
             let host = scheme == bundleID ? "google" : "firebaseauth"

@@ -1,0 +1,47 @@
+package import Linking
+package import Projects
+import Storage
+
+/// What came of sign-ins by the method, and of conflicts, day by day.
+package struct CountSignIns: Sendable {
+    let parts: Parts
+
+    /// How many days there are, today's included.
+    package static let days = 14
+
+    /// For each day one.
+    package typealias Counts = [Int64]
+
+    package struct Result: Sendable {
+        /// Since 1970, in UTC; the last one is not over.
+        package var days: [Int64] = []
+        /// The most frequent method first.
+        package var methods: [(method: ProviderID, outcomes: [AccountEvents.Outcome: Counts])] = []
+        /// Conflicts that ended: the credential that was kept was linked, or signed in.
+        package var resolved: Counts = []
+    }
+
+    package func callAsFunction(_ project: Project, _ tenant: TenantID) async throws -> Result {
+        let today = parts.seconds / 86_400
+        let days = Array((today - Int64(Self.days) + 1)...today)
+        let zeros = Counts(repeating: 0, count: days.count)
+        let found = try await parts.stores.signInCounts.counts(
+            in: Scope(project: project.id, tenant: tenant),
+            since: days[0]
+        )
+        var methods: [ProviderID: [AccountEvents.Outcome: Counts]] = [:]
+        var resolved = zeros
+        // The clock of another node may be ahead.
+        for (count, number) in found where days.contains(count.day) {
+            let index = Int(count.day - days[0])
+            if let outcome = AccountEvents.Outcome(rawValue: count.outcome) {
+                methods[count.provider, default: [:]][outcome, default: zeros][index] += number
+            } else {
+                resolved[index] += number
+            }
+        }
+        let sorted = methods.map { (method: $0.key, outcomes: $0.value, sum: $0.value.values.joined().reduce(0, +)) }
+            .sorted { ($1.sum, $0.method.rawValue) < ($0.sum, $1.method.rawValue) }
+        return Result(days: days, methods: sorted.map { ($0.method, $0.outcomes) }, resolved: resolved)
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Passwords
+import Projects
+package import Secrets
+import Storage
+
+/// How a person who has a set-up code comes to a password and an app, and so into the console.
+package struct SetUpConsole: Sendable {
+    let parts: Parts
+
+    /// How many characters a password has at least.
+    package static let shortestPassword = 12
+
+    /// An app that is about to be enrolled.
+    package struct Enrollment: Sendable {
+        package var email: String
+        /// In base 32, for the app.
+        package var secret: String
+        /// With which the set-up goes on.
+        package var sealed: String
+
+        /// The address that apps take by a QR code.
+        package var uri: String {
+            "otpauth://totp/Identity:\(Self.escaped(email))?secret=\(secret)&issuer=Identity"
+        }
+
+        private static func escaped(_ text: String) -> String {
+            text.utf8.map { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "@"):
+                    String(UnicodeScalar(byte))
+                default: "%" + [byte].lowercaseHex.uppercased()
+                }
+            }.joined()
+        }
+    }
+
+    /// What a form of the set-up holds, sealed: it is good for the code that it was made for.
+    private struct Pending: Codable {
+        /// Seconds for which it is good.
+        static let lifetime: Int64 = 3_600
+
+        var codeHash: Data
+        var app: Data
+        /// Seconds since 1970.
+        var startedAt: Int64
+    }
+
+    /// - Parameter subscriber: whom limits count as one; nil when it is not known.
+    /// - Throws: ``ConsoleError/invalidSetUpCode``; ``Storage/RateLimitReached``.
+    package func begin(_ code: Secret, subscriber: String?) async throws -> Enrollment {
+        let invitation = try await invitation(code, subscriber)
+        return try enrollment(
+            Pending(
+                codeHash: Data(SecureHash.sha256(code.reveal())),
+                app: Data(parts.random.bytes(TOTP.secretLength)),
+                startedAt: parts.seconds
+            ),
+            invitation
+        )
+    }
+
+    /// The same enrolment once more, after something was wrong: the app has its secret already.
+    package func goOn(_ code: Secret, _ sealed: String, subscriber: String?) async throws -> Enrollment {
+        let pending = try pending(sealed, of: code)
+        return try enrollment(pending, try await invitation(code, subscriber))
+    }
+
+    /// Keeps password and app, and opens a session.
+    ///
+    /// - Returns: its handle.
+    /// - Throws: ``ConsoleError``; ``Storage/RateLimitReached``.
+    package func finish(
+        _ code: Secret,
+        _ sealed: String,
+        password: Secret,
+        appCode: String,
+        subscriber: String?
+    ) async throws -> Secret {
+        let pending = try pending(sealed, of: code)
+        guard password.reveal().count >= Self.shortestPassword else { throw ConsoleError.passwordTooShort }
+        guard password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound else {
+            throw ConsoleError.passwordTooLong
+        }
+        let step = TOTP(secret: [UInt8](pending.app)).step(
+            of: appCode.filter { $0 != " " },
+            at: parts.seconds,
+            adjacent: 1,
+            after: 0
+        )
+        guard let step else { throw ConsoleError.wrongCode }
+        let invitation = try await invitation(code, subscriber)
+        let signerKey = parts.random.bytes(64)
+        let secrets = ConsoleSecrets(
+            password: try await hash(password, signerKey),
+            signerKey: signerKey,
+            app: [UInt8](pending.app)
+        )
+        let handle = parts.random.handle()
+        let isDone = try await AuditOrigin.acting(as: .admin(invitation.admin)) {
+            try await parts.stores.console.setUp(
+                invitation,
+                code: code.reveal(),
+                secrets: secrets,
+                step: step,
+                handle: handle,
+                giving: limits(subscriber),
+                now: parts.now()
+            )
+        }
+        guard isDone else { throw ConsoleError.invalidSetUpCode }
+        return Secret(handle)
+    }
+
+    private func invitation(_ code: Secret, _ subscriber: String?) async throws -> ConsoleStore.Invitation {
+        let found = try await parts.stores.console.invitation(
+            code.reveal(),
+            within: limits(subscriber),
+            now: parts.now()
+        )
+        guard let found else { throw ConsoleError.invalidSetUpCode }
+        return found
+    }
+
+    private func limits(_ subscriber: String?) -> RateLimits {
+        RateLimits(ofDeployment: [.consoleTriesPerAddress: [subscriber ?? ""]], now: parts.now())
+    }
+
+    private func hash(_ password: Secret, _ signerKey: [UInt8]) async throws -> PasswordHash {
+        do {
+            return try await parts.passwords.hash(password, signerKey: signerKey)
+        } catch PasswordError.overloaded {
+            throw AccountsError.overloaded
+        }
+    }
+
+    // MARK: The form
+
+    private static let place = "console set-up"
+
+    private func enrollment(_ pending: Pending, _ invitation: ConsoleStore.Invitation) throws -> Enrollment {
+        let sealed = try parts.keyRing.seal([UInt8](JSONEncoder().encode(pending)), for: Self.place)
+        return Enrollment(
+            email: invitation.email,
+            secret: Base32.encode([UInt8](pending.app)),
+            sealed: Base64URL.encode(sealed)
+        )
+    }
+
+    private func pending(_ sealed: String, of code: Secret) throws(ConsoleError) -> Pending {
+        guard sealed.utf8.count < 2_048, let bytes = Base64URL.decode(sealed),
+            let opened = try? parts.keyRing.open(bytes, for: Self.place),
+            let pending = try? JSONDecoder().decode(Pending.self, from: Data(opened)),
+            [UInt8](pending.codeHash) == SecureHash.sha256(code.reveal()),
+            parts.seconds < pending.startedAt + Pending.lifetime
+        else { throw .setUpOver }
+        return pending
+    }
+}

@@ -1,0 +1,32 @@
+import AsyncAlgorithms
+package import Logging
+import ServiceLifecycle
+package import Storage
+
+/// Adds what a node counted of sign-ins to the numbers of all nodes, so that no sign-in has to.
+///
+/// A node that is killed takes the last ten seconds with it.
+package struct SaveSignInCounts: Service {
+    private let events: AccountEvents
+    private let store: SignInCountStore
+    private let logger: Logger
+
+    package init(events: AccountEvents, store: SignInCountStore, logger: Logger) {
+        (self.events, self.store, self.logger) = (events, store, logger)
+    }
+
+    package func run() async throws {
+        let ticks = AsyncTimerSequence(interval: .seconds(10), clock: .continuous).cancelOnGracefulShutdown()
+        for await _ in ticks { await save() }
+        await save()
+    }
+
+    /// What cannot be saved now is saved the next time.
+    package func save() async {
+        do {
+            try await events.save(in: store)
+        } catch {
+            logger.warning("The numbers of sign-ins could not be saved", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import HTTPTypes
+import NIOCore
+import Secrets
+
+/// The console's style sheet, under a name that changes with it: browsers keep it for good.
+enum ConsoleFiles {
+    static let path = "/console/files/{file}"
+
+    private static let sheet = String(decoding: PackageResources.console_css, as: UTF8.self)
+    private static let sheetName = "console.\(SecureHash.sha256Hex(sheet).prefix(16)).css"
+    static let sheetPath = "/console/files/\(sheetName)"
+
+    static var route: Route { Route(.get, path, on: .service, errors: .status, .open(send)) }
+
+    @Sendable private static func send(_ call: Call) async throws -> Response {
+        guard call.parameter("file") == sheetName else { throw WireError.notFound }
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/css; charset=utf-8", .cacheControl: "public, max-age=31536000, immutable",
+            ],
+            body: ByteBuffer(string: sheet)
+        )
+    }
+}

@@ -1,0 +1,141 @@
+import Accounts
+import Federation
+import Linking
+import Projects
+import StrictJSON
+
+/// What the page of an identity provider says, and what its form means.
+struct ConsoleProvider {
+    let provider: ProviderConfiguration
+    /// Of the configuration that is shown.
+    let version: String
+    let path: String
+    /// Of the session, as a field.
+    let token: HTML
+
+    func html(callback: HTML?) -> HTML {
+        let checked: HTML? = provider.enabled ? " checked" : nil
+        let issuer: HTML? =
+            ProviderDefinition.needsIssuer(provider.provider) ? Self.issuerField(provider.issuer ?? "") : nil
+        let isNamed = Self.collection(of: provider.provider) == .custom
+        let name: HTML = """
+            <label for="name">Name on the sign-in page</label>
+            <input id="name" name="displayName" value="\(provider.displayName ?? "")" maxlength="256" autocomplete="off">
+
+            """
+        let definition: HTML? = provider.overrides.map { text in
+            """
+            <details><summary>Definition, as the API has it</summary>
+            <p><code>\(text)</code></p>
+            </details>
+
+            """
+        }
+        let facts: [(name: String, value: HTML?)] = [
+            ("Id", "<code>\(provider.provider.rawValue)</code>"), ("Address to register at the provider", callback),
+        ]
+        let client = Self.clientFields(clientID: provider.clientID, hasSecret: provider.clientSecret != nil)
+        return """
+            \(html: ConsoleText.facts(facts))
+            <form class="narrow" method="post" action="\(path)">
+            \(html: hidden("save"))
+            <label class="check"><input name="enabled" type="checkbox" value="true"\(html: checked)> People may sign in with it</label>
+            \(html: isNamed ? name : nil)
+            \(html: client)
+            \(html: issuer)
+            \(html: Self.reasonField)
+            <button>Save</button>
+            </form>
+            \(html: definition)
+            <h2>Test it</h2>
+            <p>A real sign-in with your own account at the provider, step by step. It works while the provider is disabled, and
+            signs nobody in here.</p>
+            <form method="post" action="\(path)/test">
+            \(html: token)<button>Test this provider</button>
+            </form>
+            <h2>Delete it</h2>
+            <details><summary>Delete</summary>
+            <form method="post" action="\(path)">
+            <p>Nobody can sign in with it any more. Accounts keep their links to it, for the case that it comes back.</p>
+            \(html: hidden("delete"))
+            <label for="confirm">Type the provider's id to confirm: <code>\(provider.provider.rawValue)</code></label>
+            <input id="confirm" name="confirm" maxlength="64" autocomplete="off" autocapitalize="off" spellcheck="false" required>
+            \(html: Self.reasonField)
+            <button class="danger">Delete the provider</button>
+            </form>
+            </details>
+            """
+    }
+
+    private func hidden(_ action: String) -> HTML {
+        """
+        \(html: token)<input type="hidden" name="do" value="\(action)">\
+        <input type="hidden" name="version" value="\(version)">
+        """
+    }
+
+    // MARK: Fields
+
+    static let reasonField: HTML = """
+        <label>Reason, for the audit log (optional)
+        <input name="reason" maxlength="256" autocomplete="off"></label>
+        """
+
+    /// - Parameter hasSecret: whether one is kept, which nobody gets to see.
+    static func clientFields(clientID: String, hasSecret: Bool) -> HTML {
+        let hint: HTML = hasSecret ? "One is kept. Leave this empty to keep it." : "None is kept."
+        return """
+            <label for="client">Client id</label>
+            <input id="client" name="clientId" value="\(clientID)" maxlength="512" autocomplete="off" spellcheck="false" required>
+            <label for="secret">Client secret</label>
+            <input id="secret" name="clientSecret" type="password" autocomplete="off" aria-describedby="secret-hint">
+            <p id="secret-hint" class="hint">\(html: hint)</p>
+            """
+    }
+
+    static func issuerField(_ issuer: String) -> HTML {
+        """
+        <label for="issuer">Issuer, of <code>oidc.</code> providers: an https URL</label>
+        <input id="issuer" name="issuer" value="\(issuer)" maxlength="1024" autocomplete="off" spellcheck="false">
+        """
+    }
+
+    // MARK: What a form means
+
+    static func collection(of id: ProviderID) -> ProviderCollection? {
+        [ProviderCollection.builtIn, .custom].first { $0.contains(id) }
+    }
+
+    /// The same change by the words of the API: nothing in a form means anything that it does not take.
+    ///
+    /// A secret that is not typed stays.
+    static func change(_ form: ConsoleForm) throws -> (body: WireObject, mask: FieldMask) {
+        var members: [JSONObject.Member] = []
+        func add(_ name: String, _ value: JSONValue) { members.append(JSONObject.Member(name: name, value: value)) }
+        add("enabled", .bool(try form.value("enabled") == "true"))
+        for name in ["displayName", "clientId", "issuer", "clientSecret"] {
+            guard let text = try form.items.value(name), name != "clientSecret" || !text.isEmpty else { continue }
+            add(name, text.isEmpty && name != "clientId" ? .null : .string(text))
+        }
+        return (WireObject(members), FieldMask(members.map(\.name).joined(separator: ",")))
+    }
+
+    // MARK: What is wrong
+
+    static func words(for error: any Error) -> HTML {
+        let wire = WireError(mapping: error)
+        return switch wire.code ?? wire.statusName {
+        case "ABORTED":
+            """
+            <p>Nothing was changed: somebody changed the provider after you had opened the page. It is shown as it is now; the audit
+            log says who did. Look at it, and do it again if it is still right.</p>
+            """
+        case "ALREADY_EXISTS", "CONFIGURATION_EXISTS": "<p>Nothing was changed: there is such a provider already.</p>"
+        case "INVALID_CONFIG_ID": "<p>Nothing was changed: that is not the id of a provider.</p>"
+        case "MISSING_OAUTH_CLIENT_ID": "<p>Nothing was changed: the client id is missing.</p>"
+        case "MISSING_ISSUER": "<p>Nothing was changed: the issuer is missing.</p>"
+        // Our own words about what was typed.
+        default: "<p>Nothing was changed: \(wire.message)</p>"
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Accounts
+import Federation
+import Foundation
+import Linking
+
+/// What the test of a provider shows: its steps, what was sent and what came, and where it ended.
+struct ConsoleProviderTest {
+    /// Of the provider, for people.
+    let name: String
+    /// Of the provider's page.
+    var path = ""
+
+    init(name: String) { self.name = name }
+
+    private enum State: String {
+        case passed, failed
+        case next = "next"
+        case missed = "not reached"
+    }
+
+    private func step(_ title: String, _ state: State, _ content: HTML = "") -> HTML {
+        let tag: HTML =
+            state == .failed
+            ? " <span class=\"tag warning\">failed</span>" : " <span class=\"tag\">\(state.rawValue)</span>"
+        return "<li><p><b>\(title)</b>\(html: tag)</p>\(html: content)</li>\n"
+    }
+
+    private func list(_ steps: [HTML], _ end: HTML) -> HTML {
+        """
+        <ol class="rows">
+        \(html: steps)</ol>
+        \(html: end)
+        """
+    }
+
+    private var back: HTML { "<p><a class=\"button\" href=\"\(path)\">Back to \(name)</a></p>" }
+
+    private static let titles: [(step: RehearseSignIn.Step, title: String)] = [
+        (.comeBack, "The provider sends the browser back"),
+        (.exchange, "The code is exchanged"),
+        (.verifyIDToken, "The ID token is verified"),
+        (.identify, "The person is known"),
+    ]
+    private static let (wayThere, decision) = ("The way to the provider", "What a sign-in would come to")
+
+    // MARK: The way there
+
+    func start(_ started: RehearseSignIn.Started) -> HTML {
+        let parts = started.authURI.split(separator: "?", maxSplits: 1).map { String($0) }
+        var facts: [(name: String, value: HTML?)] = [("Address", "<code>\(parts.first ?? "")</code>")]
+        for (name, value) in FormText.pairs(parts.dropFirst().first ?? "") {
+            let text = FormText.decode(value, plusIsSpace: true)
+            facts.append((FormText.decode(name, plusIsSpace: true), "<code>\(text)</code>"))
+        }
+        let later = Self.titles.map { step($0.title, .next) } + [step(Self.decision, .next)]
+        let here: HTML = """
+            \(html: requests(started.requests))
+            <p>The browser is sent to the provider with this request:</p>
+            \(html: ConsoleText.facts(facts))
+            <p><a class="button" href="\(started.authURI)">Go to \(name)</a></p>
+            """
+        return list([step(Self.wayThere, .passed, here)] + later, back)
+    }
+
+    func refusedStart(_ error: AccountsError) -> HTML {
+        let later = Self.titles.map { step($0.title, .missed) } + [step(Self.decision, .missed)]
+        return list([step(Self.wayThere, .failed, words(for: error))] + later, back)
+    }
+
+    // MARK: The way back
+
+    /// The page to which the provider sends the browser: it has no session yet, and asks for nothing.
+    static func comeBack(
+        _ returned: ReturnFromProvider.Returned,
+        path: String,
+        token: String,
+        requestURI: String,
+        postBody: String?,
+        _ cookie: Cookie
+    ) -> ConsolePage {
+        var test = ConsoleProviderTest(name: ProviderNames.name(of: returned.provider.rawValue, nil))
+        test.path = String(path.dropLast("/test/result".count))
+        let content: HTML
+        if let fault = returned.fault {
+            let later = titles.dropFirst().map { test.step($0.title, .missed) } + [test.step(decision, .missed)]
+            let steps = [test.step(wayThere, .passed), test.step(titles[0].title, .failed, test.words(for: fault))]
+            content = test.list(steps + later, test.back)
+        } else {
+            let posted: HTML? = postBody.map { "<input type=\"hidden\" name=\"postBody\" value=\"\($0)\">" }
+            let later = titles.dropFirst().map { test.step($0.title, .next) } + [test.step(decision, .next)]
+            let form: HTML = """
+                <form method="post" action="\(path)">
+                <input type="hidden" name="token" value="\(token)">
+                <input type="hidden" name="requestUri" value="\(requestURI)">\(html: posted)
+                <input type="hidden" name="sessionId" value="\(returned.sessionID ?? "")">
+                <button>Exchange the code</button>
+                </form>
+                """
+            content = test.list(
+                [test.step(wayThere, .passed), test.step(titles[0].title, .passed, form)] + later,
+                ""
+            )
+        }
+        var page = ConsolePage("Back from \(test.name)", content)
+        page.cookies = [cookie]
+        return page
+    }
+
+    func result(_ report: RehearseSignIn.Report, isEnabled: Bool) -> HTML {
+        let shown = Self.titles.filter { step, _ in
+            step != .verifyIDToken || report.credential?.tokens.idToken != nil || report.failure?.step == step
+        }
+        let reached = shown.firstIndex { $0.step == report.failure?.step } ?? shown.count
+        var steps = [step(Self.wayThere, .passed)]
+        for (index, part) in shown.enumerated() {
+            let state: State = index < reached ? .passed : index == reached ? .failed : .missed
+            var content: [HTML] = []
+            if part.step == .exchange, state != .missed { content.append(requests(report.requests)) }
+            if state == .failed, let failure = report.failure {
+                content.append(words(for: AccountsError.federation(failure.error)))
+            }
+            if let credential = report.credential {
+                if part.step == .exchange { content.append(tokens(credential)) }
+                if part.step == .identify { content.append(identity(credential)) }
+            }
+            steps.append(step(part.title, state, "\(html: content)"))
+        }
+        guard let explanation = report.explanation else {
+            return list(steps + [step(Self.decision, .missed)], back)
+        }
+        steps.append(step(Self.decision, .passed, words(for: explanation)))
+        let advice: HTML =
+            isEnabled
+            ? "<p>All of it works. Nobody was signed in, and nothing was changed.</p>"
+            : "<p>All of it works. People may sign in with it as soon as you enable it.</p>"
+        return "\(html: advice)\(html: list(steps, back))"
+    }
+
+    private func requests(_ requests: [ProviderRequest]) -> HTML {
+        let rows = requests.map { request -> [HTML] in
+            let milliseconds = request.duration / .milliseconds(1)
+            return [
+                "\(request.method)", "<code>\(request.address)</code>",
+                request.status.map { "\(String($0))" } ?? "no answer", "\(String(Int(milliseconds.rounded()))) ms",
+            ]
+        }
+        return "\(html: ConsoleText.table("Requests to \(name)", ["Request", "To", "Answer", "After"], rows))"
+    }
+
+    /// What came, never the tokens themselves.
+    private func tokens(_ credential: FederatedCredential) -> HTML {
+        let tokens = credential.tokens
+        let came = [
+            ("ID token", tokens.idToken), ("access token", tokens.accessToken), ("refresh token", tokens.refreshToken),
+        ]
+        .filter { $0.1 != nil }.map(\.0).joined(separator: ", ")
+        var facts: [(name: String, value: HTML?)] = [("Came", "\(came.isEmpty ? "nothing" : came)")]
+        facts.append(("Good for", tokens.expiresIn.map { "\(String($0)) seconds" }))
+        facts.append(("Scopes", tokens.scopes.isEmpty ? nil : "\(tokens.scopes.joined(separator: " "))"))
+        return ConsoleText.facts(facts)
+    }
+
+    private func identity(_ credential: FederatedCredential) -> HTML {
+        let identity = credential.identity
+        var facts: [(name: String, value: HTML?)] = [("Id at the provider", "<code>\(identity.subject)</code>")]
+        facts.append(("Issuer", identity.issuer.isEmpty ? nil : "\(identity.issuer)"))
+        facts.append(("Email address", identity.email.map { "<bdi>\($0.original)</bdi>" } ?? "none"))
+        if identity.email != nil {
+            facts.append(("The provider says", identity.emailVerifiedClaim ? "it is verified" : "nothing of its proof"))
+        }
+        facts.append(("Name", identity.profile.displayName.map { "<bdi>\($0)</bdi>" }))
+        return ConsoleText.facts(facts)
+    }
+
+    private func words(for explanation: ExplainSignIn.Explanation) -> HTML {
+        let outcome =
+            switch explanation.decision {
+            case .signIn: "A sign-in to the account that has it."
+            case .signUp: "A new account."
+            case .link: "A sign-in to the account that has the address, to which it is linked."
+            case .takeOver: "The account that never proved the address is taken over."
+            case .conflict: "The person is asked to sign in with what the account has, and is linked then."
+            case .refuse: "Nobody is let in."
+            }
+        let trust =
+            explanation.provesEmail
+            ? "The provider's word proves the address." : "The provider's word proves no address."
+        return "<p>\(outcome) \(explanation.row.reason) \(trust)</p>"
+    }
+
+    // MARK: What is wrong
+
+    private func words(for error: any Error) -> HTML {
+        let wire = WireError(mapping: error)
+        let advice: HTML? = Self.advice(for: error).map { "<p>\($0)</p>" }
+        return "\(html: advice)<p class=\"quiet\">\(wire.message)</p>"
+    }
+
+    private static func advice(for error: any Error) -> String? {
+        guard case AccountsError.federation(let error) = error else { return nil }
+        return switch error {
+        case .clientRejected:
+            "The client id or the client secret is not what the provider has. Copy both from there again."
+        case .codeRejected:
+            "The provider does not take the code that it gave: usually the client id is another application's there."
+        case .cancelled: "You said no at the provider, or it came back with nothing."
+        case .scopeRefused: "The application at the provider may not ask for one of the scopes."
+        case .unavailable, .issuerUnreachable:
+            "The provider did not answer, or its address leads nowhere from here. The requests above tell which."
+        case .issuerMismatch, .issuerParameterMismatch: "Another issuer answers than the one that is configured."
+        case .audienceMismatch: "The ID token is for another client id."
+        case .misconfigured: "What is configured does not go together."
+        case .callbackMismatch: "The provider came back to another address than the one that was asked for."
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Linking
+import Projects
+import Storage
+
+/// The keys of a project: those that apps name it by, and those of back ends.
+extension ConsoleRoutes {
+    var accessRoutes: [Route] {
+        [
+            page("/console/{project}/access", isInTenants: false, showAccess),
+            action("/console/{project}/access", isInTenants: false, isGrave: { _ in true }, changeAccess),
+        ]
+    }
+
+    /// What a form of the page asks for.
+    private enum AccessAction: String {
+        case createKey, revokeKey, revokeServiceAccount
+    }
+
+    @Sendable private func showAccess(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        let place = try place(visit, .manageConfiguration)
+        var page = try await accessPage(visit, place)
+        page.notice = Notice.text(for: visit)
+        return page
+    }
+
+    private func accessPage(_ visit: ConsoleVisit, _ place: ConsolePlace) async throws -> ConsolePage {
+        let path = "\(place.path)/access"
+        func revoking(_ action: AccessAction, _ key: String, _ explanation: String) -> HTML {
+            """
+            <details><summary>Revoke</summary>
+            <form method="post" action="\(path)">
+            <p>\(explanation)</p>
+            \(html: visit.token)<input type="hidden" name="do" value="\(action.rawValue)">\
+            <input type="hidden" name="key" value="\(key)">
+            \(html: ConsoleProvider.reasonField)
+            <button class="danger">Revoke it for good</button>
+            </form></details>
+            """
+        }
+        let keys = try await configuration.listAPIKeys(of: place.project.id).map { listed -> [HTML] in
+            let revoked = listed.revokedAt.map { "revoked \(html: ConsoleText.time($0))" as HTML }
+            return [
+                "<code>\(listed.key.rawValue)</code>", "<bdi>\(listed.displayName ?? "")</bdi>",
+                ConsoleText.time(listed.createdAt),
+                revoked ?? revoking(.revokeKey, listed.key.rawValue, "Apps that have it reach the service no more."),
+            ]
+        }
+        let backEnds = try await serviceAccounts(of: place.project.id).map { listed -> [HTML] in
+            let scopes = listed.key.scopes.map(\.rawValue).sorted().joined(separator: ", ")
+            let end = listed.key.expiresAt.map { Date(timeIntervalSince1970: Double($0)) }
+            let last: HTML =
+                listed.disabled
+                ? "revoked"
+                : revoking(.revokeServiceAccount, listed.key.id, "Back ends that have it reach the service no more.")
+            return [
+                "<code>\(listed.key.id)</code><br>\(listed.key.email)", "\(scopes)", ConsoleText.time(listed.createdAt),
+                listed.lastUsedAt.map { ConsoleText.time($0) } ?? "never",
+                end.map { ConsoleText.time($0) } ?? "never", last,
+            ]
+        }
+        let apiKeys = ConsoleText.section(
+            "api-keys",
+            "API keys",
+            ConsoleText.table("API keys", ["Key", "Name", "Since", ""], keys),
+            else: "There is none: no app reaches the project."
+        )
+        let creating: HTML = """
+            <form class="narrow" method="post" action="\(path)">
+            \(html: visit.token)<input type="hidden" name="do" value="createKey">
+            <label for="name">Name of another API key (optional)</label>
+            <input id="name" name="name" maxlength="128" autocomplete="off">
+            <button>Make an API key</button>
+            </form>
+            """
+        let table = ConsoleText.table(
+            "Service accounts",
+            ["Key", "Scopes", "Since", "Last used", "Expires", ""],
+            backEnds
+        )
+        let backEndKeys = ConsoleText.section(
+            "service-accounts",
+            "Service accounts",
+            table,
+            else:
+                "There is none. <code>identity service-accounts create</code> prints the file that an Admin SDK loads: its private key is nowhere else."
+        )
+        return ConsolePage(
+            "Keys of apps and back ends",
+            "\(html: [apiKeys, creating, backEndKeys])",
+            visit: visit,
+            place: place,
+            part: .access
+        )
+    }
+
+    private func serviceAccounts(
+        of project: ProjectID
+    ) async throws -> [ConfigurationStore.ListedServiceAccountKey] {
+        try await configuration.listServiceAccountKeys().filter { $0.key.project == project }
+    }
+
+    @Sendable private func changeAccess(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
+        let place = try place(visit, .manageConfiguration)
+        let key = try form.value("key")
+        let project = place.project.id
+        do {
+            switch AccessAction(rawValue: try form.value("do")) {
+            case .createKey:
+                let name = String(WireError.line(try form.value("name")).prefix(128))
+                _ = try await configuration.createAPIKey(for: project, displayName: name.isEmpty ? nil : name)
+                return .done("\(place.path)/access", .made)
+            case .revokeKey:
+                // A key is of one project for good.
+                guard try await configuration.listAPIKeys(of: project).contains(where: { $0.key.rawValue == key })
+                else { throw ConfigurationError.notFound }
+                try await configuration.revokeAPIKey(APIKey(rawValue: key))
+            case .revokeServiceAccount:
+                guard try await serviceAccounts(of: project).contains(where: { $0.key.id == key })
+                else { throw ConfigurationError.notFound }
+                try await configuration.revokeServiceAccountKey(key)
+            case nil: throw WireError.invalidRequest("There is no such action.", field: "do")
+            }
+            return .done("\(place.path)/access", .revoked)
+        } catch ConfigurationError.notFound {
+            var page = try await accessPage(visit, place)
+            page.status = .conflict
+            page.alert = "<p>Nothing was changed: there is no such key here, or somebody has revoked it already.</p>"
+            throw RefusedPage(cause: ConfigurationError.notFound, response: page.response())
+        }
+    }
+}

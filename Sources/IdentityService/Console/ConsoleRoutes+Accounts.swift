@@ -1,0 +1,280 @@
+import Accounts
+import HTTPTypes
+import Linking
+import Projects
+import Storage
+
+/// Finding accounts, and what is on the page of one.
+extension ConsoleRoutes {
+    var accountRoutes: [Route] {
+        [
+            page("/console/{project}/accounts", listAccounts),
+            page("/console/{project}/accounts/{account}", showAccount),
+            action("/console/{project}/accounts/{account}", isGrave: AccountAction.isGrave, changeAccount),
+        ]
+    }
+
+    // MARK: Finding
+
+    /// How many accounts a page has.
+    private static let pageSize = 50
+    /// Longer than any address, number or id.
+    private static let longestTerm = 512
+
+    @Sendable private func listAccounts(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        let place = try place(visit, .readAccounts)
+        let term = try visit.call.query.value("q").map { $0.trimmingSpaces } ?? ""
+        let (found, next) = try await find(term, after: visit.call.query.value("after"), place)
+        let items = found.map { account -> HTML in
+            let methods = account.methods.map { ConsoleText.name(of: $0) }.sorted().joined(separator: ", ")
+            return """
+                <li>
+                <p><a href="\(place.path(of: account.id))"><b><bdi>\(ConsoleText.name(of: account))</bdi></b></a>\
+                \(html: ConsoleText.tags(of: account))</p>
+                <p class="quiet">\(methods.isEmpty ? "no sign-in method" : methods)<br><code>\(account.id.rawValue)</code>,
+                since \(html: ConsoleText.time(account.createdAt))</p>
+                </li>
+
+                """
+        }
+        let more: HTML? = next.map { token in
+            "<p><a class=\"button\" href=\"\(place.path)/accounts?after=\(token)\">Older accounts</a></p>"
+        }
+        let list: HTML =
+            items.isEmpty ? nothingFound(term, place) : "<ul class=\"rows\">\n\(html: items)</ul>\(html: more)"
+        var page = ConsolePage(
+            "Accounts",
+            """
+            <form class="search" role="search" method="get" action="\(place.path)/accounts">
+            <label for="q">Email address, phone number, id, or a provider's id of the person</label>
+            <div><input id="q" name="q" type="search" value="\(term)" maxlength="512" autocomplete="off" spellcheck="false">
+            <button>Search</button></div>
+            </form>
+            \(html: list)
+            """,
+            visit: visit,
+            place: place,
+            part: .accounts
+        )
+        page.notice = Notice.text(for: visit)
+        return page
+    }
+
+    private func nothingFound(_ term: String, _ place: ConsolePlace) -> HTML {
+        guard term.isEmpty else {
+            return """
+                <p>No account here has <b><bdi>\(term)</bdi></b> as its email address, phone number or id, and none is linked to
+                a provider's account with that id. An address is searched whole, a number with its country
+                (<code>+49…</code>). <a href="\(place.path)/accounts">Show the newest accounts</a></p>
+                """
+        }
+        return """
+            <p>Nobody has signed up yet. Give an app the project's API key (<code>identity api-keys list</code>), or bring
+            accounts along with <code>identity import</code>.</p>
+            """
+    }
+
+    /// The accounts that a term names, the newest ones without one.
+    private func find(
+        _ term: String,
+        after token: String?,
+        _ place: ConsolePlace
+    ) async throws -> (accounts: [Account], next: String?) {
+        guard !term.isEmpty else {
+            var query = AccountQuery()
+            query.sort = .createdAt
+            query.descends = true
+            let page = try await accounts.queryAccounts.page(
+                query,
+                after: token,
+                size: Self.pageSize,
+                place.project,
+                place.tenant
+            )
+            return (page.accounts, page.nextPageToken)
+        }
+        guard term.utf8.count <= Self.longestTerm, !term.utf8.contains(0) else { return ([], nil) }
+        var selectors = AdminAccounts.Selectors()
+        selectors.localIDs = [term]
+        selectors.emails = [term]
+        if let number = PhoneNumber(term) { selectors.phoneNumbers = [number.text] }
+        let providers = configuration.snapshot.providers(project: place.project.id, tenant: place.tenant)
+        selectors.federated = providers.map { ($0.provider, term) }
+        return (try await accounts.admin.lookUp(selectors, place.project, place.tenant), nil)
+    }
+
+    // MARK: One account
+
+    /// The account of the path: its own id leads to it, and that of an account that was merged into it.
+    private func account(_ visit: ConsoleVisit, _ place: ConsolePlace) async throws -> Account {
+        guard let id = ConsolePath.id(visit.call.parameter("account")) else { throw WireError.notFound }
+        var selectors = AdminAccounts.Selectors()
+        selectors.localIDs = [id]
+        guard let account = try await accounts.admin.lookUp(selectors, place.project, place.tenant).first else {
+            throw WireError.notFound
+        }
+        return account
+    }
+
+    @Sendable private func showAccount(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        let place = try place(visit, .readAccounts)
+        let account = try await account(visit, place)
+        var page = try await accountPage(account, visit, place)
+        let isAnother = ConsolePath.id(visit.call.parameter("account")) != account.id.rawValue
+        page.notice = isAnother ? Notice.moved.text : Notice.text(for: visit)
+        return page
+    }
+
+    private func accountPage(
+        _ account: Account,
+        _ visit: ConsoleVisit,
+        _ place: ConsolePlace
+    ) async throws -> ConsolePage {
+        let (id, project, tenant) = (account.id.rawValue, place.project, place.tenant)
+        let sessions = try await accounts.admin.listSessions(localID: id, project, tenant)
+        let detached = try await accounts.admin.listDetachedCredentials(localID: id, project, tenant)
+        var query = AuditQuery()
+        query.account = account.id
+        let history = try await accounts.listAuditEntries(query, project, after: nil, size: 20)
+        let merges = try await accounts.mergeAccounts.undoable(of: account.id, project, tenant)
+        let view = ConsoleAccount(account: account, place: place, visit: visit)
+        let parts: [HTML] = [
+            view.facts, view.methods, view.secondFactors, view.sessions(sessions), view.detached(detached),
+            view.merges(merges),
+            view.history(history.entries, hasMore: history.nextPageToken != nil), view.actions,
+        ]
+        return ConsolePage(
+            ConsoleText.name(of: account),
+            "\(html: parts)",
+            visit: visit,
+            place: place,
+            part: .accounts
+        )
+    }
+
+    // MARK: Actions
+
+    /// What a form of an account's page asks for.
+    enum AccountAction: String {
+        case disable, enable, signOut, unlink, sendReset, previewMerge, merge, undoMerge, delete
+
+        /// What takes something away for good, or moves it, is not done by whoever finds the browser open.
+        @Sendable static func isGrave(_ form: ConsoleForm) throws -> Bool {
+            switch AccountAction(rawValue: try form.value("do")) {
+            case .unlink, .merge, .undoMerge, .delete: true
+            case .disable, .enable, .signOut, .sendReset, .previewMerge, nil: false
+            }
+        }
+    }
+
+    @Sendable private func changeAccount(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
+        let place = try place(visit, .manageAccounts)
+        let account = try await account(visit, place)
+        guard let action = AccountAction(rawValue: try form.value("do")) else {
+            throw WireError.invalidRequest("There is no such action.", field: "do")
+        }
+        do {
+            return try await carryOut(action, account, form, visit, place)
+        } catch let error where WireError(mapping: error).status.kind == .clientError && !(error is RefusedPage) {
+            // The page once more, as it is now, with what is wrong.
+            let wire = WireError(mapping: error)
+            guard wire.code != "USER_NOT_FOUND" else { throw error }
+            var page = try await accountPage(self.account(visit, place), visit, place)
+            page.status = ConsolePage.status(of: wire)
+            page.alert = ConsoleAccount.words(for: error)
+            throw RefusedPage(cause: error, response: page.response())
+        }
+    }
+
+    private func carryOut(
+        _ action: AccountAction,
+        _ account: Account,
+        _ form: ConsoleForm,
+        _ visit: ConsoleVisit,
+        _ place: ConsolePlace
+    ) async throws -> Outcome {
+        let (project, tenant, path) = (place.project, place.tenant, place.path(of: account.id))
+        let version = try form.version
+        var changes = AdminAccounts.Changes()
+        (changes.localID, changes.version) = (account.id.rawValue, version)
+        switch action {
+        case .disable, .enable:
+            changes.disabled = action == .disable
+            _ = try await accounts.admin.update(changes, project, tenant)
+            return .done(path, action == .disable ? .disabled : .enabled)
+        case .unlink:
+            changes.deleteProviders = [try form.value("provider")]
+            _ = try await accounts.admin.update(changes, project, tenant)
+            return .done(path, .unlinked)
+        case .signOut:
+            let session = try form.value("session")
+            try await accounts.admin.signOut(
+                localID: account.id.rawValue,
+                sessionID: session.isEmpty ? nil : session,
+                project,
+                tenant
+            )
+            return .done(path, .signedOut)
+        case .sendReset:
+            // It goes to the address that the admin saw.
+            guard account.version == version else { throw AccountsError.changedMeanwhile }
+            var request = SendOOBCode.Request(type: .passwordReset)
+            request.email = account.email?.original
+            let key = configuration.snapshot.apiKey(of: project.id)?.rawValue
+            let caller = Caller(project: project, tenant: tenant, apiKey: key)
+            _ = try await accounts.sendOOBCode(request, as: .admin(returnsLink: false), caller)
+            return .done(path, .resetSent)
+        case .previewMerge: return .page(try await mergePage(account, form, visit, place))
+        case .merge:
+            var request = MergeAccounts.Request()
+            request.localID = account.id.rawValue
+            request.mergedLocalID = try form.value("merged")
+            request.version = version
+            request.mergedVersion = Int64(try form.value("mergedVersion")) ?? 0
+            request.dropped = Set(try form.value("dropped").split(separator: " ").map { ProviderID(String($0)) })
+            _ = try await accounts.mergeAccounts(request, project, tenant)
+            return .done(path, .merged)
+        case .undoMerge:
+            _ = try await accounts.mergeAccounts.undo(try form.value("merge"), project, tenant)
+            return .done(path, .unmerged)
+        case .delete:
+            guard try form.value("confirm") == account.id.rawValue else { throw WireError("MISSING_LOCAL_ID") }
+            try await accounts.admin.delete(localID: account.id.rawValue, version: version, project, tenant)
+            return .done("\(place.path)/accounts", .deleted)
+        }
+    }
+
+    /// What would come of a merge, and the form that carries it out.
+    private func mergePage(
+        _ account: Account,
+        _ form: ConsoleForm,
+        _ visit: ConsoleVisit,
+        _ place: ConsolePlace
+    ) async throws -> ConsolePage {
+        let term = try form.value("merged").trimmingSpaces
+        guard !term.isEmpty, let other = try await find(term, after: nil, place).accounts.first else {
+            throw WireError("EMAIL_NOT_FOUND")
+        }
+        var request = MergeAccounts.Request()
+        request.localID = account.id.rawValue
+        request.mergedLocalID = other.id.rawValue
+        request.validateOnly = true
+        let preview = try await accounts.mergeAccounts(request, place.project, place.tenant)
+        return ConsolePage(
+            "Merge two accounts",
+            ConsoleAccount(account: account, place: place, visit: visit)
+                .merge(other, preview.merge, reason: try form.value("reason")),
+            visit: visit,
+            place: place,
+            part: .accounts
+        )
+    }
+}
+
+extension String {
+    /// Without spaces at its ends, as they come along when text is pasted.
+    fileprivate var trimmingSpaces: String {
+        let rest = drop(while: \.isWhitespace)
+        return String(rest[..<(rest.lastIndex { !$0.isWhitespace }.map { rest.index(after: $0) } ?? rest.startIndex)])
+    }
+}

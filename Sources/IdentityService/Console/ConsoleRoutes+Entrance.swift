@@ -1,0 +1,257 @@
+import Accounts
+import HTTPTypes
+import Projects
+import Secrets
+import Storage
+
+/// Signing in, setting up, signing out, and proving once more who one is.
+extension ConsoleRoutes {
+    var entranceRoutes: [Route] {
+        [
+            entrance(.get, "/console/sign-in", showSignIn),
+            entrance(.post, "/console/sign-in", signIn),
+            entrance(.get, "/console/set-up", showSetUp),
+            entrance(.post, "/console/set-up", setUp),
+            action("/console/sign-out", isGrave: { _ in false }, signOut),
+        ]
+    }
+
+    /// A page for people who are not signed in.
+    private func entrance(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ handler: @escaping @Sendable (Call) async throws -> Response
+    ) -> Route {
+        Route(
+            method,
+            path,
+            on: .service,
+            errors: .page,
+            .open { call in
+                do {
+                    return try await handler(call)
+                } catch let error as RefusedPage {
+                    throw error
+                } catch {
+                    let page = ConsolePage.problem(WireError(mapping: error), nil)
+                    throw RefusedPage(cause: error, response: page.response())
+                }
+            }
+        )
+    }
+
+    // MARK: Signing in
+
+    @Sendable private func showSignIn(_ call: Call) async throws -> Response {
+        signInPage(next: ConsolePath.next(try call.query.value("next")), email: "").response()
+    }
+
+    @Sendable private func signIn(_ call: Call) async throws -> Response {
+        try requireOwnPage(call)
+        let form = try ConsoleForm(call)
+        let isSecure = try isSecure(call)
+        let next = ConsolePath.next(try form.value("next"))
+        let request = SignInToConsole.Request(
+            email: try form.value("email"),
+            password: Secret(try form.value("password")),
+            code: try form.value("code"),
+            handle: Cookie.consoleHandle(isSecure: isSecure, in: call.headers),
+            subscriber: call.device.subscriber
+        )
+        do {
+            let handle = try await accounts.signInToConsole(request)
+            return Self.redirect(to: next, [.console(handle, isSecure: isSecure)])
+        } catch {
+            throw refused(error, signInPage(next: next, email: request.email))
+        }
+    }
+
+    private func signInPage(next: String, email: String) -> ConsolePage {
+        ConsolePage(
+            "Sign in to the console",
+            """
+            <form class="narrow" method="post" action="/console/sign-in">
+            <input type="hidden" name="next" value="\(next)">
+            <label for="email">Email address</label>
+            <input id="email" name="email" type="email" value="\(email)" autocomplete="username" required>
+            \(html: Self.proofFields)
+            <button>Sign in</button>
+            </form>
+            <p class="quiet">Who administers the service lets people in: <code>identity admins create EMAIL</code>.
+            With the code that it prints, <a href="/console/set-up">set up your account</a>.</p>
+            """
+        )
+    }
+
+    /// What a person proves.
+    private static let proofFields: HTML = """
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required>
+        <label for="code">Code of your authenticator app</label>
+        <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
+        """
+
+    /// The page once more with what is wrong; what is the service's own fault is a page of its own.
+    private func refused(_ error: any Error, _ page: ConsolePage) -> RefusedPage {
+        let wire = WireError(mapping: error)
+        let isOurs = wire.status.kind == .serverError
+        var page = isOurs ? ConsolePage.problem(wire, nil) : page
+        page.status = error is ConsoleError ? .forbidden : ConsolePage.status(of: wire)
+        if !isOurs { page.alert = Self.words(for: error) }
+        return RefusedPage(cause: error, response: page.response())
+    }
+
+    private static func words(for error: any Error) -> HTML {
+        switch error {
+        case ConsoleError.wrongCredentials:
+            "<p>Address, password or code is wrong. Each code is good once: wait for the next one.</p>"
+        case ConsoleError.invalidSetUpCode:
+            "<p>The set-up code is wrong, was used, or is older than a day. <code>identity admins reset EMAIL</code> makes another.</p>"
+        case ConsoleError.setUpOver: "<p>That took too long. Enter the set-up code once more.</p>"
+        case ConsoleError.passwordTooShort: "<p>The password must have 12 characters at least.</p>"
+        case ConsoleError.passwordTooLong: "<p>The password is too long.</p>"
+        case ConsoleError.wrongCode:
+            "<p>The code is not that of the app just now. Check that its clock is right, and enter the one that it shows.</p>"
+        case is RateLimitReached: "<p>Too many attempts. Try again in half an hour.</p>"
+        default: "<p>This could not be read. Try again.</p>"
+        }
+    }
+
+    // MARK: Setting up
+
+    @Sendable private func showSetUp(_ call: Call) async throws -> Response { codePage.response() }
+
+    private var codePage: ConsolePage {
+        ConsolePage(
+            "Set up your account",
+            """
+            <form class="narrow" method="post" action="/console/set-up">
+            <label for="setup">Set-up code</label>
+            <input id="setup" name="setup" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="128"
+            aria-describedby="setup-hint" required>
+            <p id="setup-hint" class="hint">As <code>identity admins create</code> printed it. It is good once, and for a day.</p>
+            <button>Go on</button>
+            </form>
+            """
+        )
+    }
+
+    @Sendable private func setUp(_ call: Call) async throws -> Response {
+        try requireOwnPage(call)
+        let form = try ConsoleForm(call)
+        let isSecure = try isSecure(call)
+        let code = Secret(try form.value("setup").filter { !$0.isWhitespace })
+        let sealed = try form.value("enrollment")
+        let subscriber = call.device.subscriber
+        guard !sealed.isEmpty else {
+            do {
+                let enrollment = try await accounts.setUpConsole.begin(code, subscriber: subscriber)
+                return enrollmentPage(enrollment, code).response()
+            } catch {
+                throw refused(error, codePage)
+            }
+        }
+        do {
+            let handle = try await accounts.setUpConsole.finish(
+                code,
+                sealed,
+                password: Secret(try form.value("password")),
+                appCode: try form.value("code"),
+                subscriber: subscriber
+            )
+            return Self.redirect(to: "/console", [.console(handle, isSecure: isSecure)])
+        } catch let error as ConsoleError where error == .setUpOver || error == .invalidSetUpCode {
+            throw refused(error, codePage)
+        } catch let error as ConsoleError {
+            let enrollment = try await accounts.setUpConsole.goOn(code, sealed, subscriber: subscriber)
+            throw refused(error, enrollmentPage(enrollment, code))
+        }
+    }
+
+    private func enrollmentPage(_ enrollment: SetUpConsole.Enrollment, _ code: Secret) -> ConsolePage {
+        ConsolePage(
+            "Choose your password and app",
+            """
+            <form class="narrow" method="post" action="/console/set-up">
+            <input type="hidden" name="setup" value="\(code.reveal())">
+            <input type="hidden" name="enrollment" value="\(enrollment.sealed)">
+            <label for="email">Email address</label>
+            <input id="email" type="email" value="\(enrollment.email)" autocomplete="username" readonly>
+            <label for="password">New password</label>
+            <input id="password" name="password" type="password" autocomplete="new-password" minlength="12"
+            aria-describedby="password-hint" required>
+            <p id="password-hint" class="hint">12 characters at least; a manager of passwords makes a good one.</p>
+            <h2>Authenticator app</h2>
+            <p>Add an account to your app, by this key, or by <a href="\(enrollment.uri)">its link</a> on this device.</p>
+            <p><code class="key">\(Self.grouped(enrollment.secret))</code></p>
+            <label for="code">Code that the app shows</label>
+            <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
+            <button>Set up and sign in</button>
+            </form>
+            """
+        )
+    }
+
+    /// In groups of four, as people type it.
+    private static func grouped(_ secret: String) -> String {
+        secret.enumerated().map { $0 > 0 && $0 % 4 == 0 ? " \($1)" : String($1) }.joined()
+    }
+
+    // MARK: Signing out
+
+    @Sendable private func signOut(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
+        try await accounts.signInToConsole.signOut(visit.handle)
+        var page = ConsolePage(
+            "You are signed out",
+            "<p><a class=\"button\" href=\"/console/sign-in\">Sign in</a></p>"
+        )
+        page.cookies = [.console(nil, isSecure: visit.isSecure)]
+        return .page(page)
+    }
+
+    // MARK: Proving it again
+
+    enum Proof: Sendable {
+        /// With the handle of the new session.
+        case proved(Secret)
+        case asked(ConsolePage)
+    }
+
+    /// Takes password and code that the form has besides its own fields, or asks for them; then the action goes on.
+    ///
+    /// The session gets another handle, as at every sign-in.
+    func proveAgain(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Proof {
+        guard try !form.value("code").isEmpty else { return .asked(proofPage(visit, form)) }
+        do {
+            let handle = try await accounts.signInToConsole(
+                SignInToConsole.Request(
+                    email: visit.session.admin.name,
+                    password: Secret(try form.value("password")),
+                    code: try form.value("code"),
+                    handle: visit.handle,
+                    subscriber: visit.call.device.subscriber
+                )
+            )
+            return .proved(handle)
+        } catch {
+            throw refused(error, proofPage(visit, form))
+        }
+    }
+
+    private func proofPage(_ visit: ConsoleVisit, _ form: ConsoleForm) -> ConsolePage {
+        let fields = form.items.pairs.filter { $0.name != "password" && $0.name != "code" }.map { name, value -> HTML in
+            "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">\n"
+        }
+        return ConsolePage(
+            "Is it still you?",
+            """
+            <p>This cannot be done lightly: prove once more who you are, and it is carried out.</p>
+            <form class="narrow" method="post" action="\(visit.call.path)">
+            \(html: fields)\(html: Self.proofFields)
+            <button>Go on</button>
+            </form>
+            """,
+            visit: visit
+        )
+    }
+}

@@ -1,0 +1,104 @@
+import Accounts
+import HTTPTypes
+import Projects
+import Sessions
+import Storage
+
+import struct Foundation.Date
+
+/// What a node knows of the deployment besides its configuration.
+struct ConsoleOperations: Sendable {
+    /// Adds what this node counted of sign-ins to the numbers of all.
+    var saveCounts: @Sendable () async -> Void
+    /// What waits in the outbox of all nodes.
+    var backlog: @Sendable () async throws -> [Stores.Backlog]
+    /// Those that are tried next.
+    var waitingMessages: @Sendable () async throws -> [Stores.WaitingMessage]
+    /// What cannot work in a project, or should be another way.
+    var findings: @Sendable (Project) -> [ConfigurationFinding]
+    /// Whether the mail server took the last mail that this node tried to send.
+    var mailFails: @Sendable () -> Bool
+    /// Which providers did not answer this node the last time.
+    var failingProviders: @Sendable () -> [String]
+}
+
+/// What belongs to no project: signing keys, the outbox, and who else does not answer.
+extension ConsoleRoutes {
+    static let operationsPath = "/console/operations"
+
+    var operationsRoutes: [Route] { [page(Self.operationsPath, showOperations)] }
+
+    @Sendable private func showOperations(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        guard visit.seesDeployment else { throw WireError.forbidden }
+        let now = configuration.now()
+        let waiting = try await operations.backlog()
+        let messages = waiting.isEmpty ? [] : try await operations.waitingMessages()
+        return ConsolePage(
+            "Operations",
+            "\(html: [neighbours, outbox(waiting, messages), signingKeys(Int64(now.timeIntervalSince1970))])",
+            visit: visit
+        )
+    }
+
+    /// Mail server and providers, as this node met them last.
+    private var neighbours: HTML {
+        let providers = operations.failingProviders().joined(separator: ", ")
+        let mail: HTML =
+            operations.mailFails()
+            ? "<span class=\"tag warning\">does not take mails</span> They wait in the outbox, and are tried again."
+            : "takes mails, as far as this node knows"
+        let answering: HTML =
+            providers.isEmpty
+            ? "answer, as far as this node knows"
+            : "<span class=\"tag warning\">\(providers)</span> did not answer this node the last time."
+        let facts: [(name: String, value: HTML?)] = [("Mail server", mail), ("Identity providers", answering)]
+        return ConsoleText.section("neighbours", "Who else is there", ConsoleText.facts(facts))
+    }
+
+    private func outbox(_ waiting: [Stores.Backlog], _ messages: [Stores.WaitingMessage]) -> HTML {
+        let rows = waiting.map { backlog -> [HTML] in
+            ["\(backlog.kind)", "\(String(backlog.messages))", ConsoleText.time(backlog.oldest)]
+        }
+        let next = messages.map { message -> [HTML] in
+            [
+                "\(message.kind)", "\(message.project)", ConsoleText.time(message.createdAt),
+                "\(String(message.attempts))", ConsoleText.time(message.nextAttemptAt),
+            ]
+        }
+        let heads = ["Kind", "Project", "Since", "Tried", "Next try"]
+        let table = ConsoleText.table("Outbox", ["Kind", "Waiting", "The oldest since"], rows)
+        let tables = table.map { "\(html: $0)\(html: ConsoleText.table("Messages tried next", heads, next))" as HTML }
+        return ConsoleText.section(
+            "outbox",
+            "Outbox",
+            tables,
+            else: "Nothing waits: mails, SMS, webhooks and revocations are delivered."
+        )
+    }
+
+    private func signingKeys(_ now: Int64) -> HTML {
+        let timeline = configuration.signingKeyTimeline.keys
+        func time(_ seconds: Int64?) -> HTML {
+            seconds.map { ConsoleText.time(Date(timeIntervalSince1970: Double($0))) } ?? "–"
+        }
+        let rows = timeline.keys.map { key -> [HTML] in
+            [
+                "<code>\(key.kid)</code>", "\(key.slot.purpose.rawValue) \(key.slot.algorithm.rawValue)",
+                "\(timeline.state(of: key, at: now).rawValue)", time(key.activeFrom), time(timeline.end(of: key)),
+                time(timeline.removal(of: key)),
+            ]
+        }
+        let heads = ["Key", "Signs", "State", "Signs from", "Signs until", "Published until"]
+        return ConsoleText.section(
+            "keys",
+            "Signing keys",
+            ConsoleText.table("Signing keys", heads, rows),
+            else: "There is none yet: a node makes them when it starts."
+        )
+    }
+}
+
+extension ConsoleVisit {
+    /// Whoever administers one project sees nothing of the others' deployment.
+    var seesDeployment: Bool { session.admin.project == nil && may(.manageConfiguration) }
+}

@@ -1,0 +1,119 @@
+import Accounts
+import HTTPTypes
+import Linking
+import Projects
+
+/// What happens in a project, in charts.
+extension ConsoleRoutes {
+    var overviewRoutes: [Route] { [page("/console/{project}/overview", showOverview)] }
+
+    @Sendable private func showOverview(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        let place = try place(visit, .readAccounts)
+        // What this node counted a moment ago is among them; what others did follows within seconds.
+        await operations.saveCounts()
+        let counted = try await accounts.countSignIns(place.project, place.tenant)
+        let findings = findings(visit, place)
+        guard !counted.methods.isEmpty else {
+            let nobody: HTML = """
+                \(html: findings)<p>Nobody has signed in these two weeks. The
+                <a href="\(place.path)/accounts">accounts</a> say who could; an app needs the project's API key.</p>
+                """
+            return ConsolePage("Overview", nobody, visit: visit, place: place, part: .overview)
+        }
+        let view = ConsoleOverview(counted: counted)
+        return ConsolePage(
+            "Overview",
+            "\(html: [findings, view.methods, view.outcomes, view.conflicts, view.table])",
+            visit: visit,
+            place: place,
+            part: .overview
+        )
+    }
+}
+
+extension ConsoleRoutes {
+    /// What `identity check` says of the configuration, for who may change it.
+    private func findings(_ visit: ConsoleVisit, _ place: ConsolePlace) -> HTML {
+        guard place.tenant == .none, visit.may(.manageConfiguration) else { return "" }
+        let items = operations.findings(place.project).map { finding -> HTML in
+            let tag: HTML =
+                finding.level == .error
+                ? "<span class=\"tag warning\">error</span>" : "<span class=\"tag\">warning</span>"
+            let provider: HTML? = finding.provider.map { "<b>\(ConsoleText.name(of: $0))</b>: " }
+            return
+                "<li>\(html: tag) \(html: provider)\(finding.text) <span class=\"quiet\">(\(finding.id.rawValue))</span></li>\n"
+        }
+        guard !items.isEmpty else { return "" }
+        return ConsoleText.section("findings", "To look at", "<ul>\n\(html: items)</ul>")
+    }
+}
+
+/// The charts of the overview.
+private struct ConsoleOverview {
+    let counted: CountSignIns.Result
+
+    /// In the order of the charts; who is asked for a second factor is not at the end of the sign-in yet.
+    private static let outcomes: [(outcome: AccountEvents.Outcome, name: String)] = [
+        (.signedIn, "Signed in"), (.signedUp, "Signed up"), (.linked, "Linked to an account"),
+        (.takenOver, "Took an unproved account over"), (.conflict, "Met an account with another credential"),
+        (.refused, "Refused"), (.secondFactorRefused, "Wrong second factor"), (.linkRefused, "Link refused"),
+    ]
+    private static let entered: Set<AccountEvents.Outcome> = [.signedIn, .signedUp, .linked, .takenOver]
+
+    /// The sums, day by day, of the numbers that are meant.
+    private func sum(
+        _ method: ProviderID? = nil,
+        _ isMeant: (AccountEvents.Outcome) -> Bool
+    ) -> CountSignIns.Counts {
+        var sums = CountSignIns.Counts(repeating: 0, count: counted.days.count)
+        for (provider, outcomes) in counted.methods where method == nil || provider == method {
+            for (outcome, counts) in outcomes where isMeant(outcome) {
+                for day in sums.indices { sums[day] += counts[day] }
+            }
+        }
+        return sums
+    }
+
+    private func chart(_ id: String, _ title: String, _ series: [(name: String, counts: CountSignIns.Counts)]) -> HTML {
+        ConsoleChart(id: id, title: title, days: counted.days, series: series.filter { $0.counts.contains { $0 > 0 } })
+            .html
+    }
+
+    var methods: HTML {
+        let series = counted.methods.map { method, _ in
+            (name: ConsoleText.name(of: method), counts: sum(method) { Self.entered.contains($0) })
+        }
+        return chart("sign-ins", "Sign-ins by method", series)
+    }
+
+    var outcomes: HTML {
+        chart("outcomes", "What came of them", Self.outcomes.map { outcome, name in (name, sum { $0 == outcome }) })
+    }
+
+    var conflicts: HTML {
+        let found = sum { $0 == .conflict }
+        guard (found + counted.resolved).contains(where: { $0 > 0 }) else {
+            let none: HTML = "No sign-in met an account that has its address with another credential."
+            return ConsoleText.section("conflicts", "Conflicts", nil, else: none)
+        }
+        let series = [
+            (name: "An account with the address existed", counts: found),
+            (name: "Resolved: the person came through with both", counts: counted.resolved),
+        ]
+        return chart("conflicts", "Conflicts", series)
+    }
+
+    /// Each method with each outcome.
+    var table: HTML {
+        let shown = Self.outcomes.filter { outcome, _ in sum { $0 == outcome }.contains { $0 > 0 } }
+        let rows = counted.methods.map { method, _ -> [HTML] in
+            let sums = shown.map { outcome, _ in sum(method) { $0 == outcome }.reduce(0, +) }
+            return ["\(ConsoleText.name(of: method))"] + sums.map { number -> HTML in "\(String(number))" }
+        }
+        return ConsoleText.section(
+            "all",
+            "Methods and outcomes",
+            ConsoleText.table("Methods and outcomes", ["Method"] + shown.map(\.name), rows)
+        )
+    }
+}

@@ -1,0 +1,45 @@
+import Accounts
+import HTTPTypes
+import Projects
+import Storage
+
+/// The first page: which projects there are.
+extension ConsoleRoutes {
+    var projectRoutes: [Route] { [page("/console", showProjects)] }
+
+    @Sendable private func showProjects(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        let admin = visit.session.admin
+        let projects = configuration.snapshot.allProjects.filter { admin.project == nil || admin.project == $0.id }
+        guard let part = ConsolePage.Part.allCases.first(where: { visit.may($0.scope) }) else {
+            return ConsolePage(
+                "Projects",
+                "<p>Your scopes cover nothing that the console shows. Whoever made your account can change that.</p>",
+                visit: visit
+            )
+        }
+        let items = projects.map { project -> HTML in
+            let tenants = project.tenants.keys.map(\.rawValue).sorted().map { tenant -> HTML in
+                let place = ConsolePlace(project: project, tenant: TenantID(rawValue: tenant))
+                return "<li><a href=\"\(place.path)/\(part.rawValue)\">\(tenant)</a></li>"
+            }
+            let list: HTML? = tenants.isEmpty ? nil : "<p class=\"quiet\">Tenants</p><ul>\(html: tenants)</ul>"
+            return """
+                <li>
+                <p><a href="\(ConsolePlace(project: project, tenant: .none).path)/\(part.rawValue)"><b>\(project.appName)</b></a>
+                <span class="quiet">\(project.id.rawValue)</span></p>
+                \(html: list)
+                </li>
+
+                """
+        }
+        let nothing: HTML =
+            admin.project == nil
+            ? "There is no project yet. <code>identity projects create</code> makes one, and an API key for its app with <code>identity api-keys create</code>."
+            : "The project that you administer is gone."
+        let content: HTML =
+            items.isEmpty ? "<p>\(html: nothing)</p>" : "<ul class=\"rows\">\n\(html: items)</ul>"
+        var page = ConsolePage("Projects", content, visit: visit)
+        page.notice = Notice.text(for: visit)
+        return page
+    }
+}

@@ -1,0 +1,182 @@
+import Accounts
+import Federation
+import HTTPTypes
+import Linking
+import Projects
+import Storage
+import StrictJSON
+
+/// The identity providers of a project: what is configured, and what is wrong with it.
+extension ConsoleRoutes {
+    var providerConfigurationRoutes: [Route] {
+        [
+            page("/console/{project}/providers", listProviders),
+            action("/console/{project}/providers", isGrave: { _ in true }, createProvider),
+            page("/console/{project}/providers/{provider}", showProvider),
+            action("/console/{project}/providers/{provider}", isGrave: { _ in true }, changeProvider),
+        ]
+    }
+
+    /// What a form of a provider's page asks for.
+    private enum ProviderAction: String {
+        case save, delete
+    }
+
+    func path(of provider: ProviderID, _ place: ConsolePlace) -> String {
+        "\(place.path)/providers/\(ConsolePath.segment(provider.rawValue))"
+    }
+
+    // MARK: All of them
+
+    @Sendable private func listProviders(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        let place = try place(visit, .manageConfiguration)
+        return try providersPage(visit, place, typed: "")
+    }
+
+    private func providersPage(_ visit: ConsoleVisit, _ place: ConsolePlace, typed: String) throws -> ConsolePage {
+        let providers = configuration.snapshot.providers(project: place.project.id, tenant: place.tenant)
+        let items = providers.map { provider -> HTML in
+            let state: HTML = provider.enabled ? "" : " <span class=\"tag warning\">disabled</span>"
+            let name = ProviderNames.name(of: provider.provider.rawValue, provider.displayName)
+            return """
+                <li>
+                <p><a href="\(path(of: provider.provider, place))"><b><bdi>\(name)</bdi></b></a>\(html: state)</p>
+                <p class="quiet">\(provider.provider.rawValue)<br>client <code>\(provider.clientID)</code></p>
+                </li>
+
+                """
+        }
+        let nothing: HTML = """
+            <p>There is no identity provider yet. Register this service at one, with the address below, and add it here with what
+            the provider gave you.</p>
+            """
+        let list: HTML = items.isEmpty ? nothing : "<ul class=\"rows\">\n\(html: items)</ul>"
+        var page = ConsolePage(
+            "Identity providers",
+            """
+            \(html: list)
+            \(html: ConsoleText.facts([("Address to register at providers", callback(visit))]))
+            <h2>Add a provider</h2>
+            <form class="narrow" method="post" action="\(place.path)/providers">
+            \(html: visit.token)
+            <label for="provider">Id: <code>google.com</code>, <code>github.com</code>, …, <code>oidc.</code> or
+            <code>oauth.</code> and a name of your own</label>
+            <input id="provider" name="provider" value="\(typed)" maxlength="64" autocapitalize="off" spellcheck="false" required>
+            \(html: ConsoleProvider.clientFields(clientID: "", hasSecret: false))
+            \(html: ConsoleProvider.issuerField(""))
+            \(html: ConsoleProvider.reasonField)
+            <button>Add it, disabled</button>
+            </form>
+            """,
+            visit: visit,
+            place: place,
+            part: .providers
+        )
+        page.notice = Notice.text(for: visit)
+        return page
+    }
+
+    private func callback(_ visit: ConsoleVisit) -> HTML? {
+        (try? ownAddress.url(for: visit.call)).map { "<code>\($0)/__/auth/handler</code>" }
+    }
+
+    @Sendable private func createProvider(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
+        let place = try place(visit, .manageConfiguration)
+        let typed = try form.value("provider")
+        let id = ProviderID(typed)
+        do {
+            guard let collection = ConsoleProvider.collection(of: id) else { throw WireError("INVALID_CONFIG_ID") }
+            var provider = ProviderConfiguration(provider: id, enabled: false, clientID: "")
+            let (body, mask) = try ConsoleProvider.change(form)
+            try provider.apply(body, mask, collection)
+            try providerRoutes.check(provider)
+            try await configuration.createProvider(provider, in: place.scope)
+            return .done(path(of: id, place), .saved)
+        } catch let error where WireError(mapping: error).status.kind == .clientError {
+            var page = try providersPage(visit, place, typed: typed)
+            page.status = ConsolePage.status(of: WireError(mapping: error))
+            page.alert = ConsoleProvider.words(for: error)
+            throw RefusedPage(cause: error, response: page.response())
+        }
+    }
+
+    // MARK: One of them
+
+    func provider(_ visit: ConsoleVisit, _ place: ConsolePlace) throws -> ProviderConfiguration {
+        let snapshot = configuration.snapshot
+        guard let id = ConsolePath.id(visit.call.parameter("provider")),
+            let provider = snapshot.provider(ProviderID(id), project: place.project.id, tenant: place.tenant)
+        else { throw WireError.notFound }
+        return provider
+    }
+
+    @Sendable private func showProvider(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        let place = try place(visit, .manageConfiguration)
+        var page = providerPage(try provider(visit, place), visit, place)
+        page.notice = Notice.text(for: visit)
+        return page
+    }
+
+    private func providerPage(
+        _ provider: ProviderConfiguration,
+        _ visit: ConsoleVisit,
+        _ place: ConsolePlace
+    ) -> ConsolePage {
+        let view = ConsoleProvider(
+            provider: provider,
+            version: configuration.version(of: provider),
+            path: path(of: provider.provider, place),
+            token: visit.token
+        )
+        return ConsolePage(
+            ProviderNames.name(of: provider.provider.rawValue, provider.displayName),
+            view.html(callback: callback(visit)),
+            visit: visit,
+            place: place,
+            part: .providers
+        )
+    }
+
+    @Sendable private func changeProvider(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
+        let place = try place(visit, .manageConfiguration)
+        let known = try provider(visit, place)
+        guard let collection = ConsoleProvider.collection(of: known.provider),
+            let action = ProviderAction(rawValue: try form.value("do"))
+        else { throw WireError.invalidRequest("There is no such action.", field: "do") }
+        let version = try form.value("version")
+        let isStill: @Sendable (ProviderConfiguration) throws -> Void = { provider in
+            guard configuration.version(of: provider) == version else { throw AccountsError.changedMeanwhile }
+        }
+        do {
+            switch action {
+            case .save:
+                let (body, mask) = try ConsoleProvider.change(form)
+                try await providerRoutes.providerTokens.forgetUnkept(of: known.provider, in: place.scope)
+                _ = try await configuration.updateProvider(known.provider, in: place.scope) { provider in
+                    try isStill(provider)
+                    try provider.apply(body, mask, collection)
+                    try providerRoutes.check(provider)
+                }
+                return .done(path(of: known.provider, place), .saved)
+            case .delete:
+                guard try form.value("confirm") == known.provider.rawValue else {
+                    throw WireError("INVALID_CONFIG_ID")
+                }
+                try await providerRoutes.providerTokens.forgetUnkept(of: known.provider, in: place.scope)
+                try await configuration.deleteProvider(known.provider, in: place.scope, if: isStill)
+                return .done("\(place.path)/providers", .removed)
+            }
+        } catch let error where WireError(mapping: error).status.kind == .clientError {
+            // As it is now, also where another node changed it.
+            try await configuration.refresh()
+            var refused = providerPage(try provider(visit, place), visit, place)
+            refused.status = ConsolePage.status(of: WireError(mapping: error))
+            refused.alert = ConsoleProvider.words(for: error)
+            throw RefusedPage(cause: error, response: refused.response())
+        }
+    }
+}
+
+extension ConsolePlace {
+    var scope: Scope { Scope(project: project.id, tenant: tenant) }
+}

@@ -1,0 +1,75 @@
+import Accounts
+import HTTPTypes
+import Projects
+import Storage
+
+/// The settings of a project.
+extension ConsoleRoutes {
+    var settingsRoutes: [Route] {
+        [
+            page("/console/{project}/settings", isInTenants: false, showSettings),
+            action("/console/{project}/settings", isInTenants: false, isGrave: { _ in true }, changeSettings),
+        ]
+    }
+
+    @Sendable private func showSettings(_ visit: ConsoleVisit) async throws -> ConsolePage {
+        let place = try place(visit, .manageConfiguration)
+        var page = try settingsPage(visit, place)
+        page.notice = Notice.text(for: visit)
+        return page
+    }
+
+    private func settingsPage(_ visit: ConsoleVisit, _ place: ConsolePlace) throws -> ConsolePage {
+        let settings = place.project.settings
+        let version = try configuration.version(of: settings)
+        let fields = ConsoleSetting.all.enumerated().map { number, setting in setting.field(settings, number) }
+        return ConsolePage(
+            "Settings",
+            """
+            <form class="narrow" method="post" action="\(place.path)/settings">
+            \(html: visit.token)<input type="hidden" name="version" value="\(version)">
+            \(html: fields)
+            \(html: ConsoleProvider.reasonField)
+            <button>Save</button>
+            </form>
+            <p class="quiet">The API has more of them: <code>projects/\(place.project.id.rawValue)/config</code>.</p>
+            """,
+            visit: visit,
+            place: place,
+            part: .settings
+        )
+    }
+
+    @Sendable private func changeSettings(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
+        let place = try place(visit, .manageConfiguration)
+        let version = try form.value("version")
+        do {
+            _ = try await configuration.updateSettings(of: place.project.id) { settings in
+                guard try configuration.version(of: settings) == version else {
+                    throw AccountsError.changedMeanwhile
+                }
+                var changed: [String] = []
+                for setting in ConsoleSetting.all {
+                    let before = settings
+                    try setting.apply(form, to: &settings)
+                    if settings != before { changed.append(setting.path) }
+                }
+                return changed
+            }
+            return .done("\(place.path)/settings", .saved)
+        } catch let error where WireError(mapping: error).status.kind == .clientError {
+            try await configuration.refresh()
+            let wire = WireError(mapping: error)
+            var page = try settingsPage(visit, try self.place(visit, .manageConfiguration))
+            page.status = ConsolePage.status(of: wire)
+            page.alert =
+                wire == .changedMeanwhile
+                ? """
+                <p>Nothing was changed: somebody changed the settings after you had opened the page. They are shown as they are now;
+                the audit log says who did. Look at them, and do it again if it is still right.</p>
+                """
+                : "<p>Nothing was changed: \(wire.message)</p>"
+            throw RefusedPage(cause: error, response: page.response())
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import Accounts
+import HTTPTypes
+import Linking
+import Projects
+import Secrets
+import Storage
+
+/// `/console`: the pages on which people administer the service (docs/console.md).
+///
+/// Everything is HTML that this service makes, and works without scripts. A page reads the session by one statement, so
+/// that whoever is revoked sees nothing more; an action besides needs the token of our own form and a request that the
+/// browser says comes from our own page.
+struct ConsoleRoutes: Sendable {
+    let accounts: AccountsService
+    let configuration: ConfigurationStore
+    let ownAddress: OwnPages
+    /// How the API checks a configuration.
+    let providerRoutes: ProviderRoutes
+    let operations: ConsoleOperations
+
+    var routes: [Route] {
+        [ConsoleFiles.route] + entranceRoutes + projectRoutes + operationsRoutes + accountRoutes + overviewRoutes
+            + providerConfigurationRoutes + providerTestRoutes + settingsRoutes + accessRoutes + auditRoutes
+    }
+
+    // MARK: Pages
+
+    /// A page for whoever is signed in; others sign in first, and come back to it.
+    func page(
+        _ path: String,
+        isInTenants: Bool = true,
+        _ handler: @escaping @Sendable (ConsoleVisit) async throws -> ConsolePage
+    ) -> Route {
+        Route(
+            .get,
+            path,
+            on: .service,
+            errors: .page,
+            isInTenants: isInTenants,
+            .open { call in
+                try await answer(call) { visit in
+                    guard let visit else { return Self.redirect(to: Self.signInPath(backTo: call)) }
+                    return try await handler(visit).response()
+                }
+            }
+        )
+    }
+
+    /// What an action came to.
+    enum Outcome: Sendable {
+        /// Done: browsers go on to a page, so that they do not do it again.
+        case done(String, Notice?)
+        case page(ConsolePage)
+    }
+
+    /// An action of whoever is signed in.
+    ///
+    /// - Parameter isGrave: whether password and code are asked for again, unless that was a short while ago.
+    func action(
+        _ path: String,
+        isInTenants: Bool = true,
+        isGrave: @escaping @Sendable (ConsoleForm) throws -> Bool,
+        _ handler: @escaping @Sendable (ConsoleVisit, ConsoleForm) async throws -> Outcome
+    ) -> Route {
+        Route(
+            .post,
+            path,
+            on: .service,
+            errors: .page,
+            isInTenants: isInTenants,
+            .open { call in
+                try await answer(call) { known in
+                    guard var visit = known else { return Self.signedOut(call).response() }
+                    try requireOwnPage(call)
+                    let form = try ConsoleForm(call)
+                    guard ConstantTime.equal(try form.value("token"), visit.formToken) else {
+                        throw WireError.foreignForm
+                    }
+                    var cookies: [Cookie] = []
+                    if try isGrave(form), !accounts.signInToConsole.isRecent(visit.session) {
+                        switch try await proveAgain(visit, form) {
+                        case .proved(let handle):
+                            visit.handle = handle
+                            cookies = [.console(handle, isSecure: visit.isSecure)]
+                        case .asked(let page): return page.response()
+                        }
+                    }
+                    do {
+                        return try await carryOut(visit, form, cookies, handler)
+                    } catch {
+                        var refused =
+                            error as? RefusedPage
+                            ?? RefusedPage(
+                                cause: error,
+                                response: ConsolePage.problem(WireError(mapping: error), visit).response()
+                            )
+                        // The session has its new handle even so.
+                        for cookie in cookies {
+                            refused.response.headers.append(HTTPField(name: .setCookie, value: cookie.header))
+                        }
+                        throw refused
+                    }
+                }
+            }
+        )
+    }
+
+    private func carryOut(
+        _ visit: ConsoleVisit,
+        _ form: ConsoleForm,
+        _ cookies: [Cookie],
+        _ handler: (ConsoleVisit, ConsoleForm) async throws -> Outcome
+    ) async throws -> Response {
+        let actor = AuditOrigin.Actor.admin(visit.session.admin.id)
+        let outcome = try await AuditOrigin.acting(as: actor, because: form.reason) { try await handler(visit, form) }
+        switch outcome {
+        case .done(let path, let notice):
+            return Self.redirect(to: path + (notice.map { "?done=\($0.rawValue)" } ?? ""), cookies)
+        case .page(var page):
+            page.cookies += cookies
+            return page.response()
+        }
+    }
+
+    /// What the page says that an action leads to.
+    enum Notice: String {
+        case disabled, enabled, signedOut, unlinked, resetSent, deleted, merged, unmerged, moved, saved, removed, made,
+            revoked
+
+        var text: String {
+            switch self {
+            case .disabled: "The account is disabled: nobody can sign in to it, and its sessions are refused."
+            case .enabled: "The account is enabled."
+            case .signedOut: "Signed out."
+            case .unlinked: "The sign-in method is removed."
+            case .resetSent: "The mail is on its way; the outbox keeps it until the mail server has taken it."
+            case .deleted: "The account is deleted."
+            case .merged: "The accounts are one. For a week the merge can be undone."
+            case .unmerged:
+                "The merge is undone. What somebody changed since stays with the account that has it."
+            case .saved: "Saved. Every node goes by it within half a second."
+            case .made: "The key is made."
+            case .revoked: "The key is revoked: within half a second no node takes it."
+            case .removed: "The provider is deleted."
+            case .moved: "This account took in the one that you asked for."
+            }
+        }
+
+        static func text(for visit: ConsoleVisit) -> String? {
+            (try? visit.call.query.value("done")).flatMap { Notice(rawValue: $0)?.text }
+        }
+    }
+
+    // MARK: Who asks
+
+    private func answer(
+        _ call: Call,
+        _ body: (ConsoleVisit?) async throws -> Response
+    ) async throws -> Response {
+        var visit: ConsoleVisit?
+        do {
+            visit = try await self.visit(call)
+            return try await body(visit)
+        } catch let error as RefusedPage {
+            throw error
+        } catch {
+            let page = ConsolePage.problem(WireError(mapping: error), visit)
+            throw RefusedPage(cause: error, response: page.response())
+        }
+    }
+
+    private func visit(_ call: Call) async throws -> ConsoleVisit? {
+        let isSecure = try isSecure(call)
+        guard let handle = Cookie.consoleHandle(isSecure: isSecure, in: call.headers),
+            let session = try await accounts.signInToConsole.session(handle)
+        else { return nil }
+        return ConsoleVisit(call: call, session: session, handle: handle, isSecure: isSecure)
+    }
+
+    func isSecure(_ call: Call) throws -> Bool { try ownAddress.url(for: call).hasPrefix("https:") }
+
+    /// Browsers say whose page posts, and no page can say otherwise.
+    func requireOwnPage(_ call: Call) throws {
+        let isOwn =
+            if let site = call.headers[.secFetchSite] { site == "same-origin" } else {
+                call.headers[.origin] == (try ownAddress.url(for: call))
+            }
+        guard isOwn else { throw WireError.foreignForm }
+    }
+
+    /// The project of a page's path, or the tenant of it.
+    ///
+    /// - Throws: 403 where the person may not do this, whether or not there is such a project; then 404.
+    func place(_ visit: ConsoleVisit, _ scope: AdminScope) throws -> ConsolePlace {
+        guard let id = ProjectID(rawValue: visit.call.parameter("project")) else { throw WireError.projectNotFound }
+        guard visit.may(scope), visit.session.admin.project ?? id == id else { throw WireError.forbidden }
+        guard let project = configuration.snapshot.project(id) else { throw WireError.projectNotFound }
+        guard accounts.signInToConsole.allows(scope, in: project, visit.session) else { throw WireError.forbidden }
+        guard let segment = visit.call.parameters["tenant"] else {
+            return ConsolePlace(project: project, tenant: .none)
+        }
+        guard let name = ConsolePath.id(segment), let tenant = project.tenants[TenantID(rawValue: name)] else {
+            throw WireError.tenantNotFound
+        }
+        return ConsolePlace(project: tenant.project, tenant: tenant.configuration.id)
+    }
+
+    // MARK: Answers
+
+    static func redirect(to path: String, _ cookies: [Cookie] = []) -> Response {
+        var headers: HTTPFields = [.location: path, .cacheControl: "no-store"]
+        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie.header)) }
+        return Response(status: .seeOther, headers: headers)
+    }
+
+    private static func signInPath(backTo call: Call) -> String {
+        let page = call.path + (call.rawQuery.isEmpty ? "" : "?\(call.rawQuery)")
+        let next = ConsolePath.next(page)
+        guard next != "/console" else { return "/console/sign-in" }
+        return "/console/sign-in?next="
+            + next.replacing("%", with: "%25").replacing("&", with: "%26")
+            .replacing("+", with: "%2B").replacing("?", with: "%3F")
+    }
+
+    /// For an action of somebody who is signed in no more: it was not carried out.
+    private static func signedOut(_ call: Call) -> ConsolePage {
+        var page = ConsolePage(
+            "Your session is over",
+            """
+            <p>Nothing was changed. Sign in, and do it again.</p>
+            <p><a class="button" href="\(signInPath(backTo: call))">Sign in</a></p>
+            """
+        )
+        page.status = .forbidden
+        return page
+    }
+}
+
+extension WireError {
+    /// A form that is not of our own page, or of another session.
+    static let foreignForm = status(.forbidden, "PERMISSION_DENIED", "The form is not of this page.")
+}

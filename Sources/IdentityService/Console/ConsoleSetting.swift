@@ -1,0 +1,138 @@
+import Linking
+import Projects
+import StrictJSON
+
+/// A setting of a project that the console shows, by the path that the API has for it.
+struct ConsoleSetting: Sendable {
+    enum Kind: Sendable {
+        case flag(@Sendable (ProjectSettings) -> Bool)
+        case number(@Sendable (ProjectSettings) -> Int64)
+        case text(@Sendable (ProjectSettings) -> String)
+        /// One of them.
+        case choice([String], @Sendable (ProjectSettings) -> String)
+        /// One a line.
+        case list(@Sendable (ProjectSettings) -> [String])
+    }
+
+    let path: String
+    let label: String
+    let kind: Kind
+
+    private init(_ path: String, _ label: String, _ kind: Kind) {
+        (self.path, self.label, self.kind) = (path, label, kind)
+    }
+
+    /// What it is not shown here, the API sets.
+    static let all: [ConsoleSetting] = [
+        ConsoleSetting("identity.appName", "Name of the app, in mails and on pages", .text { $0.mail.appName ?? "" }),
+        ConsoleSetting("authorizedDomains", "Domains of the app, one a line", .list { $0.authorizedDomains }),
+        ConsoleSetting("signIn.email.enabled", "Sign-in by email and password", .flag { $0.passwordSignIn }),
+        ConsoleSetting("signIn.anonymous.enabled", "Guests without an address", .flag { $0.anonymousSignIn }),
+        ConsoleSetting(
+            "client.permissions.disabledUserSignup",
+            "Nobody signs up by themselves",
+            .flag { $0.disabledUserSignup }
+        ),
+        ConsoleSetting(
+            "emailPrivacyConfig.enableImprovedEmailPrivacy",
+            "Answers do not tell which addresses have accounts",
+            .flag { $0.emailEnumerationProtection }
+        ),
+        ConsoleSetting("identity.signInPage", "The service's own sign-in page", .flag { $0.signInPage }),
+        ConsoleSetting(
+            "identity.linking",
+            "A new identity whose address belongs to an account",
+            .choice(LinkingMode.allCases.map(\.rawValue)) { $0.linking.rawValue }
+        ),
+        ConsoleSetting(
+            "identity.emailTrust",
+            "Which providers' addresses are believed",
+            .choice(["default", "strict"]) { $0.strictEmailTrust ? "strict" : "default" }
+        ),
+        ConsoleSetting(
+            "identity.keepLastSignInMethod",
+            "Nobody removes their last sign-in method",
+            .flag { $0.keepLastSignInMethod }
+        ),
+        ConsoleSetting(
+            "identity.rotateRefreshTokens",
+            "Each refresh token is good once",
+            .flag { $0.rotateRefreshTokens }
+        ),
+        ConsoleSetting(
+            "identity.sessionIdleDays",
+            "Days after which a session ends that nobody uses (0: never)",
+            .number { Int64($0.sessionIdleDays) }
+        ),
+        ConsoleSetting(
+            "identity.recentSignInSeconds",
+            "Seconds since the sign-in in which sensitive things may be done (0: always)",
+            .number { $0.recentSignInSeconds }
+        ),
+    ]
+
+    // MARK: On the page
+
+    func field(_ settings: ProjectSettings, _ number: Int) -> HTML {
+        let id = "setting-\(number)"
+        switch kind {
+        case .flag(let read):
+            let checked: HTML? = read(settings) ? " checked" : nil
+            return """
+                <label class="check"><input name="\(path)" type="checkbox" value="true"\(html: checked)> \(label)</label>
+
+                """
+        case .number(let read):
+            return """
+                <label for="\(id)">\(label)</label>
+                <input id="\(id)" name="\(path)" inputmode="numeric" value="\(String(read(settings)))" maxlength="12" required>
+
+                """
+        case .text(let read):
+            return """
+                <label for="\(id)">\(label)</label>
+                <input id="\(id)" name="\(path)" value="\(read(settings))" maxlength="256" autocomplete="off">
+
+                """
+        case .choice(let choices, let read):
+            let options = choices.map { choice -> HTML in
+                let selected: HTML? = choice == read(settings) ? " selected" : nil
+                return "<option\(html: selected)>\(choice)</option>"
+            }
+            return """
+                <label for="\(id)">\(label)</label>
+                <select id="\(id)" name="\(path)">\(html: options)</select>
+
+                """
+        case .list(let read):
+            return """
+                <label for="\(id)">\(label)</label>
+                <textarea id="\(id)" name="\(path)" rows="4" spellcheck="false">\(read(settings).joined(separator: "\n"))</textarea>
+
+                """
+        }
+    }
+
+    // MARK: From a form
+
+    /// Sets it as a request of the API would that says the same.
+    func apply(_ form: ConsoleForm, to settings: inout ProjectSettings) throws {
+        let text = try form.value(path)
+        let value: JSONValue =
+            switch kind {
+            case .flag: .bool(text == "true")
+            case .number: .string(text.filter { $0 != " " })
+            case .text: text.isEmpty ? .null : .string(text)
+            case .choice: .string(text)
+            case .list:
+                .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
+            }
+        guard let member = SettingsMember.all.first(where: { $0.path == path }) else { return }
+        var names = path.split(separator: ".").map { String($0) }
+        var object = JSONObject([JSONObject.Member(name: names.removeLast(), value: value)])
+        for name in names.reversed() {
+            object = JSONObject([JSONObject.Member(name: name, value: .object(object))])
+        }
+        try member.apply(WireObject(object.members), to: &settings)
+    }
+}

@@ -1,0 +1,141 @@
+package import Linking
+import Postgres
+package import Projects
+package import Secrets
+package import struct Foundation.Date
+
+/// The people of the console, as the command line knows them.
+extension ConsoleStore {
+    /// Seconds for which a set-up code is good.
+    package static let invitationLifetime = 86_400.0
+
+    /// Lets a person in: with the code they choose a password and enrol their app.
+    ///
+    /// - Parameter project: the only one that they see; nil for all.
+    /// - Returns: the code, shown this once; the database keeps the hash.
+    /// - Throws: ``ConfigurationError/alreadyExists`` for an address that somebody has.
+    package func createAdmin(
+        _ email: EmailAddress,
+        project: ProjectID?,
+        scopes: Set<AdminScope>,
+        expiresAt: Date?,
+        now: Date
+    ) async throws -> (id: String, code: Secret) {
+        let id = random.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789")
+        let code = random.handle()
+        let names = scopes.map(\.rawValue).sorted()
+        let entry = AuditEntry(
+            .adminCreated,
+            in: project.map { Scope(project: $0) },
+            resource: id,
+            changes: names,
+            at: now
+        )
+        do {
+            try await database.execute(
+                """
+                \(sql: AuditEntry.before([entry]))
+                INSERT INTO admin_credentials (id, kind, name, email, secret_hash, set_up_until, project, scopes, created_at,
+                    expires_at)
+                VALUES (\(id), 'console', \(email.original), \(email.canonical), \(SecureHash.sha256(code)),
+                    \(now.addingTimeInterval(Self.invitationLifetime)), \(project?.rawValue), \(names), \(now),
+                    \(expiresAt))
+                """
+            )
+        } catch let error as PostgresError where error.sqlState == "23505" {
+            throw ConfigurationError.alreadyExists
+        }
+        return (id, Secret(code))
+    }
+
+    package struct ListedAdmin: Sendable {
+        /// Its name is the address.
+        package var admin: AdminCredential
+        package var createdAt: Date
+        package var lastUsedAt: Date?
+        /// A password and an app are chosen.
+        package var isSetUp: Bool
+        package var sessions: Int64
+    }
+
+    package func listAdmins(now: Date) async throws -> [ListedAdmin] {
+        try await database.query(
+            """
+            SELECT a.id, a.name, a.project, a.scopes, a.expires_at, a.disabled, a.created_at, a.last_used_at,
+                a.console_secrets IS NOT NULL,
+                (SELECT count(*) FROM console_sessions s WHERE s.admin = a.id AND s.expires_at > \(now))
+            FROM admin_credentials a WHERE a.kind = 'console' ORDER BY a.created_at, a.id
+            """
+        ) { row -> ListedAdmin? in
+            guard let admin = try ConfigurationStore.credential(&row) else { return nil }
+            return ListedAdmin(
+                admin: admin,
+                createdAt: try row.next(),
+                lastUsedAt: try row.next(),
+                isSetUp: try row.next(),
+                sessions: try row.next()
+            )
+        }.compactMap(\.self)
+    }
+
+    /// Ends all that a person could do, on every node at once.
+    ///
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func revokeAdmin(_ email: EmailAddress, now: Date) async throws {
+        try await change(email, to: "disabled = true, console_secrets = NULL, set_up_until = NULL", .adminRevoked, now)
+    }
+
+    /// Takes password and app of a person back, and ends their sessions.
+    ///
+    /// - Returns: the code with which they choose others.
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func resetAdmin(_ email: EmailAddress, now: Date) async throws -> Secret {
+        let code = random.handle()
+        try await change(
+            email,
+            to: """
+                secret_hash = \(SecureHash.sha256(code)), console_secrets = NULL,
+                set_up_until = \(now.addingTimeInterval(Self.invitationLifetime))
+                """,
+            .adminReset,
+            now
+        )
+        return Secret(code)
+    }
+
+    private func change(_ email: EmailAddress, to values: SQL, _ action: AuditAction, _ now: Date) async throws {
+        let entry = AuditEntry(action, in: nil, at: now)
+        let changed = try await database.query(
+            """
+            WITH target AS (
+                UPDATE admin_credentials a SET \(sql: values)
+                WHERE a.kind = 'console' AND a.email = \(email.canonical) AND NOT a.disabled
+                RETURNING a.id, a.project
+            ), sessions AS (
+                DELETE FROM console_sessions s USING target t WHERE s.admin = t.id
+            ), audit AS (
+                \(sql: entry.insertion(from: "target", project: "coalesce(project, '')", resource: "id"))
+            )
+            SELECT count(*) FROM target
+            """
+        ) { try $0.next(Int64.self) }
+        guard changed.first == 1 else { throw ConfigurationError.notFound }
+    }
+
+    /// A session of somebody who may do everything in every project, and never has to prove anything: `identity dev`.
+    package func openForOwner(_ handle: String, now: Date) async throws {
+        let scopes = AdminScope.allCases.map(\.rawValue).sorted()
+        try await database.execute(
+            """
+            WITH owner AS (
+                INSERT INTO admin_credentials (id, kind, name, email, secret_hash, scopes, created_at)
+                VALUES ('owner', 'console', 'owner', 'owner', \(SecureHash.sha256(handle)), \(scopes), \(now))
+                ON CONFLICT (id) DO UPDATE SET last_used_at = excluded.created_at
+            )
+            INSERT INTO console_sessions (handle_hash, admin, created_at, authenticated_at, last_used_at, expires_at)
+            VALUES (\(SecureHash.sha256(handle)), 'owner', \(now), \(now.addingTimeInterval(Self.lifetime)), \(now),
+                \(now.addingTimeInterval(Self.idleLifetime)))
+            """
+        )
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Projects
+import Sessions
+import Storage
+import TestKit
+import Testing
+
+@Suite("Keys at the console", .database)
+struct ConsoleAccessTests {
+    @Test("API keys are made and revoked, and those of service accounts revoked, each project's alone")
+    func keys() async throws {
+        try await TestService.runConsole { service in
+            let person = try await ConsolePerson.setUp(service)
+            let path = "/console/\(service.project.id)/access"
+            let page = try await person.open(path)
+            #expect(page.text.contains(service.apiKey) && page.text.contains("service-accounts create"), "\(page.text)")
+            service.clock.advance(by: 1)
+            let made = try await person.press("Make an API key", ["name": "iOS <b>"], on: page)
+            #expect(made.text.contains("The key is made.") && made.text.contains("iOS &lt;b&gt;"), "\(made.text)")
+            let revoked = try await person.press("Revoke it for good", on: made)
+            #expect(revoked.text.contains("The key is revoked"), "\(revoked.text)")
+            #expect(try await service.signUp("ada@example.com").status == 400, "the first key is the service's own")
+            let late = try await person.press("Revoke it for good", on: made)
+            #expect(late.status == 409 && late.text.contains("already"), "\(late.text)")
+
+            let name = try #require(ProjectID(rawValue: "other-" + service.project.id.rawValue.suffix(8)))
+            let other = try await service.stores.configuration.createProject(name, settings: ProjectSettings())
+            let foreign = try await service.stores.configuration.createAPIKey(for: other.id, displayName: nil)
+            let fields = [("token", try await person.token()), ("do", "revokeKey"), ("key", foreign.rawValue)]
+            #expect(try await person.send("POST", path, fields).status == 409)
+            #expect(service.stores.configuration.snapshot.project(apiKey: foreign)?.id == other.id)
+
+            let pair = try ServiceAccountKeyPair.generate()
+            try await service.stores.configuration.createServiceAccountKey(
+                ServiceAccountKey(
+                    id: pair.id,
+                    email: ServiceAccountKey.email(name: "admin-sdk", project: service.project.id),
+                    project: service.project.id,
+                    scopes: [.readAccounts],
+                    publicKey: pair.publicKey,
+                    expiresAt: nil
+                ),
+                name: "admin-sdk"
+            )
+            let both = try await person.open(path)
+            let form = try #require(both.forms.first { $0.value("key") == pair.id }, "\(both.text)")
+            let gone = try await person.browser.submit(form, on: both)
+            #expect(gone.text.contains("The key is revoked"), "\(gone.text)")
+            let listed = try await service.stores.configuration.listServiceAccountKeys()
+            #expect(listed.first { $0.key.id == pair.id }?.disabled == true)
+        }
+    }
+}
