@@ -176,4 +176,29 @@ struct ConsoleProviderTestTests {
             #expect(app.status == 400 && tenant.requests(.token).isEmpty, "\(app)")
         }
     }
+
+    @Test("T-D9: an app's flow is not finished here, whoever knows all of it")
+    func appsFlow() async throws {
+        try await TestService.runConsole {
+            $0 = LinkingWorld.options()
+        } _: { service in
+            let world = try await LinkingWorld(service)
+            let user = world.person()
+            let person = try await ConsolePerson.setUp(service)
+            let callback = "http://localhost/callback"
+            let flow = try await service.startFlow(through: LinkingWorld.acmeID, continueURI: callback)
+            let browser = ScriptedBrowser()
+            var visit = try await browser.open(flow.authURI, until: [callback])
+            while !visit.isStopped {
+                let form = try #require(visit.forms.first, "\(user.subject): \(visit.text)")
+                visit = try await browser.submit(form, on: visit, until: [callback])
+            }
+            let fields = [
+                ("token", try await person.token()), ("requestUri", visit.url), ("sessionId", flow.sessionID),
+            ]
+            let reply = try await person.send("POST", Self.path(person) + "/test/result", fields)
+            #expect(reply.status == 400, "\(reply)")
+            #expect(world.acme.requests(.token).isEmpty, "the code is the app's")
+        }
+    }
 }
