@@ -30,8 +30,11 @@ package struct Sweeper: Service {
         let ticks = AsyncTimerSequence(interval: .seconds(60), clock: .continuous).cancelOnGracefulShutdown()
         for await _ in ticks {
             do {
-                if try await takesTurn() { try await sweep() }
+                guard try await takesTurn() else { continue }
+                // A node that is told to stop leaves the rest to the others.
+                _ = try await cancelWhenGracefulShutdown { try await sweep() }
             } catch {
+                guard !Task.isShuttingDownGracefully else { return }
                 logger.warning("Expired rows could not be deleted", metadata: ["error": "\(error)"])
             }
         }
@@ -102,10 +105,16 @@ package struct Sweeper: Service {
         )
     }
 
-    /// A few rows a day.
     private func sweepCounts() async throws -> Int {
         let end = now().addingTimeInterval(-Double(SignInCountStore.lifetime) * 86_400)
-        return try await database.execute("DELETE FROM sign_in_counts WHERE day < (\(end) AT TIME ZONE 'UTC')::date")
+        return try await repeatedly(
+            """
+            DELETE FROM sign_in_counts WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM sign_in_counts WHERE day < (\(end) AT TIME ZONE 'UTC')::date
+                LIMIT 1000 FOR UPDATE SKIP LOCKED
+            ))
+            """
+        )
     }
 
     /// Empties accounts that were merged into others so long ago that it is undone no more: what they still hold is free,

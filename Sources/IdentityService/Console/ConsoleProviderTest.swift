@@ -206,7 +206,7 @@ struct ConsoleProviderTest {
         case .cancelled: "You said no at the provider, or it came back with nothing."
         case .scopeRefused: "The application at the provider may not ask for one of the scopes."
         case .unavailable, .issuerUnreachable:
-            "The provider did not answer, or its address leads nowhere from here. The requests above tell which."
+            "The provider did not answer, or its address leads nowhere from here."
         case .issuerMismatch, .issuerParameterMismatch: "Another issuer answers than the one that is configured."
         case .audienceMismatch: "The ID token is for another client id."
         case .misconfigured: "What is configured does not go together."

@@ -109,6 +109,22 @@ struct SweeperTests {
         items.dropFirst().reduce(items.first ?? "") { "\(sql: $0), \(sql: $1)" }
     }
 
+    @Test("numbers of sign-ins go after 400 days", .database)
+    func signInCounts() async throws {
+        let database = TestDatabase.current.client
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        try await database.execute(
+            """
+            INSERT INTO sign_in_counts (project, tenant, day, provider, outcome, count)
+            SELECT 'counted', '', (\(now) AT TIME ZONE 'UTC')::date - d, 'password', 'signed_in', 1
+            FROM unnest(ARRAY[0, 400, 401]) d
+            """
+        )
+        #expect(try await Sweeper(database: database, logger: Logger(label: "test"), now: { now }).sweep() == 1)
+        let left = try await database.query("SELECT count(*) FROM sign_in_counts") { try $0.next(Int64.self) }
+        #expect(left == [2])
+    }
+
     @Test("of nodes that come in the same minute one sweeps")
     func takesTurns() async throws {
         let database = TestDatabase.current.client
