@@ -9,7 +9,7 @@ struct ConsoleOwnerRoute: Sendable {
     /// Whether a request names this machine: another name may be a page's that had it lead here (DNS rebinding).
     let isHere: @Sendable (Call) -> Bool
 
-    var routes: [Route] { [Route(.get, "/console/sign-in", on: .service, errors: .page, .open(signIn))] }
+    var routes: [Route] { [Route(.get, "/console/sign-in", on: .service, errors: .consolePage, .open(signIn))] }
 
     private func signIn(_ call: Call) async throws -> Response {
         guard isHere(call) else { throw WireError.notFound }

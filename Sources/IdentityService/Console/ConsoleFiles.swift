@@ -10,7 +10,7 @@ enum ConsoleFiles {
     private static let sheetName = "console.\(SecureHash.sha256Hex(sheet).prefix(16)).css"
     static let sheetPath = "/console/files/\(sheetName)"
 
-    static var route: Route { Route(.get, path, on: .service, errors: .status, .open(send)) }
+    static var route: Route { Route(.get, path, on: .service, errors: .consolePage, .open(send)) }
 
     @Sendable private static func send(_ call: Call) async throws -> Response {
         guard call.parameter("file") == sheetName else { throw WireError.notFound }

@@ -22,22 +22,7 @@ extension ConsoleRoutes {
         _ path: String,
         _ handler: @escaping @Sendable (Call) async throws -> Response
     ) -> Route {
-        Route(
-            method,
-            path,
-            on: .service,
-            errors: .page,
-            .open { call in
-                do {
-                    return try await handler(call)
-                } catch let error as RefusedPage {
-                    throw error
-                } catch {
-                    let page = ConsolePage.problem(WireError(mapping: error), nil)
-                    throw RefusedPage(cause: error, response: page.response())
-                }
-            }
-        )
+        Route(method, path, on: .service, errors: .consolePage, .open(handler))
     }
 
     // MARK: Signing in

@@ -35,7 +35,7 @@ struct ConsoleRoutes: Sendable {
             .get,
             path,
             on: .service,
-            errors: .page,
+            errors: .consolePage,
             isInTenants: isInTenants,
             .open { call in
                 try await answer(call) { visit in
@@ -66,7 +66,7 @@ struct ConsoleRoutes: Sendable {
             .post,
             path,
             on: .service,
-            errors: .page,
+            errors: .consolePage,
             isInTenants: isInTenants,
             .open { call in
                 try await answer(call) { known in

@@ -39,6 +39,9 @@ struct ConsolePlace: Sendable {
 
 /// Ids in paths of the console: they may hold anything, a `/` and a `:` too.
 package enum ConsolePath {
+    /// Whether a path is below that of the console, though no route may have it: people see a page there.
+    static func holds(_ path: String) -> Bool { path.hasPrefix("/console/") }
+
     /// Letters, digits, `.`, `_` and `-` stand as they are, all else in base64url behind a `~`.
     static func segment(_ id: String) -> String {
         let isPlain = id.utf8.allSatisfy { byte in

@@ -25,7 +25,7 @@ struct AccessEntry {
             meter = route.meter
         } else {
             path = String(WireError.line(request.path).prefix(128))
-            envelope = .status
+            envelope = ConsolePath.holds(request.path) ? .consolePage : .status
             meter = nil
         }
     }

@@ -13,6 +13,8 @@ package enum ErrorEnvelope: Sendable, Hashable {
     case page
     /// A page that says it in the codes of SDKs: for what they open in a browser.
     case handlerPage
+    /// A page of the console.
+    case consolePage
     /// As ``accounts`` or ``status``, but 429 and 5xx are plain text: a JSON error of `lookup` or `token` makes web
     /// SDKs delete the signed-in user.
     indirect case plainFailures(ErrorEnvelope)
@@ -20,7 +22,7 @@ package enum ErrorEnvelope: Sendable, Hashable {
     /// For people, and no script of another origin.
     var isPage: Bool {
         switch self {
-        case .page, .handlerPage: true
+        case .page, .handlerPage, .consolePage: true
         case .accounts, .status, .oauth, .plainFailures: false
         }
     }
@@ -28,7 +30,7 @@ package enum ErrorEnvelope: Sendable, Hashable {
     var listsErrors: Bool {
         switch self {
         case .accounts: true
-        case .status, .oauth, .page, .handlerPage: false
+        case .status, .oauth, .page, .handlerPage, .consolePage: false
         case .plainFailures(let envelope): envelope.listsErrors
         }
     }
@@ -41,6 +43,7 @@ extension WireError {
         switch envelope {
         case .page: return context.problem(self).response()
         case .handlerPage: return HandlerPage.ended(HandlerFault(self), context).response()
+        case .consolePage: return ConsolePage.problem(self, nil).response()
         case .accounts, .status, .oauth, .plainFailures: break
         }
         var headers = HTTPFields()

@@ -127,6 +127,14 @@ struct ConsolePerson: Sendable {
         return try #require(HTMLForm.all(in: page.text).first?.value("token"), "\(page)")
     }
 
+    /// Pages of every kind.
+    static func paths(_ service: TestService, _ account: String = "ada") -> [String] {
+        let root = "/console/\(service.project.id)"
+        return ["/console"]
+            + ["accounts", "accounts/\(account)", "overview", "audit", "providers", "settings", "access"]
+            .map { "\(root)/\($0)" }
+    }
+
     /// The path of an account's page.
     func path(_ localID: String?) -> String { "/console/\(service.project.id)/accounts/\(localID ?? "")" }
 }
