@@ -49,14 +49,24 @@ package final class PostgresClient: PostgresExecutor, Service {
         await pool.waitUntilClosed()
     }
 
-    /// Opens all connections, so that the first requests find them.
-    /// - Throws: ``PostgresError``; those that could be opened stay.
-    package func connect() async throws { try await connect(connections) }
+    /// Opens all connections and does the same on each, one after the other.
+    /// - Throws: ``PostgresError``, or what `body` throws; connections that could be opened stay.
+    package func onEachConnection(
+        _ body: @escaping @Sendable (PostgresTransaction) async throws -> Void
+    ) async throws {
+        try await onEachConnection(connections, body)
+    }
 
-    private func connect(_ count: Int) async throws {
+    private func onEachConnection(
+        _ count: Int,
+        _ body: @escaping @Sendable (PostgresTransaction) async throws -> Void
+    ) async throws {
         guard count > 0 else { return }
-        // A nested one takes another connection.
-        try await transaction { _ in try await self.connect(count - 1) }
+        try await transaction { transaction in
+            // A nested one takes another connection.
+            try await self.onEachConnection(count - 1, body)
+            try await body(transaction)
+        }
     }
 
     /// Asks the database for an answer.
@@ -72,19 +82,12 @@ package final class PostgresClient: PostgresExecutor, Service {
         try await submit { try $0.run(sql) { try $0.rows(decode) } }
     }
 
-    /// Reads the rows into one value, in their order: for rows that belong together.
     package func query<T: Sendable>(
         _ sql: SQL,
         into initial: T,
         _ add: @escaping @Sendable (inout T, inout PostgresRow) throws -> Void
     ) async throws -> T {
-        try await submit { connection in
-            try connection.run(sql) { result in
-                var value = initial
-                try result.forEachRow { try add(&value, &$0) }
-                return value
-            }
-        }
+        try await submit { try $0.run(sql) { try $0.rows(into: initial, add) } }
     }
 
     @discardableResult

@@ -8,6 +8,14 @@ package protocol PostgresExecutor: Sendable {
         _ decode: @escaping @Sendable (inout PostgresRow) throws -> T
     ) async throws -> [T]
 
+    /// Runs one statement and reads its rows into one value, in their order: for rows that belong together.
+    /// - Throws: ``PostgresError``, or what `add` throws.
+    func query<T: Sendable>(
+        _ sql: SQL,
+        into initial: T,
+        _ add: @escaping @Sendable (inout T, inout PostgresRow) throws -> Void
+    ) async throws -> T
+
     /// Runs one statement and drops its rows.
     /// - Returns: how many rows it affected or would have given; 0 for statements that do neither.
     /// - Throws: ``PostgresError``.

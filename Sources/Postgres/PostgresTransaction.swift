@@ -11,6 +11,14 @@ package final class PostgresTransaction: PostgresExecutor {
         try await lease.submit { try $0.run(sql) { try $0.rows(decode) } }
     }
 
+    package func query<T: Sendable>(
+        _ sql: SQL,
+        into initial: T,
+        _ add: @escaping @Sendable (inout T, inout PostgresRow) throws -> Void
+    ) async throws -> T {
+        try await lease.submit { try $0.run(sql) { try $0.rows(into: initial, add) } }
+    }
+
     @discardableResult
     package func execute(_ sql: SQL) async throws -> Int {
         try await lease.submit { try $0.run(sql) { $0.affectedRows } }

@@ -33,7 +33,13 @@ final class QueryResult {
         return rows
     }
 
-    func forEachRow(_ body: (inout PostgresRow) throws -> Void) throws {
+    func rows<T>(into initial: T, _ add: (inout T, inout PostgresRow) throws -> Void) throws -> T {
+        var value = initial
+        try forEachRow { try add(&value, &$0) }
+        return value
+    }
+
+    private func forEachRow(_ body: (inout PostgresRow) throws -> Void) throws {
         let columns = PQnfields(raw)
         for index in 0..<PQntuples(raw) {
             var row = PostgresRow(result: raw, row: index, columns: columns)

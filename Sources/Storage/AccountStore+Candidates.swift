@@ -61,7 +61,7 @@ extension AccountStore {
     static func candidates(
         _ questions: [CandidatesQuestion],
         skipsLocked: Bool,
-        _ database: PostgresClient
+        _ database: some PostgresExecutor
     ) async throws -> [SignInCandidates] {
         let opening = questions.map(\.opening)
         let now = opening.compactMap { $0?.now }.max() ?? Date()

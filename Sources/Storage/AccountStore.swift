@@ -54,7 +54,7 @@ extension AccountStore {
 
 package typealias FoundAccount = (account: Account, session: StoredSession?)
 
-private struct AccountQuestion: Sendable {
+struct AccountQuestion: Sendable {
     var scope: Scope
     var account: AccountID
     var session: SessionID?
@@ -68,8 +68,10 @@ extension AccountStore {
         return try await accountReads.answer(to: question, for: nil)
     }
 
-    private static func find(_ questions: [AccountQuestion], _ database: PostgresClient) async throws -> [FoundAccount?]
-    {
+    static func find(
+        _ questions: [AccountQuestion],
+        _ database: some PostgresExecutor
+    ) async throws -> [FoundAccount?] {
         let rows = try await database.query(
             """
             SELECT n.number, \(sql: AccountRow.columns), \(sql: SessionRow.columns)

@@ -11,28 +11,48 @@ package struct KeyRingStore: Sendable {
         self.keyRing = keyRing
     }
 
-    /// How many values each key sealed, by its id; reads every sealed value.
-    package func usage() async throws -> [String: Int] { try await usage(of: SealedColumn.all) }
+    /// How many values each key sealed, by its id; goes through every sealed value, so many rows in a statement.
+    package func usage(batch: Int = 2000) async throws -> [String: Int] {
+        try await usage(of: SealedColumn.all, batch: batch)
+    }
 
     /// Keys that the ring lacks though configuration without which nodes serve nothing is sealed by them, sorted by their
     /// ids.
     package func missingKeys() async throws -> [String] {
-        let usage = try await usage(of: SealedColumn.all.filter(\.isConfiguration))
+        let usage = try await usage(of: SealedColumn.all.filter(\.isConfiguration), batch: 2000)
         return Set(usage.keys).subtracting(keyRing.ids).sorted()
     }
 
-    private func usage(of columns: [SealedColumn]) async throws -> [String: Int] {
+    private func usage(of columns: [SealedColumn], batch: Int) async throws -> [String: Int] {
         var usage: [String: Int] = [:]
         for column in columns {
-            let counts = try await database.query(
-                """
-                SELECT convert_from(substring(value FROM 3 FOR get_byte(value, 1)), 'UTF8') AS id, count(*)
-                FROM (\(sql: column.values)) sealed GROUP BY id
-                """
-            ) { row in (id: try row.next(String.self), count: Int(try row.next(Int64.self))) }
-            for (id, count) in counts { usage[id, default: 0] += count }
+            var place: [String]? = column.start
+            while let after = place {
+                let counts = try await unhurried { try await count(column, after: after, limit: batch) }
+                for (id, count) in counts.ids { usage[id, default: 0] += count }
+                place = counts.last
+            }
         }
         return usage
+    }
+
+    /// How many values of so many rows each key sealed, and the last of the rows; nil when there are no more.
+    private func count(
+        _ column: SealedColumn,
+        after place: [String],
+        limit: Int
+    ) async throws -> (ids: [(String, Int)], last: [String]?) {
+        let rows = try await database.query(
+            """
+            WITH page AS MATERIALIZED (\(sql: column.rows(after: place, limit: limit)))
+            SELECT convert_from(substring(value FROM 3 FOR get_byte(value, 1)), 'UTF8') AS id, count(*), NULL::text[]
+            FROM (\(sql: column.values(in: "page"))) sealed GROUP BY id
+            UNION ALL (SELECT NULL, 0, \(sql: column.keyAsText) FROM page ORDER BY \(sql: column.keyNames) DESC LIMIT 1)
+            """
+        ) { row in
+            (id: try row.next(String?.self), count: Int(try row.next(Int64.self)), last: try row.next([String]?.self))
+        }
+        return (rows.compactMap { row in row.id.map { ($0, row.count) } }, rows.compactMap(\.last).first)
     }
 
     /// What became of the values of a column.
@@ -48,26 +68,15 @@ package struct KeyRingStore: Sendable {
     ///
     /// A value that somebody writes meanwhile stays as it was written. Nothing is remembered between calls: one that was
     /// broken off is begun again, and passes over what is done.
-    /// - Parameter report: is told after each batch.
+    /// - Parameters:
+    ///   - batch: how many rows are looked at in one statement.
+    ///   - report: is told after each batch.
     package func reseal(batch: Int = 200, _ report: (Progress) -> Void) async throws {
         for column in SealedColumn.all {
             var progress = Progress(column: column)
-            var place = [String](repeating: "", count: column.key.count)
-            while true {
-                let rows = try await due(column, after: place, limit: batch)
-                guard let last = rows.last else { break }
-                place = last.key
-                var (keys, old, new): ([[String]], [[UInt8]], [[UInt8]]) = ([], [], [])
-                for row in rows {
-                    do {
-                        new.append(try column.resealed(row.value, of: row.key, under: keyRing))
-                        old.append(row.value)
-                        keys.append(row.key)
-                    } catch {
-                        progress.unreadable += 1
-                    }
-                }
-                progress.resealed += try await replace(column, keys, old, by: new)
+            var place: [String]? = column.start
+            while let after = place {
+                place = try await unhurried { try await reseal(column, after: after, limit: batch, &progress) }
                 report(progress)
             }
             progress.isDone = true
@@ -75,24 +84,33 @@ package struct KeyRingStore: Sendable {
         }
     }
 
-    private func due(
+    /// - Returns: the last of the rows; nil when there are no more.
+    private func reseal(
         _ column: SealedColumn,
         after place: [String],
-        limit: Int
-    ) async throws -> [(key: [String], value: [UInt8])] {
-        let width = column.key.count
-        let names = Self.list(column.key.map(\.name))
-        let bounds = Self.list(zip(column.key, place).map { key, text in key.value("\(text)::text") })
-        return try await database.query(
+        limit: Int,
+        _ progress: inout Progress
+    ) async throws -> [String]? {
+        let rows = try await database.query(
             """
-            SELECT \(sql: Self.list(column.key.map(\.selected))), \(sql: column.bytes) FROM \(sql: column.table)
-            WHERE (\(sql: names)) > (\(sql: bounds)) AND \(sql: column.isDue(keyRing.prefix))
-            ORDER BY \(sql: names) LIMIT \(limit)
+            WITH page AS MATERIALIZED (\(sql: column.rows(after: place, limit: limit)))
+            SELECT \(sql: column.keyAsText), \(sql: column.bytes) FROM page WHERE \(sql: column.isDue(keyRing.prefix))
+            UNION ALL (SELECT \(sql: column.keyAsText), NULL FROM page ORDER BY \(sql: column.keyNames) DESC LIMIT 1)
             """
-        ) { row in
-            let key = try (0..<width).map { _ in try row.next(String.self) }
-            return (key: key, value: try row.next([UInt8].self))
+        ) { row in (key: try row.next([String].self), value: try row.next([UInt8]?.self)) }
+        var (keys, old, new): ([[String]], [[UInt8]], [[UInt8]]) = ([], [], [])
+        for row in rows {
+            guard let value = row.value else { continue }
+            do {
+                new.append(try column.resealed(value, of: row.key, under: keyRing))
+                old.append(value)
+                keys.append(row.key)
+            } catch {
+                progress.unreadable += 1
+            }
         }
+        progress.resealed += try await replace(column, keys, old, by: new)
+        return rows.last { $0.value == nil }?.key
     }
 
     /// - Returns: in how many rows the old value still stood.
@@ -104,22 +122,18 @@ package struct KeyRingStore: Sendable {
     ) async throws -> Int {
         guard !keys.isEmpty else { return 0 }
         let names = Array(Self.names.prefix(column.key.count))
-        let arrays = Self.list(names.indices.map { index in "\(keys.map { $0[index] })::text[]" })
+        let arrays = SQL.list(names.indices.map { index in "\(keys.map { $0[index] })::text[]" })
         let match = zip(column.key, names).map { key, name -> SQL in
             "t.\(sql: key.name) = \(sql: key.value("n.\(sql: name)"))"
         }
         return try await database.execute(
             """
             UPDATE \(sql: column.table) t SET \(sql: column.assignment("n.new"))
-            FROM unnest(\(sql: arrays), \(old)::bytea[], \(new)::bytea[]) n (\(sql: Self.list(names)), old, new)
-            WHERE \(sql: Self.list(match, " AND ")) AND \(sql: column.bytes) = n.old
+            FROM unnest(\(sql: arrays), \(old)::bytea[], \(new)::bytea[]) n (\(sql: SQL.list(names)), old, new)
+            WHERE \(sql: SQL.list(match, " AND ")) AND \(sql: column.bytes) = n.old
             """
         )
     }
 
     private static let names: [SQL] = ["k1", "k2", "k3", "k4"]
-
-    private static func list(_ parts: [SQL], _ separator: SQL = ", ") -> SQL {
-        parts.dropFirst().reduce(parts[0]) { "\(sql: $0)\(sql: separator)\(sql: $1)" }
-    }
 }

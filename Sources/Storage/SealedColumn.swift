@@ -92,13 +92,29 @@ package struct SealedColumn: Sendable {
 
     // MARK: Statements
 
-    /// Every sealed value there is, one a row, as `value`.
-    var values: SQL {
+    /// Key and column of so many rows, in the order of the key, behind one of them.
+    func rows(after place: [String], limit: Int) -> SQL {
+        let bounds = SQL.list(zip(key, place).map { key, text in key.value("\(text)::text") })
+        return """
+            SELECT \(sql: keyNames), \(sql: column) FROM \(sql: table)
+            WHERE (\(sql: keyNames)) > (\(sql: bounds)) ORDER BY \(sql: keyNames) LIMIT \(limit)
+            """
+    }
+
+    /// Before the first row.
+    var start: [String] { key.map { _ in "" } }
+
+    var keyNames: SQL { SQL.list(key.map(\.name)) }
+
+    var keyAsText: SQL { "ARRAY[\(sql: SQL.list(key.map(\.selected)))]" }
+
+    /// The sealed values of rows, one a row, as `value`.
+    func values(in source: SQL) -> SQL {
         if isSecondFactors {
-            "SELECT \(sql: Self.secretOfFactor) AS value FROM \(sql: table), \(sql: factors) f WHERE f->>'secret' <> ''"
+            "SELECT \(sql: Self.secretOfFactor) AS value FROM \(sql: source), \(sql: factors) f WHERE f->>'secret' <> ''"
         } else {
             // What the outbox has delivered is empty.
-            "SELECT \(sql: column) AS value FROM \(sql: table) WHERE length(\(sql: column)) > 2"
+            "SELECT \(sql: column) AS value FROM \(sql: source) WHERE length(\(sql: column)) > 2"
         }
     }
 
@@ -168,5 +184,11 @@ extension SealedColumn.KeyColumn {
         case .text: text
         case .bytes: "decode(\(sql: text), 'hex')"
         }
+    }
+}
+
+extension SQL {
+    static func list(_ parts: [SQL], _ separator: SQL = ", ") -> SQL {
+        parts.dropFirst().reduce(parts[0]) { "\(sql: $0)\(sql: separator)\(sql: $1)" }
     }
 }

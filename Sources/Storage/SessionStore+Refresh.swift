@@ -96,7 +96,7 @@ extension SessionStore {
     static func ask(
         _ questions: [RefreshQuestion],
         skipsLocked: Bool,
-        _ database: PostgresClient
+        _ database: some PostgresExecutor
     ) async throws -> [RefreshAnswer] {
         let now = questions.map(\.now).max() ?? Date()
         let due = now.addingTimeInterval(-60)

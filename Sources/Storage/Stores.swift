@@ -25,6 +25,8 @@ package struct Stores: Sendable {
     package let console: ConsoleStore
     package let signInCounts: SignInCountStore
     package let sealed: KeyRingStore
+    /// Whether questions of the same moment share a statement.
+    let batches: Bool
 
     package init(
         database: PostgresClient,
@@ -35,6 +37,7 @@ package struct Stores: Sendable {
         now: @escaping @Sendable () -> Date
     ) {
         self.database = database
+        self.batches = batches
         watch = database.watch()
         self.keyRing = keyRing
         configuration = ConfigurationStore(

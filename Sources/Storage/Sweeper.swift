@@ -76,16 +76,12 @@ package struct Sweeper: Service {
     }
 
     /// Runs a statement until it finds less than the thousand rows that it takes at most.
-    ///
-    /// However much there is, it takes a quarter of the time: the rest is for requests.
     private func repeatedly(_ statement: SQL) async throws -> Int {
         var total = 0
         while true {
-            let began = ContinuousClock.now
-            let count = try await database.execute(statement)
+            let count = try await unhurried { try await database.execute(statement) }
             total += count
             guard count == 1000 else { return total }
-            try await Task.sleep(for: (.now - began) * 3)
         }
     }
 

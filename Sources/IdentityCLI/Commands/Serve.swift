@@ -128,7 +128,7 @@ struct Serve: AsyncParsableCommand {
         guard missing.isEmpty else { throw CommandFailure.missingKeys(missing) }
         try await stores.configuration.ensureSigningKeys()
         // It can do with fewer, for as long as the database has no more.
-        try? await stores.database.connect()
+        try? await stores.warmUp()
     }
 }
 

@@ -113,7 +113,7 @@ struct KeyRingRotationTests {
                     "\(column.name): \(progress?.resealed ?? -1)"
                 )
             }
-            #expect(try await store.usage() == ["next": before["test"] ?? 0])
+            #expect(try await store.usage(batch: batch) == ["next": before["test"] ?? 0])
             var again = 0
             try await store.reseal { again += $0.resealed }
             #expect(again == 0)
