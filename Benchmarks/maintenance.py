@@ -1,7 +1,7 @@
 """What rotation of keys, cleanup and an upgrade do to a service under load. Run it by `make bench-maintenance`.
 
-Two nodes carry a steady load of refreshes with rotation and sign-ins (steady.py), as many in a second as half of what they
-can carry, while one thing after the other is done to them. It prints the p99 of the refreshes meanwhile and its ratio to the
+Two nodes carry a steady load of refreshes with rotation and sign-ins (steady.py), as many in a second as keep the machine
+busy for half of the time, while one thing after the other is done to them. It prints the p99 of the refreshes meanwhile and its ratio to the
 p99 just before and after, and fails when a request did, or when a ratio is 2 or more.
 
 `--previous PROGRAM` is an earlier release: its nodes serve while this one's `identity migrate` runs, then nodes of both.
@@ -9,6 +9,7 @@ p99 just before and after, and fails when a request did, or when a ratio is 2 or
 
 import argparse
 import array
+import dataclasses
 import os
 import signal
 import statistics
@@ -59,9 +60,24 @@ class Steady:
         return list(zip(record[0::3], record[1::3], record[2::3])), faults
 
 
-def idle_seconds():
+def cpu_seconds():
+    """What all cores together spent idle, and what the host gave to others."""
     with open("/proc/stat") as file:
-        return int(file.readline().split()[4]) / os.sysconf("SC_CLK_TCK")
+        figures = [int(text) / os.sysconf("SC_CLK_TCK") for text in file.readline().split()[1:]]
+    return figures[3], figures[7]
+
+
+@dataclasses.dataclass
+class Window:
+    begin: float
+    end: float
+    # By what was done in it.
+    took: float
+    # The part of the machine's time that its host gave to others: it moves every p99.
+    stolen: float
+
+    def holds(self, moment):
+        return self.begin <= moment < self.end
 
 
 class Maintenance(bench.Bench):
@@ -84,7 +100,7 @@ class Maintenance(bench.Bench):
         self.nodes = [self.service, self.node(self.service.program)]
         self.steady = Steady(self.folder, self.requests_of_all_kinds())
         self.send_to(self.nodes)
-        self.find_capacity()
+        self.find_rate()
         self.phase("nothing", lambda: None, rounds=2)
         self.phase("migrate", self.migrate, is_needed=True)
         self.phase("one node after the other", self.replace_nodes, is_needed=True)
@@ -118,17 +134,20 @@ class Maintenance(bench.Bench):
         self.nodes = nodes
         self.steady.tell("nodes " + ",".join(node.url for node in nodes))
 
-    def find_capacity(self):
-        """Sends as much as is answered, then half of that."""
-        begin = self.answered(3), self.answered(4)
-        rate = self.options.rate or int(begin[1] / 4 * self.options.share)
-        self.steady.tell(f"rate {rate}")
-        self.rate = rate
-        time.sleep(3)
-        idle = idle_seconds()
-        time.sleep(3)
-        busy = 1 - (idle_seconds() - idle) / 3 / os.cpu_count()
-        print(f"{begin[1] / 4:,.0f} requests in a second at most; {rate:,} from now on: the machine is busy for {busy:.0%}",
+    def find_rate(self):
+        """Sends as much as is answered, then as much as keeps the machine busy for the part of the time that was asked for."""
+        self.answered(3)
+        most = self.answered(4) / 4
+        self.rate = self.options.rate or int(most / 5)
+        for is_last in (False, False, True):
+            self.steady.tell(f"rate {self.rate}")
+            time.sleep(2)
+            idle, _ = cpu_seconds()
+            time.sleep(4)
+            busy = 1 - (cpu_seconds()[0] - idle) / 4 / os.cpu_count()
+            if not is_last and not self.options.rate:
+                self.rate = int(self.rate * self.options.busy / busy)
+        print(f"{most:,.0f} requests in a second at most; {self.rate:,} from now on: the machine is busy for {busy:.0%}",
               flush=True)
 
     def answered(self, seconds):
@@ -144,22 +163,24 @@ class Maintenance(bench.Bench):
         windows = []
         quiet = self.quiet()
         for _ in range(rounds):
-            began = time.monotonic()
-            action()
-            took = time.monotonic() - began
-            time.sleep(max(0, self.options.seconds - took))
-            during = (began, time.monotonic())
+            during = self.window(action)
             before, quiet = quiet, self.quiet()
-            windows.append((before, during, quiet, took))
+            windows.append((before, during, quiet))
         self.phases.append((name, windows))
-        print(f"{name}: " + ", ".join(f"{window[3]:.1f} s" for window in windows), flush=True)
+        print(f"{name}: " + ", ".join(f"{during.took:.1f} s" for _, during, _ in windows), flush=True)
 
     def quiet(self):
         """A moment for what was done to settle, then one that counts."""
         time.sleep(2)
-        began = time.monotonic()
-        time.sleep(self.options.seconds)
-        return began, time.monotonic()
+        return self.window(lambda: None)
+
+    def window(self, action):
+        began, stolen = time.monotonic(), cpu_seconds()[1]
+        action()
+        took = time.monotonic() - began
+        time.sleep(max(0, self.options.seconds - took))
+        ended = time.monotonic()
+        return Window(began, ended, took, (cpu_seconds()[1] - stolen) / (ended - began) / os.cpu_count())
 
     # What is done
 
@@ -269,17 +290,18 @@ class Maintenance(bench.Bench):
     def report(self):
         record, faults = self.steady.end()
         p99 = lambda *windows: statistics.quantiles(
-            [answered - sent for begin, end in windows for sent, answered, is_refresh in record
-             if begin <= sent < end and answered > 0 and is_refresh], n=100)[98] * 1000
+            [answered - sent for window in windows for sent, answered, is_refresh in record
+             if window.holds(sent) and answered > 0 and is_refresh], n=100)[98] * 1000
         print(f"\n{len(record):,} requests, {self.rate:,} in a second; {self.options.accounts:,} accounts\n")
-        print(f"{'meanwhile':<28}{'seconds':>9}{'p99 ms':>9}{'quiet':>9}{'ratio':>7}{'failed':>8}")
+        print(f"{'meanwhile':<28}{'seconds':>9}{'p99 ms':>9}{'quiet':>9}{'ratio':>7}{'failed':>8}{'stolen':>14}")
         worst = 0
         for name, windows in self.phases:
-            for before, during, after, took in windows:
+            for before, during, after in windows:
                 quiet, busy = p99(before, after), p99(during)
-                failed = sum(1 for sent, answered, _ in record if during[0] <= sent < during[1] and answered < 0)
+                failed = sum(1 for sent, answered, _ in record if during.holds(sent) and answered < 0)
                 worst = max(worst, busy / quiet)
-                print(f"{name:<28}{took:>9.1f}{busy:>9.1f}{quiet:>9.1f}{busy / quiet:>7.2f}{failed:>8}")
+                stolen = f"{during.stolen:.1%} {(before.stolen + after.stolen) / 2:.1%}"
+                print(f"{name:<28}{during.took:>9.1f}{busy:>9.1f}{quiet:>9.1f}{busy / quiet:>7.2f}{failed:>8}{stolen:>14}")
         if faults or any(answered < 0 for _, answered, _ in record):
             bench.fail(f"requests failed:\n{faults}")
         if worst >= 2:
@@ -292,7 +314,7 @@ def main():
     parser.add_argument("--rows", type=int, default=100_000, help="that expired, of each table")
     parser.add_argument("--seconds", type=int, default=10, help="of each window, at least")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[], help="what to do meanwhile, by the table's names")
-    parser.add_argument("--share", type=float, default=0.5, help="of what the nodes can carry")
+    parser.add_argument("--busy", type=float, default=0.5, help="for how much of the time the load keeps the machine busy")
     parser.add_argument("--rate", type=int, help="requests in a second, instead")
     parser.add_argument("--program", default=".build/release/identity")
     parser.add_argument("--previous", help="an earlier release's program")

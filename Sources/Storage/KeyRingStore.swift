@@ -47,7 +47,7 @@ package struct KeyRingStore: Sendable {
             WITH page AS MATERIALIZED (\(sql: column.rows(after: place, limit: limit)))
             SELECT convert_from(substring(value FROM 3 FOR get_byte(value, 1)), 'UTF8') AS id, count(*), NULL::text[]
             FROM (\(sql: column.values(in: "page"))) sealed GROUP BY id
-            UNION ALL (SELECT NULL, 0, \(sql: column.keyAsText) FROM page ORDER BY \(sql: column.keyNames) DESC LIMIT 1)
+            UNION ALL (SELECT NULL, 0, \(sql: column.keyAsText) FROM page ORDER BY ROW(\(sql: column.keyNames)) DESC LIMIT 1)
             """
         ) { row in
             (id: try row.next(String?.self), count: Int(try row.next(Int64.self)), last: try row.next([String]?.self))
@@ -95,7 +95,7 @@ package struct KeyRingStore: Sendable {
             """
             WITH page AS MATERIALIZED (\(sql: column.rows(after: place, limit: limit)))
             SELECT \(sql: column.keyAsText), \(sql: column.bytes) FROM page WHERE \(sql: column.isDue(keyRing.prefix))
-            UNION ALL (SELECT \(sql: column.keyAsText), NULL FROM page ORDER BY \(sql: column.keyNames) DESC LIMIT 1)
+            UNION ALL (SELECT \(sql: column.keyAsText), NULL FROM page ORDER BY ROW(\(sql: column.keyNames)) DESC LIMIT 1)
             """
         ) { row in (key: try row.next([String].self), value: try row.next([UInt8]?.self)) }
         var (keys, old, new): ([[String]], [[UInt8]], [[UInt8]]) = ([], [], [])

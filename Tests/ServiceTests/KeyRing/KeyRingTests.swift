@@ -101,6 +101,11 @@ struct KeyRingRotationTests {
         try await ProviderScene.run(.oidc, Self.options()) { scene in
             let (service, left) = (scene.service, try await fill(scene))
             let store = KeyRingStore(database: TestDatabase.current.client, keyRing: try Self.both.get())
+            for number in 1...5 {
+                let user = TestUser("p\(number)", email: "p\(number)@example.com", emailVerified: true, name: "P")
+                scene.tenant.nextLogin(scene.tenant.addUser(user))
+                #expect(try await scene.signIn().status == 200)
+            }
             let before = try await store.usage()
             #expect(Array(before.keys) == ["test"])
 
@@ -114,9 +119,13 @@ struct KeyRingRotationTests {
                 )
             }
             #expect(try await store.usage(batch: batch) == ["next": before["test"] ?? 0])
-            var again = 0
-            try await store.reseal { again += $0.resealed }
-            #expect(again == 0)
+            // A second time it finds nothing, and has gone through each column once.
+            var (again, reports) = (0, 0)
+            try await store.reseal { progress in
+                again += progress.resealed
+                reports += 1
+            }
+            #expect(again == 0 && reports <= 3 * SealedColumn.all.count, "\(reports)")
 
             var other = TestService.Options()
             other.project = service.project
