@@ -23,18 +23,14 @@ struct ConsoleProvider {
             <input id="name" name="displayName" value="\(provider.displayName ?? "")" maxlength="256" autocomplete="off">
 
             """
-        let definition: HTML? = provider.overrides.map { text in
-            """
-            <details><summary>Definition, as the API has it</summary>
-            <p><code>\(text)</code></p>
-            </details>
-
-            """
-        }
         let facts: [(name: String, value: HTML?)] = [
             ("Id", "<code>\(provider.provider.rawValue)</code>"), ("Address to register at the provider", callback),
         ]
-        let client = Self.clientFields(clientID: provider.clientID, hasSecret: provider.clientSecret != nil)
+        let isApple = provider.provider == .apple
+        let client = Self.clientFields(
+            clientID: provider.clientID,
+            hasSecret: isApple ? nil : provider.clientSecret != nil
+        )
         return """
             \(html: ConsoleText.facts(facts))
             <form class="narrow" method="post" action="\(path)">
@@ -43,10 +39,10 @@ struct ConsoleProvider {
             \(html: isNamed ? name : nil)
             \(html: client)
             \(html: issuer)
+            \(html: isApple ? appleFields : definitionField)
             \(html: Self.reasonField)
             <button>Save</button>
             </form>
-            \(html: definition)
             <h2>Test it</h2>
             <p>A real sign-in with your own account at the provider, step by step. It works while the provider is disabled, and
             signs nobody in here.</p>
@@ -81,15 +77,51 @@ struct ConsoleProvider {
         <input name="reason" maxlength="256" autocomplete="off"></label>
         """
 
-    /// - Parameter hasSecret: whether one is kept, which nobody gets to see.
-    static func clientFields(clientID: String, hasSecret: Bool) -> HTML {
-        let hint: HTML = hasSecret ? "One is kept. Leave this empty to keep it." : "None is kept."
-        return """
-            <label for="client">Client id</label>
-            <input id="client" name="clientId" value="\(clientID)" maxlength="512" autocomplete="off" spellcheck="false" required>
+    /// - Parameter hasSecret: whether one is kept, which nobody gets to see; nil for a provider without one.
+    static func clientFields(clientID: String, hasSecret: Bool?) -> HTML {
+        let secret = hasSecret.map { isKept -> HTML in
+            """
+
             <label for="secret">Client secret</label>
             <input id="secret" name="clientSecret" type="password" autocomplete="off" aria-describedby="secret-hint">
-            <p id="secret-hint" class="hint">\(html: hint)</p>
+            <p id="secret-hint" class="hint">\(html: hint(ofKept: isKept))</p>
+            """
+        }
+        return """
+            <label for="client">Client id</label>
+            <input id="client" name="clientId" value="\(clientID)" maxlength="512" autocomplete="off" spellcheck="false" required>\(html: secret)
+            """
+    }
+
+    private static func hint(ofKept isKept: Bool) -> HTML {
+        isKept ? "One is kept. Leave this empty to keep it." : "None is kept."
+    }
+
+    /// Apple's client secret is a token that is signed with a key of the team
+    /// (developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret).
+    private var appleFields: HTML {
+        let variables = provider.definitionVariables
+        return """
+            <label for="bundles">Bundle ids of apps that send Apple's ID tokens, one a line</label>
+            <textarea id="bundles" name="bundleIds" rows="2" spellcheck="false">\(provider.audiences.joined(separator: "\n"))</textarea>
+            <label for="team">Team id</label>
+            <input id="team" name="teamId" value="\(variables["teamId"]?.string ?? "")" maxlength="64" autocomplete="off" spellcheck="false">
+            <label for="key">Key id</label>
+            <input id="key" name="keyId" value="\(variables["keyId"]?.string ?? "")" maxlength="64" autocomplete="off" spellcheck="false">
+            <label for="private">Private key: what the .p8 file holds</label>
+            <textarea id="private" name="privateKey" rows="4" autocomplete="off" spellcheck="false" aria-describedby="private-hint"></textarea>
+            <p id="private-hint" class="hint">\(html: Self.hint(ofKept: provider.clientSecret != nil))</p>
+            """
+    }
+
+    private var definitionField: HTML {
+        let text = provider.writtenDefinition.map { JSONValue.object($0).jsonText } ?? ""
+        let open: HTML? = text.isEmpty ? nil : " open"
+        return """
+            <details\(html: open)><summary>Definition</summary>
+            <label for="definition">What this provider does otherwise than its built-in definition says, as JSON</label>
+            <textarea id="definition" name="definition" rows="6" spellcheck="false">\(text)</textarea>
+            </details>
             """
     }
 
@@ -117,7 +149,36 @@ struct ConsoleProvider {
             guard let text = try form.items.value(name), name != "clientSecret" || !text.isEmpty else { continue }
             add(name, text.isEmpty && name != "clientId" ? .null : .string(text))
         }
-        return (WireObject(members), FieldMask(members.map(\.name).joined(separator: ",")))
+        if let text = try form.items.value("definition") { add("definition", try json(text)) }
+        var mask = members.map(\.name)
+        let apple = try appleMembers(form)
+        if !apple.members.isEmpty { add("appleSignInConfig", .object(apple)) }
+        for member in apple.members {
+            let names = member.value.object?.members.map { "\(member.name).\($0.name)" } ?? [member.name]
+            mask += names.map { "appleSignInConfig.\($0)" }
+        }
+        return (WireObject(members), FieldMask(mask.joined(separator: ",")))
+    }
+
+    private static func appleMembers(_ form: ConsoleForm) throws -> JSONObject {
+        var (apple, codeFlow) = (JSONObject(), JSONObject())
+        if let text = try form.items.value("bundleIds") {
+            apple["bundleIds"] = .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
+        }
+        for name in ["teamId", "keyId", "privateKey"] {
+            guard let text = try form.items.value(name), name != "privateKey" || !text.isEmpty else { continue }
+            codeFlow[name] = text.isEmpty ? .null : .string(text)
+        }
+        if !codeFlow.members.isEmpty { apple["codeFlowConfig"] = .object(codeFlow) }
+        return apple
+    }
+
+    private static func json(_ text: String) throws -> JSONValue {
+        guard !text.allSatisfy(\.isWhitespace) else { return .null }
+        guard let value = try? JSONValue(text), value.object != nil else {
+            throw WireError.invalidRequest("The definition is not a JSON object.", field: "definition")
+        }
+        return value
     }
 
     // MARK: What is wrong

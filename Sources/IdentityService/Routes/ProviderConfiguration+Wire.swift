@@ -109,10 +109,10 @@ extension ProviderConfiguration {
         write(members)
     }
 
-    fileprivate var definitionVariables: JSONObject { writtenDefinition?["variables"]?.object ?? JSONObject() }
+    var definitionVariables: JSONObject { writtenDefinition?["variables"]?.object ?? JSONObject() }
 
     /// `definition{}` as it is shown; nil when nothing is in it.
-    fileprivate var writtenDefinition: JSONObject? {
+    var writtenDefinition: JSONObject? {
         var members = overrides.flatMap { try? JSONValue($0) }?.object?.members ?? []
         if !audiences.isEmpty {
             let value = JSONValue.array(audiences.map { .string($0) })

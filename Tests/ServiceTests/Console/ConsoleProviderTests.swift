@@ -38,6 +38,80 @@ struct ConsoleProviderTests {
         }
     }
 
+    @Test("Apple's ids and key have fields of their own; the key stays unless another one is typed")
+    func apple() async throws {
+        let key = AppleClientKey()
+        try await TestService.runConsole { service in
+            let person = try await ConsolePerson.setUp(service)
+            let root = "/console/\(service.project.id)/providers"
+            var page = try await person.press(
+                "Add it, disabled",
+                ["provider": "apple.com", "clientId": "com.example.service"],
+                on: try await person.open(root)
+            )
+            #expect(page.heading == "Apple" && !page.text.contains(#"name="clientSecret""#), "\(page.text)")
+            func shown() async throws -> JSON {
+                let path = "defaultSupportedIdpConfigs/apple.com"
+                return try await service.admin(path, nil, method: "GET", version: "v2").json
+            }
+            let typed = [
+                "enabled": "true", "bundleIds": "com.example.app\r\ncom.example.other", "teamId": "TEAM",
+                "keyId": "KEY",
+                "privateKey": key.pem,
+            ]
+            let wrong = try await person.press("Save", typed.merging(["privateKey": "nonsense"]) { $1 }, on: page)
+            #expect(wrong.status == 400 && wrong.text.contains("must be a private key"), "\(wrong.text)")
+            #expect(!wrong.text.contains("nonsense"), "\(wrong.text)")
+            page = try await person.press("Save", typed, on: wrong)
+            #expect(page.text.contains("Saved.") && page.text.contains("One is kept."), "\(page.text)")
+            #expect(!page.text.contains("PRIVATE KEY") && page.text.contains("com.example.other"), "\(page.text)")
+            let all: JSON = [
+                "bundleIds": ["com.example.app", "com.example.other"],
+                "codeFlowConfig": ["teamId": "TEAM", "keyId": "KEY"],
+            ]
+            #expect(try await shown()["appleSignInConfig"] == all)
+            page = try await person.press("Save", ["keyId": "NEXT", "bundleIds": " "], on: page)
+            #expect(page.text.contains("Saved."), "\(page.text)")
+            let fewer = try await shown()["appleSignInConfig"]
+            #expect(fewer == ["codeFlowConfig": ["teamId": "TEAM", "keyId": "NEXT"]], "\(String(describing: fewer))")
+            let stored = service.stores.configuration.snapshot.provider("apple.com", project: service.project.id)
+            #expect(stored?.clientSecret?.reveal() == key.pem && stored?.enabled == true)
+            // What a form does not say stays.
+            _ = try await person.press("Save", ["keyId": "", "bundleIds": "", "privateKey": ""], on: page)
+            #expect(try await shown()["appleSignInConfig"] == fewer)
+        }
+    }
+
+    @Test("what a provider does otherwise is said as JSON, by the words of the API")
+    func definition() async throws {
+        try await TestService.runConsole { service in
+            let person = try await ConsolePerson.setUp(service)
+            try await service.configure(
+                ProviderConfiguration(provider: "github.com", enabled: true, clientID: "c", clientSecret: Secret("s"))
+            )
+            func stored() -> ProviderConfiguration? {
+                service.stores.configuration.snapshot.provider("github.com", project: service.project.id)
+            }
+            var page = try await person.open("/console/\(service.project.id)/providers/github.com")
+            let text = #"{"audiences": ["other"], "emailTrust": "never"}"#
+            page = try await person.press("Save", ["definition": text], on: page)
+            #expect(stored()?.overrides == #"{"emailTrust":"never"}"# && stored()?.audiences == ["other"])
+            #expect(page.text.contains("&quot;emailTrust&quot;:&quot;never&quot;"), "\(page.text)")
+            for (text, words) in [
+                ("{", "not a JSON object"), ("[]", "not a JSON object"),
+                (#"{"emailTrust": "</textarea>"}"#, "emailTrust"),
+                (#"{"nothing": 1}"#, "nothing"), (#"{"a": 1, "a": 2}"#, "not a JSON object"),
+            ] {
+                let refused = try await person.press("Save", ["definition": text], on: page)
+                let alert = refused.text.firstMatch(of: #/role="alert"[^$]*?<\/div>/#).map { String($0.0) } ?? ""
+                #expect(refused.status == 400 && alert.contains(words), "\(text): \(refused.text)")
+                #expect(stored()?.overrides == #"{"emailTrust":"never"}"#, "\(text)")
+            }
+            _ = try await person.press("Save", ["definition": " "], on: page)
+            #expect(stored()?.overrides == nil && stored()?.audiences == [] && stored()?.clientID == "c")
+        }
+    }
+
     @Test("what cannot be is refused with the reason")
     func invalid() async throws {
         try await TestService.runConsole { service in
