@@ -108,7 +108,7 @@ class Maintenance(bench.Bench):
         self.find_rate()
         self.phase("nothing", lambda: None, rounds=2)
         self.phase("migrate", self.migrate, is_needed=True)
-        self.phase("one node after the other", self.replace_nodes, is_needed=True)
+        self.phase("one node after the other", self.replace_nodes, rounds=3, is_needed=True)
         if self.wants("keys rotate"):
             self.let_a_day_pass()
         self.phase("keys rotate", self.rotate, rounds=3)
@@ -151,9 +151,9 @@ class Maintenance(bench.Bench):
             # What so many requests left behind is no work of those that come now.
             self.postgres.sql("VACUUM ANALYZE")
             time.sleep(2)
-            idle, _ = cpu_seconds()
+            unused = sum(cpu_seconds())
             time.sleep(4)
-            busy = 1 - (cpu_seconds()[0] - idle) / 4 / os.cpu_count()
+            busy = 1 - (sum(cpu_seconds()) - unused) / 4 / os.cpu_count()
             if not is_last and not self.options.rate:
                 self.rate = int(self.rate * self.options.busy / busy)
         print(f"{most:,.0f} requests in a second at most; {self.rate:,} from now on: the machine is busy for {busy:.0%}",
@@ -228,17 +228,19 @@ class Maintenance(bench.Bench):
                 print(f"a node of before is not ready any more: {node.url}")
 
     def replace_nodes(self):
-        """A node of this release comes beside each of before, which is taken out and told to end at once, with requests
-        under way. They have a second encryption key, for later."""
-        keys = self.service.environment["IDENTITY_ENCRYPTION_KEYS"]
+        """A node of this release comes beside each of before, which is taken out; some seconds later it is told to end, and
+        some seconds after that it is the next one's turn (docs/production.md). They have a second encryption key, for later."""
+        keys = self.service.environment["IDENTITY_ENCRYPTION_KEYS"].split(",")[0]
         second = "second:" + keys.split(":")[1]
         for old in list(self.nodes):
             new = self.node(self.options.program, IDENTITY_ENCRYPTION_KEYS=f"{keys},{second}")
             print(f"a node was ready after {new.ready_ms:.0f} ms", flush=True)
             self.send_to([node for node in self.nodes if node is not old] + [new])
+            time.sleep(3)
             old.process.send_signal(signal.SIGTERM)
             if status := old.process.wait():
                 bench.fail(f"a node that was told to end returned {status}")
+            time.sleep(3)
         self.service = self.nodes[0]
         self.command_environment = {**self.service.environment, "IDENTITY_ENCRYPTION_KEYS": f"{second},{keys}"}
 

@@ -12,14 +12,16 @@ package struct KeyRingStore: Sendable {
     }
 
     /// How many values each key sealed, by its id; goes through every sealed value, so many rows in a statement.
-    package func usage(batch: Int = 2000) async throws -> [String: Int] {
+    package func usage(batch: Int = Self.usageBatch) async throws -> [String: Int] {
         try await usage(of: SealedColumn.all, batch: batch)
     }
+
+    package static let usageBatch = 2000
 
     /// Keys that the ring lacks though configuration without which nodes serve nothing is sealed by them, sorted by their
     /// ids.
     package func missingKeys() async throws -> [String] {
-        let usage = try await usage(of: SealedColumn.all.filter(\.isConfiguration), batch: 2000)
+        let usage = try await usage(of: SealedColumn.all.filter(\.isConfiguration), batch: Self.usageBatch)
         return Set(usage.keys).subtracting(keyRing.ids).sorted()
     }
 

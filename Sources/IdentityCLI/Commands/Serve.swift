@@ -52,6 +52,8 @@ struct Serve: AsyncParsableCommand {
         )
         do {
             try await prepare(stores)
+            // It can do with fewer connections, for as long as the database has no more; those behind a pooler are its own.
+            if configuration.prepares { try? await stores.warmUp() }
         } catch {
             await database.close()
             throw readable(error)
@@ -127,8 +129,6 @@ struct Serve: AsyncParsableCommand {
         let missing = try await stores.sealed.missingKeys()
         guard missing.isEmpty else { throw CommandFailure.missingKeys(missing) }
         try await stores.configuration.ensureSigningKeys()
-        // It can do with fewer, for as long as the database has no more.
-        try? await stores.warmUp()
     }
 }
 

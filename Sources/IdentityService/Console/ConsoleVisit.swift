@@ -39,8 +39,8 @@ struct ConsolePlace: Sendable {
 
 /// Ids in paths of the console: they may hold anything, a `/` and a `:` too.
 package enum ConsolePath {
-    /// Whether a path is below that of the console, though no route may have it: people see a page there.
-    static func holds(_ path: String) -> Bool { path.hasPrefix("/console/") }
+    /// Whether a path is the console's, though no route may have it: people see a page there.
+    static func holds(_ path: String) -> Bool { path == "/console" || path.hasPrefix("/console/") }
 
     /// Letters, digits, `.`, `_` and `-` stand as they are, all else in base64url behind a `~`.
     static func segment(_ id: String) -> String {

@@ -43,13 +43,16 @@ extension WireError {
         switch envelope {
         case .page: return context.problem(self).response()
         case .handlerPage: return HandlerPage.ended(HandlerFault(self), context).response()
-        case .consolePage: return ConsolePage.problem(self, nil).response()
+        case .consolePage:
+            var response = ConsolePage.problem(self, nil).response()
+            response.headers[.allow] = allowHeader
+            return response
         case .accounts, .status, .oauth, .plainFailures: break
         }
         var headers = HTTPFields()
         headers[.cacheControl] = "no-store"
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
-        if !allow.isEmpty { headers[.allow] = allow.map(\.rawValue).joined(separator: ", ") }
+        headers[.allow] = allowHeader
         if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
         if case .plainFailures = envelope, status == .tooManyRequests || status.kind == .serverError {
             headers[.contentType] = "text/plain; charset=utf-8"
@@ -61,6 +64,10 @@ extension WireError {
         }
         headers[.contentType] = JSONWriter.contentType
         return Response(status: status, headers: headers, body: body(in: envelope))
+    }
+
+    private var allowHeader: String? {
+        allow.isEmpty ? nil : allow.map(\.rawValue).joined(separator: ", ")
     }
 
     private func body(in envelope: ErrorEnvelope) -> ByteBuffer {

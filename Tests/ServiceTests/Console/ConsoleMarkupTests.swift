@@ -121,6 +121,7 @@ struct ConsoleMarkupTests {
             }
         }
     }
+
     @Test("T-B13: what no route or form can read gets a page of the console, like all else there")
     func unreadable() async throws {
         try await TestService.runConsole { service in
@@ -146,6 +147,9 @@ struct ConsoleMarkupTests {
                 #expect(!reply.contains("access-control-allow-origin"), "\(path)")
                 #expect(reply.contains("go to the first page"), "\(path): \(reply)")
             }
+            let posted = try await service.send("DELETE", "/console", headers: [("Cookie", "console=\(handle)")])
+            #expect(posted.status == 405 && posted.text.contains("<h1>"), "\(posted)")
+            #expect(posted.response.header("allow") == "GET", "\(posted)")
         }
     }
 }
