@@ -68,6 +68,6 @@ extension TestService {
             FROM n ORDER BY md5(id)
             """
         )
-        try await stores.database.execute("ANALYZE accounts, account_activity, linked_credentials")
+        try await stores.database.execute("VACUUM (ANALYZE) accounts, account_activity, linked_credentials")
     }
 }
