@@ -1,5 +1,6 @@
 import Linking
 import Projects
+import Storage
 import TestKit
 import Testing
 
@@ -56,6 +57,8 @@ struct IdleSessionTests {
                 ["localId": JSON(user.localID ?? again.localID)]
             )
             #expect(sessions(listed) == [current])
+            // Neither is to read the configuration anew while statements are counted.
+            for node in [first, second] { try await node.stores.configuration.refresh() }
             let (count, refused) = try await StatementCount.during { try await first.refresh(user.refreshToken) }
             refused.expectRefused("TOKEN_EXPIRED")
             #expect(count.total == 2, "\(count)")
