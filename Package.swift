@@ -229,14 +229,6 @@ let package = Package(
             ]
         ),
 
-        // Benchmarks
-        .executableTarget(
-            name: "bench-floor",
-            dependencies: ["Outbound", "Passwords", "Secrets", httpTypes],
-            path: "Benchmarks/Floor",
-            swiftSettings: strict
-        ),
-
         // Tests
         .target(
             name: "TestKit",

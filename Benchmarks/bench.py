@@ -732,7 +732,7 @@ def main():
     parser.add_argument("--id-tokens", type=int, default=80_000, help="presented once each by lookup, half of them to another node")
     parser.add_argument("--json", default=".build/bench.json")
     parser.add_argument("--program", default=".build/release/identity")
-    parser.add_argument("--floor", default=".build/release/bench-floor")
+    parser.add_argument("--floor", default="Benchmarks/.build/release/bench-floor")
     parser.add_argument("--url", help="a running server of the same protocol")
     parser.add_argument("--key", default="any", help="its API key")
     parser.add_argument("--pid", default="", help="its processes, whose CPU counts with their children's")

@@ -16,7 +16,7 @@ default:
 }
 guard count > 0 else { exit(1) }
 var usage = rusage()
-unsafe getrusage(.init(RUSAGE_SELF.rawValue), &usage)
+getrusage(.init(RUSAGE_SELF.rawValue), &usage)
 let spent =
     Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1_000_000
     + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)

@@ -44,7 +44,7 @@ extension Account {
     func takenOver(by identity: FederatedIdentity, now: Int64) -> Account {
         var account = self
         account.version += 1
-        account.dropUnproved(validSince: now)
+        account.dropUnproved(validSince: max(validSince, now))
         account.linked = [LinkedCredential(identity)]
         account.apply(identity.profile)
         return account

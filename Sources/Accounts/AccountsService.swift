@@ -118,7 +118,8 @@ package struct Parts: Sendable {
     /// Those of service accounts.
     let publicKeys = RSAPublicKeyCache(capacity: 1_024)
     let random: RandomSource
-    let now: @Sendable () -> Date
+    /// What it is now, while a request goes on; ``now()`` is what a use case works with.
+    let clock: @Sendable () -> Date
     /// Waits before another look at what somebody else is doing.
     let pause: @Sendable (Duration) async throws -> Void
     /// Nil where nobody takes mails: they wait in the outbox.
@@ -162,7 +163,7 @@ package struct Parts: Sendable {
         self.tokenVerifier = tokenVerifier
         self.tokenSigner = tokenSigner
         self.random = random
-        self.now = now
+        clock = now
         self.pause = pause
         self.mailer = mailer
         self.functions = functions
@@ -181,6 +182,9 @@ package struct Parts: Sendable {
     var flows: FlowStore { stores.flows }
     var pendingCredentials: PendingCredentialStore { stores.pendingCredentials }
     var providerTokens: ProviderTokenStore { stores.providerTokens }
+
+    /// The time of the request, which is read once: every second of it that is stored or signed is the same.
+    func now() -> Date { RequestTime.current ?? clock() }
 
     /// Seconds since 1970.
     var seconds: Int64 { Int64(now().timeIntervalSince1970) }

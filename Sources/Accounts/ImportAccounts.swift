@@ -86,7 +86,7 @@ package struct ImportAccounts: Sendable {
                     problems[index] = error
                 }
             }
-            for (index, problem) in try await hashPlain(&landing, of: entries, project) { problems[index] = problem }
+            for (index, problem) in await hashPlain(&landing, of: entries, project) { problems[index] = problem }
             landing.removeAll { problems[$0.index] != nil }
             let conflicts = try await parts.accounts.importAccounts(
                 landing.map(\.account),
@@ -167,25 +167,18 @@ package struct ImportAccounts: Sendable {
         _ landing: inout [(index: Int, account: ImportedAccount)],
         of entries: [Entry],
         _ project: Project
-    ) async throws -> [Int: ImportProblem] {
+    ) async -> [Int: ImportProblem] {
         var problems: [Int: ImportProblem] = [:]
         let plain = landing.indices.compactMap { position -> (position: Int, password: Secret)? in
             guard case .plain(let password) = entries[landing[position].index].password else { return nil }
             return (position, password)
         }
         for start in stride(from: 0, to: plain.count, by: Self.width) {
-            typealias Hashed = (position: Int, result: Result<StoredPassword, ImportProblem>)
-            try await withThrowingTaskGroup(of: Hashed.self) { group in
+            await withTaskGroup(of: Hashed.self) { group in
                 for (position, password) in plain[start..<min(start + Self.width, plain.count)] {
-                    group.addTask {
-                        do throws(ImportProblem) {
-                            return (position, .success(try await hash(password, project)))
-                        } catch {
-                            return (position, .failure(error))
-                        }
-                    }
+                    group.addTask { Hashed(position: position, result: await hash(password, project)) }
                 }
-                for try await hashed in group {
+                for await hashed in group {
                     switch hashed.result {
                     case .success(let password): landing[hashed.position].account.password = password
                     case .failure(let problem): problems[landing[hashed.position].index] = problem
@@ -196,12 +189,23 @@ package struct ImportAccounts: Sendable {
         return problems
     }
 
-    private func hash(_ password: Secret, _ project: Project) async throws(ImportProblem) -> StoredPassword {
+    private struct Hashed: Sendable {
+        /// In what is landing.
+        var position: Int
+        var result: Result<StoredPassword, ImportProblem>
+    }
+
+    private func hash(_ password: Secret, _ project: Project) async -> Result<StoredPassword, ImportProblem> {
         // What is there already is bound by no policy of new passwords.
         guard !password.reveal().isEmpty, password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound else {
-            throw .invalidPassword
+            return .failure(.invalidPassword)
         }
-        do { return try await parts.hash(password, project) } catch { throw .passwordNotHashed }
+        do {
+            let stored = try await parts.hash(password, project)
+            return .success(stored)
+        } catch {
+            return .failure(.passwordNotHashed)
+        }
     }
 
     private func account(

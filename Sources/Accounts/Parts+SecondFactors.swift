@@ -13,6 +13,8 @@ struct PendingSignIn: Codable, Sendable {
     var account: String
     /// When the first factor was proved, in seconds since 1970.
     var authTime: Int64
+    /// The account's, then: it grows with whatever ends sessions, and that ends this too.
+    var validSince: Int64
     var provider: String
     var claims: String?
     var attributes: String?
@@ -40,6 +42,8 @@ extension Parts {
     /// needed.
     ///
     /// What is pending is sealed and handed out, so that nothing is stored of sign-ins that nobody finishes.
+    ///
+    /// - Parameter account: as the first factor leaves it.
     func challenge(
         _ account: Account,
         _ session: PreparedSession,
@@ -49,6 +53,7 @@ extension Parts {
         let pending = PendingSignIn(
             account: account.id.rawValue,
             authTime: session.values.authTime,
+            validSince: account.validSince,
             provider: session.values.signInProvider.rawValue,
             claims: session.values.claims,
             attributes: session.values.signInAttributes

@@ -61,15 +61,15 @@ package struct ProviderToken: Sendable {
             guard !stored.needsConsent, let tokens = stored.tokens else { throw AccountsError.providerConsentRequired }
             let token = FreshToken(provider: id, tokens: tokens, now: parts.seconds)
             if !token.endsSoon { return token }
-            if let end = stored.leasedUntil, end > parts.now() {
+            if let end = stored.leasedUntil, end > parts.clock() {
                 awaited = stored.generation
                 try await parts.pause(pause)
                 continue
             }
             // Who was waited for gave up: the provider is not asked again by everybody who waited.
             if awaited == stored.generation, stored.leasedUntil == nil { throw AccountsError.providerUnavailable }
-            let end = parts.now().addingTimeInterval(Self.leaseSeconds)
-            guard let generation = try await parts.providerTokens.lease(stored, of: key, now: parts.now(), until: end)
+            let end = parts.clock().addingTimeInterval(Self.leaseSeconds)
+            guard let generation = try await parts.providerTokens.lease(stored, of: key, now: parts.clock(), until: end)
             else { continue }
             // A caller that goes away must not take the provider's answer with it.
             let renewal = Task { try await renew(stored, generation, of: key, with: configuration, caller) }
@@ -96,7 +96,7 @@ package struct ProviderToken: Sendable {
                 with: configuration
             )
         } catch .consentRequired {
-            guard try await parts.providerTokens.requireConsent(key, generation: generation, now: parts.now()) else {
+            guard try await parts.providerTokens.requireConsent(key, generation: generation, now: parts.clock()) else {
                 return nil
             }
             AccountEvent.consentRequired.log(key.account, provider: key.provider, caller)
@@ -119,12 +119,12 @@ package struct ProviderToken: Sendable {
     ) async throws -> Bool {
         for pause in Self.pauses.prefix(6) {
             do {
-                return try await parts.providerTokens.store(tokens, of: key, generation: generation, now: parts.now())
+                return try await parts.providerTokens.store(tokens, of: key, generation: generation, now: parts.clock())
             } catch {
                 try await parts.pause(pause)
             }
         }
-        return try await parts.providerTokens.store(tokens, of: key, generation: generation, now: parts.now())
+        return try await parts.providerTokens.store(tokens, of: key, generation: generation, now: parts.clock())
     }
 
     /// Longer than the provider may take for its discovery document, its answer and its keys (each

@@ -13,7 +13,9 @@ package struct ResetPassword: Sendable {
         package var factor: SecondFactor?
     }
 
-    /// A code of another type is only looked at, as every code is without a password: that does not use it up.
+    /// Without a password, a code of any type is looked at and stays usable.
+    ///
+    /// - Throws: ``AccountsError/invalidOOBCode`` for a password with a code that resets none.
     package func callAsFunction(
         code text: String?,
         newPassword: Secret?,
@@ -21,9 +23,10 @@ package struct ResetPassword: Sendable {
     ) async throws -> Result {
         guard caller.project.settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
         let code = try await parts.findCode(text, caller).code
-        guard let newPassword, !newPassword.isEmpty, code.type == .passwordReset else {
+        guard let newPassword, !newPassword.isEmpty else {
             return Result(code: code, factor: try await factor(of: code, caller))
         }
+        guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
         try PasswordRules.check(newPassword, caller.project.settings.passwordPolicy)
         let stored = try await parts.hash(newPassword, caller.project)
         let now = parts.now()

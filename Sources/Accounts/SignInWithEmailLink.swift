@@ -188,7 +188,7 @@ package struct SignInWithEmailLink: Sendable {
                     retires = true
                 }
             }
-            changes.session = .renew(session.proving(user.session.secondFactor).values, retiresOldSecret: retires)
+            changes.session = .renew(session.continuing(user.session).values, retiresOldSecret: retires)
             changes.verifyEmail(
                 by: .emailLinkLink,
                 EmailProof(provider: .emailLink, subject: address.canonical),

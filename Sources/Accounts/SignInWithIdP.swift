@@ -69,7 +69,8 @@ package struct SignInWithIdP: Sendable {
                 attempt = Attempt(event: .signedIn, account: account.named(by: proof.credential)) { _, write in
                     var write = write
                     write.restoresGrant = found.isWithdrawn
-                    return found.isOpened ? .applied : try await store.signIn(to: account, write)
+                    return found.isOpened
+                        ? .applied(validSince: account.validSince) : try await store.signIn(to: account, write)
                 }
             case .signUp(let email, let verified):
                 let account = newAccount(for: identity, email: email, verified: verified)
@@ -103,7 +104,7 @@ package struct SignInWithIdP: Sendable {
             case .duplicateToken:
                 proof = try await reread(proof, caller)
                 guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
-            case .applied:
+            case .applied(let validSince):
                 if proof.isResumed {
                     AccountEvents.count(
                         conflict: attempt.event == .linked ? .linked : .signedIn,
@@ -115,11 +116,13 @@ package struct SignInWithIdP: Sendable {
                     attempt.event.log(attempt.account.id, provider: identity.provider, caller)
                 }
                 try entrance.requireEnabled()
+                var account = entrance.account
+                account.validSince = validSince
                 return FederatedSignInResult(
                     outcome: .signedIn(
-                        entrance.account,
+                        account,
                         try challenge.map(FirstFactorResult.needsSecondFactor)
-                            ?? .signedIn(parts.issueTokens(for: entrance.account, entrance.session, caller: caller)),
+                            ?? .signedIn(parts.issueTokens(for: account, entrance.session, caller: caller)),
                         isNewUser: attempt.event == .signedUp,
                         emailRecycled: attempt.recycled
                     ),
@@ -204,7 +207,7 @@ package struct SignInWithIdP: Sendable {
                 emailOwner: found.emailOwner?.id,
                 policy: parts.policy(for: proof.credential, caller)
             )
-            let session = prepareSession(token, proof.credential, caller).proving(user.session.secondFactor)
+            let session = prepareSession(token, proof.credential, caller).continuing(user.session)
             var write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)
             let written: WriteOutcome
             var account = user.account

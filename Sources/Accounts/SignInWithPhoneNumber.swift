@@ -140,7 +140,7 @@ package struct SignInWithPhoneNumber: Sendable {
                 var changes = AccountChanges()
                 changes.spends = proof.code
                 changes.lastSignInAt = now
-                changes.session = .renew(session.proving(user.session.secondFactor).values, retiresOldSecret: false)
+                changes.session = .renew(session.continuing(user.session).values, retiresOldSecret: false)
                 if account.phoneNumber != proof.phoneNumber.text {
                     // Another number takes a way in away.
                     if account.phoneNumber != nil { try parts.requireRecentSignIn(token, caller: caller) }

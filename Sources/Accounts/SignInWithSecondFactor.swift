@@ -148,7 +148,7 @@ package struct SignInWithSecondFactor: Sendable {
 
     private func require(_ pending: PendingSignIn, standsFor account: Account) throws(AccountsError) {
         guard !account.isDisabled else { throw .userDisabled }
-        guard pending.authTime >= account.validSince, account.signsIn(with: ProviderID(pending.provider)) else {
+        guard pending.validSince == account.validSince, account.signsIn(with: ProviderID(pending.provider)) else {
             throw .secondFactor(.invalidPendingCredential)
         }
     }

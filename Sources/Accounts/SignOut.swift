@@ -26,7 +26,13 @@ package struct SignOut: Sendable {
             guard let id = sessionID.flatMap(SessionID.init(rawValue:)) else { throw AccountsError.sessionNotFound }
             which = .only(id)
         }
-        let ended = try await parts.sessions.revoke(which, of: user.account.id, in: caller.scope, now: parts.now())
+        let ended = try await parts.sessions.revoke(
+            which,
+            of: user.account.id,
+            by: user.session.id,
+            in: caller.scope,
+            now: parts.now()
+        )
         if scope == .session, ended == 0 { throw AccountsError.sessionNotFound }
         AccountEvent.signedOut.log(user.account.id, caller)
     }

@@ -117,7 +117,7 @@ package struct SignUp: Sendable {
             changes.passwordUpdatedAt = now
             changes.validSince = session.values.authTime
             if let displayName { changes.displayName = displayName }
-            changes.session = .renew(session.proving(user.session.secondFactor).values, retiresOldSecret: true)
+            changes.session = .renew(session.continuing(user.session).values, retiresOldSecret: true)
             changes.endedSessions = .others
             return changes
         }

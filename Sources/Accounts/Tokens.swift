@@ -14,6 +14,13 @@ struct PreparedSession: Sendable {
         session.values.secondFactor = factor
         return session
     }
+
+    /// Goes on with a session: with the second factor that it has, and never before it began.
+    func continuing(_ stored: StoredSession) -> PreparedSession {
+        var session = proving(stored.secondFactor)
+        session.values.authTime = max(session.values.authTime, stored.authTime)
+        return session
+    }
 }
 
 extension Parts {
@@ -40,11 +47,13 @@ extension Parts {
         return PreparedSession(values: values, secret: secret)
     }
 
+    /// - Parameter account: as it is after the session was written. The session is as old as its `validSince` at most, as
+    ///   the statement has it that wrote the session.
     func issueTokens(for account: Account, _ session: PreparedSession, caller: Caller) throws -> IssuedTokens {
         let idToken = try mint(
             for: account,
             session: session.values.id,
-            authTime: session.values.authTime,
+            authTime: max(session.values.authTime, account.validSince),
             provider: session.values.signInProvider,
             claims: session.values.claims,
             attributes: session.values.signInAttributes,
@@ -85,6 +94,7 @@ extension Parts {
                 project: project.id,
                 account: account.id,
                 session: session,
+                id: Base64URL.encode(random.bytes(12)),
                 tenant: tenant,
                 authTime: authTime,
                 issuedAt: seconds,
@@ -119,6 +129,7 @@ extension AccountChanges {
     /// - Parameter provider: that signed in; nil for the one that did before.
     mutating func renew(_ session: PreparedSession, of user: SignedInAccount, provider: ProviderID? = nil) {
         var values = session.values
+        values.authTime = max(values.authTime, user.session.authTime)
         values.signInProvider = provider ?? user.session.signInProvider
         values.claims = user.session.claims
         values.signInAttributes = user.session.signInAttributes

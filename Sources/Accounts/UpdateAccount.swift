@@ -94,7 +94,7 @@ package struct UpdateAccount: Sendable {
                 into: &changes
             )
             if case .some(.none) = changes.email { rotates = true }
-            if rotates { changes.renew(session.proving(user.session.secondFactor), of: user, provider: provider) }
+            if rotates { changes.renew(session.continuing(user.session), of: user, provider: provider) }
             return changes
         }
         var result = Result(account: try changed.existing)

@@ -26,7 +26,7 @@ package enum DevelopmentMode {
         options.actionURL = { baseURL().map { "\($0)/emulator/action" } }
         options.issuerURL = baseURL
         options.pagesURL = { Self.address(of: $0) ?? baseURL() }
-        options.projectForKey = { _ in configuration.snapshot.project(project) }
+        options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
         options.unsignedCustomToken = UnsignedCustomTokens.read
@@ -61,7 +61,13 @@ package enum DevelopmentMode {
 
     /// Those of the emulator's routes that carry something out.
     package static func routes(_ stores: Stores, project: ProjectID, over accounts: AccountsService) -> [Route] {
-        EmulatorActionRoutes(accounts: accounts) { stores.configuration.snapshot.project(project) }.routes
+        EmulatorActionRoutes(accounts: accounts) { Self.project(for: $0, stores, otherwise: project) }.routes
+    }
+
+    /// Any key will do for the project; those that were made for another one name that.
+    private static func project(for key: APIKey, _ stores: Stores, otherwise project: ProjectID) -> Project? {
+        let snapshot = stores.configuration.snapshot
+        return snapshot.project(apiKey: key) ?? snapshot.project(project)
     }
 
     /// Makes keys, the project, and the demo providers; the database is marked as one for development.

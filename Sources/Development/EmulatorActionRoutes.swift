@@ -12,7 +12,7 @@ import Storage
 /// `/__/auth/action`.
 struct EmulatorActionRoutes {
     let accounts: AccountsService
-    let project: @Sendable () -> Project?
+    let projectForKey: @Sendable (APIKey) -> Project?
 
     var routes: [Route] {
         [Route(.get, "/emulator/action", on: .service, errors: .status, .open(open))]
@@ -38,7 +38,7 @@ struct EmulatorActionRoutes {
         guard let code = try query.value("oobCode"), !code.isEmpty else {
             return refusal("The parameter oobCode is missing.", "Add &oobCode=YOUR_OOB_CODE to the URL.")
         }
-        guard let project = project() else { throw WireError.notFound }
+        guard let project = projectForKey(APIKey(rawValue: key)) else { throw WireError.notFound }
         guard let type = OOBCodeType(mode: try query.value("mode") ?? "") else { return refusal("Invalid mode", nil) }
         let caller = try Caller(
             project: project,

@@ -81,7 +81,8 @@ struct DatabaseOptions: ParsableArguments {
         }
         let configuration = try await ServiceConfiguration.load(file: config)
         try configuration.checkDatabase()
-        return (configuration.databaseURL.reveal(), try await configuration.keyRing())
+        let keyRing = try await configuration.keyRing()
+        return (configuration.databaseURL.reveal(), keyRing)
     }
 }
 

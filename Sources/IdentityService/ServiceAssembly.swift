@@ -180,13 +180,15 @@ package struct ServiceAssembly: Sendable {
             load: load,
             unmatched: unmatched,
             events: events,
-            logger: logger
+            logger: logger,
+            now: now
         )
         operations = ServiceResponder(
             table: RouteTable(metrics.routes + health.routes),
             gate: gate,
             limits: options.limits,
-            logger: logger
+            logger: logger,
+            now: now
         )
     }
 }

@@ -13,7 +13,8 @@ enum TimeLimit {
         let outcome = await withTaskGroup(of: Result<Value, OutboundError>?.self) { group in
             group.addTask {
                 do throws(OutboundError) {
-                    return .success(try await work())
+                    let value = try await work()
+                    return .success(value)
                 } catch {
                     return .failure(error)
                 }

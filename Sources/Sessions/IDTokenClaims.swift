@@ -13,6 +13,9 @@ package struct IDTokenClaims: Sendable {
     package var project: ProjectID
     package var account: AccountID
     package var session: SessionID
+    /// `jti` (RFC 7519 §4.1.7), of no other token: the Web SDK keeps a new refresh token only if the ID token beside it is
+    /// another string than the one it has.
+    package var id: String
     package var tenant: TenantID
     /// When the person last proved who they are.
     package var authTime: Int64
@@ -54,6 +57,7 @@ package struct IDTokenClaims: Sendable {
         project: ProjectID,
         account: AccountID,
         session: SessionID,
+        id: String,
         tenant: TenantID = .none,
         authTime: Int64,
         issuedAt: Int64,
@@ -73,6 +77,7 @@ package struct IDTokenClaims: Sendable {
         self.project = project
         self.account = account
         self.session = session
+        self.id = id
         self.tenant = tenant
         self.authTime = authTime
         self.issuedAt = issuedAt

@@ -102,7 +102,7 @@ extension AccountStore {
                 LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
                 LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
             ), target AS MATERIALIZED (
-                SELECT n.*, a.account
+                SELECT n.*, a.account, a.valid_since
                 FROM found f
                 JOIN asked n ON n.number = f.number
                 JOIN accounts a ON a.project = f.project AND a.account = f.account AND a.version = f.version

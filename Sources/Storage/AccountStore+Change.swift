@@ -129,7 +129,7 @@ extension AccountStore {
                 custom_attributes = \(changes.customAttributes ?? account.customAttributes),
                 disabled = \(changes.disabled ?? account.disabled),
                 disabled_at = CASE WHEN \(changes.disabled ?? account.disabled) THEN coalesce(disabled_at, \(now)) END,
-                valid_since = \(changes.validSince ?? account.validSince),
+                valid_since = \(sql: validSince(changes, of: account.id, scope)),
                 created_at = \(changes.createdAt ?? account.createdAt)
             WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
             """
@@ -144,6 +144,15 @@ extension AccountStore {
             try await transaction.execute("WITH target AS (SELECT) \(sql: changes.forgives.emptying)")
         }
         try await applyCodes(changes, from: account, to: after, scope, now: now, transaction)
+    }
+
+    private func validSince(_ changes: AccountChanges, of account: AccountID, _ scope: Scope) -> SQL {
+        guard let seconds = changes.validSince else { return "valid_since" }
+        switch changes.endedSessions {
+        case .all: return endingSessions(of: account, at: seconds, scope)
+        case .others: return endingSessions(of: account, at: seconds, except: changes.session.id, scope)
+        case .none, .openedWith, .openedBefore: return "greatest(valid_since, \(seconds))"
+        }
     }
 
     private func dropUnproved(
@@ -203,7 +212,12 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
-        let target: SQL = "WITH target AS (SELECT \(account.rawValue)::text AS account)"
+        let target: SQL = """
+            WITH target AS (
+                SELECT account, valid_since FROM accounts
+                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+            )
+            """
         var renewed: SessionID?
         if case .renew(let session, let retires) = changes.session {
             renewed = session.id

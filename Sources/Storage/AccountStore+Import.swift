@@ -65,11 +65,18 @@ extension AccountStore {
         do {
             try await database.transaction { transaction in
                 let ids = accounts.map(\.account.id.rawValue)
-                let versions = replaces ? try await clear(ids, scope, now: now, transaction) : [:]
-                try await transaction.execute(try insertion(of: accounts, after: versions, scope, now: now))
+                let replaced = replaces ? try await clear(ids, scope, now: now, transaction) : [:]
+                try await transaction.execute(try insertion(of: accounts, after: replaced, scope, now: now))
                 if dryRun { throw WrittenForTrial() }
             }
         } catch is WrittenForTrial {}
+    }
+
+    /// Where an account stood that an import replaces: nobody who decided on it may take its successor for it, and every
+    /// token of it is void.
+    private struct Replaced {
+        var version: Int64
+        var validSince: Int64
     }
 
     /// Ends a transaction that was to show what would happen.
@@ -77,23 +84,31 @@ extension AccountStore {
 
     /// Deletes those of the accounts that exist, under their locks.
     ///
-    /// - Returns: their versions, after which those of their successors come: nobody who decided on an old account may
-    ///   take the new one for it.
+    /// - Returns: what their successors come after.
     private func clear(
         _ accounts: [String],
         _ scope: Scope,
         now: Date,
         _ transaction: PostgresTransaction
-    ) async throws -> [String: Int64] {
+    ) async throws -> [String: Replaced] {
+        // As in ``endingSessions(of:at:except:_:)``.
+        let validSince: SQL = """
+            greatest(valid_since, \(Int64(now.timeIntervalSince1970)), (
+                SELECT max(s.auth_time) + 1 FROM sessions s
+                WHERE s.project = a.project AND s.account = a.account AND s.revoked_at IS NULL
+            ))
+            """
         let found = try await transaction.query(
             """
-            SELECT account, version, email, phone_number FROM accounts
+            SELECT account, version, \(sql: validSince), email, phone_number FROM accounts a
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 AND account = ANY(\(accounts)::text[]) AND merged_into IS NULL
             ORDER BY account FOR UPDATE
             """
-        ) { row -> (account: String, version: Int64, email: String?, phoneNumber: String?) in
-            (try row.next(), try row.next(), try row.next(), try row.next())
+        ) { row -> (account: String, standing: Replaced, email: String?, phoneNumber: String?) in
+            let account: String = try row.next()
+            let standing = Replaced(version: try row.next(), validSince: try row.next())
+            return (account, standing, try row.next(), try row.next())
         }
         guard !found.isEmpty else { return [:] }
         let ids = found.map(\.account)
@@ -157,27 +172,24 @@ extension AccountStore {
                 """
             )
         }
-        return Dictionary(found.map { ($0.account, $0.version) }) { first, _ in first }
+        return Dictionary(found.map { ($0.account, $0.standing) }) { first, _ in first }
     }
 
     /// One statement, whose rows come in one order, so that two uploads wait for one another instead of both for each.
     ///
     /// The accounts are its main part, which PostgreSQL runs first: an id that is taken is what it says first.
-    /// - Parameter versions: of accounts that were there before, by their ids.
+    /// - Parameter replaced: accounts that were there before, by their ids.
     private func insertion(
         of imported: [ImportedAccount],
-        after versions: [String: Int64],
+        after replaced: [String: Replaced],
         _ scope: Scope,
         now: Date
     ) throws -> SQL {
         let imported = imported.sorted { $0.account.id.rawValue < $1.account.id.rawValue }
         let accounts = imported.map(\.account)
-        let seconds = Int64(now.timeIntervalSince1970)
         let factors = try accounts.map { try SecondFactorColumn.text(of: $0.secondFactors) }
         // Whoever held an ID token of the old account is told that it is revoked.
-        let validSince = accounts.map { account in
-            versions[account.id.rawValue] == nil ? account.validSince : max(account.validSince, seconds)
-        }
+        let validSince = accounts.map { max($0.validSince, replaced[$0.id.rawValue]?.validSince ?? 0) }
         let withEmail = accounts.filter { $0.email != nil }
             .sorted { $0.email?.canonical ?? "" < $1.email?.canonical ?? "" }
         let withPhone = accounts.filter { $0.phoneNumber != nil }
@@ -214,7 +226,7 @@ extension AccountStore {
                 n.time_zone, n.date_of_birth, n.custom_attributes, n.custom_auth, n.password_hash,
                 n.password_salt, n.password_parameters, n.password_updated_at, n.second_factors, n.created_at
             FROM unnest(\(accounts.map(\.id.rawValue))::text[],
-                \(accounts.map { (versions[$0.id.rawValue] ?? 0) + 1 })::bigint[],
+                \(accounts.map { (replaced[$0.id.rawValue]?.version ?? 0) + 1 })::bigint[],
                 \(accounts.map { Self.arrayText($0.methodNames) })::text[], \(validSince)::bigint[],
                 \(accounts.map(\.disabled))::boolean[], \(accounts.map(\.email?.canonical))::text[],
                 \(accounts.map(\.email?.original))::text[], \(accounts.map(\.emailVerified))::boolean[],

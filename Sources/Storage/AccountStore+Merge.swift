@@ -255,10 +255,14 @@ extension AccountStore {
                 JOIN accounts o ON o.project = a.project AND o.account = \(other.rawValue)
                 """
         }
+        let validSince: SQL =
+            survivor == nil
+            ? "greatest(valid_since, \(account.validSince))"
+            : endingSessions(of: account.id, at: account.validSince, scope)
         try await transaction.execute(
             """
             UPDATE accounts SET version = version + 1, methods = \(account.methodNames),
-                merged_into = \(survivor?.rawValue), disabled = \(account.disabled), valid_since = \(account.validSince),
+                merged_into = \(survivor?.rawValue), disabled = \(account.disabled), valid_since = \(sql: validSince),
                 email = \(account.email?.canonical), email_original = \(account.email?.original),
                 email_verified = \(account.emailVerified), email_link = \(account.emailLinkSignIn),
                 phone_number = \(account.phoneNumber), display_name = \(account.displayName),

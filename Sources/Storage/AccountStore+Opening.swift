@@ -48,11 +48,11 @@ extension AccountStore {
     ) async throws -> [OpeningAnswer] {
         let now = questions.map(\.now).max() ?? Date()
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
-        var target: SQL = "target AS (SELECT n.* FROM asked n JOIN standing USING (number))"
+        var target: SQL = "target AS (SELECT n.*, valid_since FROM asked n JOIN standing USING (number))"
         if let kind {
             target = """
                 code AS MATERIALIZED (
-                    SELECT n.number, c.project, c.\(sql: kind.column) AS hash
+                    SELECT n.number, valid_since, c.project, c.\(sql: kind.column) AS hash
                     FROM asked n
                     JOIN standing USING (number)
                     JOIN \(sql: kind.table) c ON c.project = n.project AND c.\(sql: kind.column) = n.code
@@ -62,7 +62,7 @@ extension AccountStore {
                 ), spent AS (
                     DELETE FROM \(sql: kind.table) c USING code k
                     WHERE c.project = k.project AND c.\(sql: kind.column) = k.hash
-                ), target AS (SELECT n.* FROM asked n JOIN code USING (number))
+                ), target AS (SELECT n.*, valid_since FROM asked n JOIN code USING (number))
                 """
         }
         let rows = try await executor.query(
@@ -74,7 +74,7 @@ extension AccountStore {
                     \(sql: NewSession.arrays(of: questions.map(\.session)))) WITH ORDINALITY
                     n (project, tenant, account, version, code, \(sql: NewSession.arrayNames), number)
             ), standing AS MATERIALIZED (
-                SELECT n.number
+                SELECT n.number, a.valid_since
                 FROM asked n
                 JOIN accounts a ON a.project = n.project AND a.account = n.account
                 WHERE a.tenant = n.tenant AND a.version = n.version
@@ -131,14 +131,16 @@ extension NewSession {
         """
 
     /// Parts of a statement that insert the sessions of `target`, note when their accounts signed in, and record it.
+    ///
+    /// A session is never older than its account's `valid_since`, whichever node's clock that came from.
     static func opening(now: Date) -> SQL {
         """
         opened AS (
             INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
                 claims, sign_in_attributes, second_factor, second_factor_identifier, created_at, last_used_at,
                 user_agent, address_prefix)
-            SELECT project, account, new_session, tenant, secret_hash, auth_time, method, claims, attributes,
-                second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
+            SELECT project, account, new_session, tenant, secret_hash, greatest(auth_time, valid_since), method, claims,
+                attributes, second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
             FROM target
         ), activity AS (
             INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)

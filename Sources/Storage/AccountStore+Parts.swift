@@ -84,7 +84,10 @@ extension AccountStore {
         for (number, part) in all.enumerated() {
             statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
         }
-        let whole: SQL = "\(sql: statement) SELECT enabled, EXISTS (SELECT FROM target), passed FROM provider, limits"
+        let whole: SQL = """
+            \(sql: statement)
+            SELECT enabled, (SELECT valid_since FROM target), passed FROM provider, limits
+            """
         do {
             guard locksFirst || !write.revocable.isEmpty || write.amendment != nil else {
                 return try await Self.outcome(of: whole, within: write.limits, by: database)
@@ -93,7 +96,7 @@ extension AccountStore {
                 try await lock(account, scope, transaction)
                 let lost = try await grants(of: account, at: write.revocable, scope, transaction)
                 let outcome = try await Self.outcome(of: whole, within: write.limits, by: transaction)
-                if outcome == .applied {
+                if case .applied = outcome {
                     try await revoke(lost, scope, now: write.now, transaction)
                     if let update = write.amendment?.update(of: account, scope, now: write.now) {
                         try await transaction.execute(update)
@@ -147,10 +150,10 @@ extension AccountStore {
     ) async throws -> WriteOutcome {
         let rows = try await executor.query(statement) { row in
             let enabled: Bool = try row.next()
-            let applied: Bool = try row.next()
+            let validSince: Int64? = try row.next()
             guard enabled else { return WriteOutcome.providerDisabled }
             try limits.check(passed: try row.next())
-            return applied ? .applied : .stale
+            return validSince.map { .applied(validSince: $0) } ?? .stale
         }
         return rows.first ?? .stale
     }
@@ -263,29 +266,51 @@ extension AccountStore {
         )
     }
 
+    /// `target` has the account and its `valid_since`, before which no session of it begins.
     func insertSession(_ session: NewSession, _ scope: Scope, now: Date) -> SQL {
         """
         INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, claims,
             sign_in_attributes, second_factor, second_factor_identifier, created_at, last_used_at, user_agent,
             address_prefix)
         SELECT \(scope.project.rawValue), account, \(session.id.rawValue), \(scope.tenant.rawValue),
-            \(session.secretHash), \(session.authTime), \(session.signInProvider.rawValue), \(session.claims),
-            \(session.signInAttributes), \(session.secondFactor?.kind), \(session.secondFactor?.enrollment), \(now), \(now), \(session.userAgent), \(session.addressPrefix)
+            \(session.secretHash), greatest(\(session.authTime), valid_since), \(session.signInProvider.rawValue),
+            \(session.claims), \(session.signInAttributes), \(session.secondFactor?.kind),
+            \(session.secondFactor?.enrollment), \(now), \(now), \(session.userAgent), \(session.addressPrefix)
         FROM target
         """
     }
 
     func renewSession(_ session: NewSession, _ scope: Scope, retiresOldSecret: Bool, now: Date) -> SQL {
         """
-        UPDATE sessions SET previous_hash = secret_hash, secret_hash = \(session.secretHash),
+        UPDATE sessions s SET previous_hash = secret_hash, secret_hash = \(session.secretHash),
             generation = generation + 1,
             successor_used_at = CASE WHEN \(retiresOldSecret) THEN '-infinity'::timestamptz END,
-            auth_time = \(session.authTime), sign_in_provider = \(session.signInProvider.rawValue),
+            auth_time = greatest(s.auth_time, \(session.authTime), t.valid_since), sign_in_provider = \(session.signInProvider.rawValue),
             claims = \(session.claims), sign_in_attributes = \(session.signInAttributes),
             second_factor = \(session.secondFactor?.kind),
             second_factor_identifier = \(session.secondFactor?.enrollment), last_used_at = \(now)
-        WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM target)
-            AND session = \(session.id.rawValue) AND revoked_at IS NULL
+        FROM target t
+        WHERE s.project = \(scope.project.rawValue) AND s.account = t.account
+            AND s.session = \(session.id.rawValue) AND s.revoked_at IS NULL
+        """
+    }
+
+    /// The `valid_since` of an account whose sessions end: it only grows, and is later than each session that ends,
+    /// whichever node's clock that was opened by.
+    ///
+    /// The account is locked by a statement before, so that this one sees every session.
+    func endingSessions(
+        of account: AccountID,
+        at seconds: Int64,
+        except session: SessionID? = nil,
+        _ scope: Scope
+    ) -> SQL {
+        """
+        greatest(valid_since, \(seconds), (
+            SELECT max(auth_time) + 1 FROM sessions
+            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND revoked_at IS NULL
+                AND session IS DISTINCT FROM \(session?.rawValue)
+        ))
         """
     }
 

@@ -37,7 +37,7 @@ extension AccountStore {
                 \(password?.parameters), \(account.passwordUpdatedAt),
                 \(try SecondFactorColumn.text(of: account.secondFactors)), \(account.createdAt)
             \(sql: code == nil ? "FROM limits WHERE \(sql: limits.havePassed)" : "FROM code")
-            RETURNING account
+            RETURNING account, valid_since
             """
         var parts: [SQL] = []
         if let email = account.email { parts.append(claimEmail(email, scope)) }
@@ -137,17 +137,17 @@ extension AccountStore {
         let condition: SQL = """
             WHERE project = \(scope.project.rawValue) AND account = \(candidate.account.id.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
-                AND password_hash = \(password.hash.hash)
+                AND valid_since = \(candidate.account.validSince) AND password_hash = \(password.hash.hash)
                 AND (second_factors IS NULL) = \(candidate.account.secondFactors.isEmpty) AND \(sql: amendment.stillFits)
             """
         let rehashing = rehashed.map { new -> SQL in
             """
             UPDATE accounts SET password_hash = \(new.hash.hash), password_salt = \(new.hash.salt),
                 password_parameters = \(new.parameters)
-            \(sql: condition) RETURNING account
+            \(sql: condition) RETURNING account, valid_since
             """
         }
-        let target = rehashing ?? "SELECT account FROM accounts \(sql: condition) FOR SHARE"
+        let target = rehashing ?? "SELECT account, valid_since FROM accounts \(sql: condition) FOR SHARE"
         var parts: [SQL] = []
         if let session { parts = opening(session, of: candidate.account.id, scope, now: now) }
         if !candidate.taken.isEmpty { parts.append(candidate.taken.givingBack) }
@@ -172,7 +172,7 @@ extension AccountStore {
             UPDATE accounts SET custom_auth = true
             WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND version = \(account.version)
-            RETURNING account
+            RETURNING account, valid_since
             """
         let parts = opening(session, of: account.id, scope, now: now)
         return try await amending(amendment, account.id, scope, now: now) { executor in

@@ -18,7 +18,7 @@ extension AccountStore {
     package func signIn(to account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let identity = write.credential.identity
         let target: SQL = """
-            SELECT a.account FROM accounts a
+            SELECT a.account, a.valid_since FROM accounts a
             JOIN credential_subjects c ON c.project = a.project AND c.account = a.account AND c.tenant = a.tenant
             WHERE a.project = \(write.scope.project.rawValue) AND a.account = \(account.id.rawValue)
                 AND a.tenant = \(write.scope.tenant.rawValue) AND a.disabled IS NOT TRUE
@@ -72,7 +72,7 @@ extension AccountStore {
                 \(account.screenName), \(account.language), \(account.timeZone), \(account.dateOfBirth),
                 \(account.disabled), \(account.customAttributes), \(account.createdAt)
             FROM gate WHERE open
-            RETURNING account
+            RETURNING account, valid_since
             """
         var parts = try linkParts(account.id, write)
         if let email = account.email { parts.append(claimEmail(email, write.scope)) }
@@ -96,7 +96,7 @@ extension AccountStore {
                 AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
                 AND email = \(identity.email?.canonical) AND email_verified AND disabled IS NOT TRUE
                 AND (SELECT open FROM gate)
-            RETURNING account
+            RETURNING account, valid_since
             """
         var parts: [SQL] = []
         if replaced != nil {
@@ -126,11 +126,11 @@ extension AccountStore {
     /// by a statement of its own first.
     package func takeOver(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let identity = write.credential.identity
-        // The session that this opens signed in at, or a moment before, `write.now`: it must be good.
-        let validSince = write.session.authTime ?? Int64(write.now.timeIntervalSince1970)
+        let seconds = write.session.authTime ?? Int64(write.now.timeIntervalSince1970)
+        let validSince = endingSessions(of: account.id, at: seconds, write.scope)
         let target: SQL = """
             UPDATE accounts SET version = version + 1, methods = \([identity.provider.rawValue]),
-                valid_since = \(validSince), email_verified = true, email_original = \(identity.email?.original),
+                valid_since = \(sql: validSince), email_verified = true, email_original = \(identity.email?.original),
                 password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
                 email_link = false, second_factors = NULL, initial_email = NULL, display_name = \(identity.profile.displayName),
                 photo_url = \(identity.profile.photoURL), screen_name = \(identity.profile.screenName),
@@ -140,7 +140,7 @@ extension AccountStore {
                 AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
                 AND email = \(identity.email?.canonical) AND NOT email_verified AND disabled IS NOT TRUE
                 AND (SELECT open FROM gate)
-            RETURNING account
+            RETURNING account, valid_since
             """
         var parts = dropUnproved(
             of: account,
@@ -192,7 +192,7 @@ extension AccountStore {
             WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
                 AND disabled IS NOT TRUE AND (SELECT open FROM gate)
-            RETURNING account
+            RETURNING account, valid_since
             """
         return try await apply(write, to: account.id, as: .credentialLinked, target: target, parts: parts)
     }

@@ -162,7 +162,8 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private func runOneByOne(_ batch: [Entry]) async {
         for entry in batch where !entry.waiter.isOver {
             do {
-                entry.waiter.resume(with: .success(try await answerAlone(entry.question)))
+                let answer = try await answerAlone(entry.question)
+                entry.waiter.resume(with: .success(answer))
             } catch {
                 entry.waiter.resume(with: .failure(error))
             }

@@ -31,16 +31,19 @@ extension ConfigurationStore {
         return Project(id: id, number: number, settings: settings, passwordSignerKey: signerKey)
     }
 
-    /// The project, made with `settings` when nobody made it yet.
+    /// The project with an API key, each made when nobody made it yet.
     package func ensureProject(_ id: ProjectID, settings: ProjectSettings) async throws -> Project {
-        if let project = snapshot.project(id) { return project }
-        do {
-            return try await createProject(id, settings: settings)
-        } catch ConfigurationError.alreadyExists {
-            try await load()
-            guard let project = snapshot.project(id) else { throw ConfigurationError.notFound }
-            return project
+        if let project = snapshot.project(id), snapshot.apiKey(of: id) != nil { return project }
+        if snapshot.project(id) == nil {
+            do {
+                _ = try await createProject(id, settings: settings)
+            } catch ConfigurationError.alreadyExists {
+                try await load()
+            }
         }
+        if snapshot.apiKey(of: id) == nil { _ = try await createAPIKey(for: id, displayName: "default") }
+        guard let project = snapshot.project(id) else { throw ConfigurationError.notFound }
+        return project
     }
 
     /// Changes a project's settings; two changes at once do not undo each other, and one that changes nothing writes nothing.

@@ -51,14 +51,32 @@ extension SessionStore {
 
     /// Ends sessions: one, all but one, or all; with others, also a change of address that one of them began (T-A4).
     ///
+    /// - Parameter caller: the session that asks for it; when it ended meanwhile, nothing ends. Nil for an admin.
     /// - Returns: how many ended now.
-    package func revoke(_ which: Which, of account: AccountID, in scope: Scope, now: Date) async throws -> Int {
+    package func revoke(
+        _ which: Which,
+        of account: AccountID,
+        by caller: SessionID? = nil,
+        in scope: Scope,
+        now: Date
+    ) async throws -> Int {
         let condition: SQL =
             switch which {
             case .only(let session): "session = \(session.rawValue)"
             case .allBut(let session): "session <> \(session.rawValue)"
             case .all: "true"
             }
+        // In the snapshot in which the others are found: a session that was opened when the caller's ended stays.
+        let standing: SQL =
+            caller.map { session -> SQL in
+                """
+                EXISTS (
+                    SELECT FROM sessions c JOIN accounts a ON a.project = c.project AND a.account = c.account
+                    WHERE c.project = \(scope.project.rawValue) AND c.account = \(account.rawValue)
+                        AND c.session = \(session.rawValue) AND c.revoked_at IS NULL AND c.auth_time >= a.valid_since
+                )
+                """
+            } ?? "true"
         let codes: [OOBCodeType] = if case .only = which { [] } else { [.verifyAndChangeEmail] }
         let entry = AuditEntry(.sessionRevoked, in: scope, account: account, at: now)
         return try await database.query(
@@ -67,6 +85,7 @@ extension SessionStore {
                 UPDATE sessions SET revoked_at = \(now)
                 WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND revoked_at IS NULL AND \(sql: condition)
+                    AND \(sql: standing)
                 RETURNING session
             ), audit AS (\(sql: entry.insertion(from: "ended", resource: "session")))
             SELECT count(*) FROM ended

@@ -49,7 +49,8 @@ package struct SignInWrite: Sendable {
 
 /// What became of a write that was decided on what a statement before it read.
 package enum WriteOutcome: Sendable, Hashable {
-    case applied
+    /// With the account's `validSince` as it is now.
+    case applied(validSince: Int64)
     /// Something that the decision rested on has changed: read again, decide again.
     case stale
     case providerDisabled

@@ -4,15 +4,24 @@ import Synchronization
 /// A clock that stands still until a test moves it.
 package final class SteppableClock: Sendable {
     private let date: Mutex<Date>
+    private let tick: Double
 
-    /// - Parameter start: the present by default, cut to whole seconds so that sums in tests come out even.
-    package init(_ start: Date = Date()) {
+    /// - Parameters:
+    ///   - start: the present by default, cut to whole seconds so that sums in tests come out even.
+    ///   - tick: seconds by which each reading of ``now`` moves it on.
+    package init(_ start: Date = Date(), tick: Double = 0) {
+        self.tick = tick
         self.date = Mutex(Date(timeIntervalSince1970: start.timeIntervalSince1970.rounded(.down)))
     }
 
     /// For everything that takes a `now`.
     package var now: @Sendable () -> Date {
-        { self.date.withLock { $0 } }
+        {
+            self.date.withLock { date in
+                defer { date = date.addingTimeInterval(self.tick) }
+                return date
+            }
+        }
     }
 
     package var current: Date { date.withLock { $0 } }

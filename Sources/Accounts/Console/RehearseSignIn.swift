@@ -148,7 +148,8 @@ package struct RehearseSignIn: Sendable {
 extension Result {
     fileprivate static func of(_ body: () async throws(Failure) -> Success) async -> Result {
         do throws(Failure) {
-            return .success(try await body())
+            let value = try await body()
+            return .success(value)
         } catch {
             return .failure(error)
         }

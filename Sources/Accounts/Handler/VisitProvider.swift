@@ -122,9 +122,18 @@ package struct VisitProvider: Sendable {
         return scheme
     }
 
+    /// In bytes: the Web SDK makes up digits, with `<uid>:::` before them when a signed-in user links or reauthenticates.
+    ///
+    /// A uid may be any text of 512 bytes.
+    private static let longestEventID = 640
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+
     private func eventID(of request: Request) throws(HandlerError) -> String? {
         guard let eventID = request.eventID, !eventID.isEmpty else { return nil }
-        guard Self.isPlain(eventID) else { throw .invalidParameter("eventId") }
+        guard eventID.utf8.count <= Self.longestEventID, !eventID.unicodeScalars.contains(where: Self.isControl) else {
+            throw .invalidParameter("eventId")
+        }
         return eventID
     }
 

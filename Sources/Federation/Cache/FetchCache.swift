@@ -114,7 +114,8 @@ final class FetchCache<Value: Sendable>: Sendable {
     ) async throws(FederationError) -> Value {
         let outcome: Result<Loaded, FederationError>
         do throws(FederationError) {
-            outcome = .success(try await load())
+            let loaded = try await load()
+            outcome = .success(loaded)
         } catch {
             outcome = .failure(error)
         }

@@ -2,15 +2,28 @@ import Crypto
 import CryptoExtras
 import StrictJSON
 import Secrets
+import struct Foundation.Data
 
 /// One public key of a provider (RFC 7517 §4), fit to verify signatures.
-struct ProviderKey: Sendable {
-    enum Material: Sendable {
+struct ProviderKey: Sendable, Equatable {
+    enum Material: Sendable, Equatable {
         case rsa(_RSA.Signing.PublicKey)
         case p256(P256.Signing.PublicKey)
         case p384(P384.Signing.PublicKey)
         case p521(P521.Signing.PublicKey)
         case ed25519(Curve25519.Signing.PublicKey)
+
+        static func == (one: Material, other: Material) -> Bool { one.bytes == other.bytes }
+
+        private var bytes: Data {
+            switch self {
+            case .rsa(let key): key.derRepresentation
+            case .p256(let key): key.derRepresentation
+            case .p384(let key): key.derRepresentation
+            case .p521(let key): key.derRepresentation
+            case .ed25519(let key): key.rawRepresentation
+            }
+        }
     }
 
     let id: String?

@@ -67,10 +67,13 @@ extension FederationService {
 
     /// The keys that may have signed a token: those of the definition, or the provider's, which are loaded anew, at most
     /// once in an interval, when none of them fits.
+    ///
+    /// - Parameter tried: keys that did not verify the token, and so are not enough.
     func keys(
         of provider: ResolvedProvider,
         for token: CompactJWT,
-        _ algorithm: SignatureAlgorithm
+        _ algorithm: SignatureAlgorithm,
+        otherThan tried: [ProviderKey] = []
     ) async throws(FederationError) -> [ProviderKey] {
         if let jwks = provider.definition.jwks {
             let set = try await keySets.value(for: jwks) { () async throws(FederationError) in
@@ -85,7 +88,10 @@ extension FederationService {
         let format = provider.definition.idToken.keyFormat
         let set = try await keySets.value(
             for: format.rawValue + " " + url,
-            isEnough: { !$0.candidates(id: token.keyID, algorithm: algorithm).isEmpty }
+            isEnough: { set in
+                let candidates = set.candidates(id: token.keyID, algorithm: algorithm)
+                return !candidates.isEmpty && candidates != tried
+            }
         ) { () async throws(FederationError) in
             let response = try await self.fetchDocument(url, of: provider.definition)
             guard let document = try? JSONValue(response.body), let set = ProviderKeySet(document, format) else {

@@ -31,12 +31,19 @@ extension FederationService {
         }
         expectation.issuers = issuers
         try expectation.checkIssuer(token.claims)
-        let candidates = try await keys(of: provider, for: token, algorithm).filter { key in
-            !provider.definition.quirks.contains(.microsoftTenant) || key.isOf(token.claims)
+        var tried: [ProviderKey] = []
+        while true {
+            let candidates = try await keys(of: provider, for: token, algorithm, otherThan: tried).filter { key in
+                !provider.definition.quirks.contains(.microsoftTenant) || key.isOf(token.claims)
+            }
+            guard !candidates.isEmpty else { throw .signatureInvalid(.unknownKey) }
+            if candidates.contains(where: { $0.verifies(token.signature, over: token.signedBytes, by: algorithm) }) {
+                break
+            }
+            // A provider may have put another key in the place of one without an id, or under the same id.
+            guard candidates != tried else { throw .signatureInvalid(.signature) }
+            tried = candidates
         }
-        guard !candidates.isEmpty else { throw .signatureInvalid(.unknownKey) }
-        guard candidates.contains(where: { $0.verifies(token.signature, over: token.signedBytes, by: algorithm) })
-        else { throw .signatureInvalid(.signature) }
         let subject = try expectation.check(token.claims, algorithm: algorithm, now: seconds)
         return VerifiedIDToken(subject: subject, claims: token.claims)
     }

@@ -100,7 +100,8 @@ extension ConsoleRoutes {
         if let number = PhoneNumber(term) { selectors.phoneNumbers = [number.text] }
         let providers = configuration.snapshot.providers(project: place.project.id, tenant: place.tenant)
         selectors.federated = providers.map { ($0.provider, term) }
-        return (try await accounts.admin.lookUp(selectors, place.project, place.tenant), nil)
+        let found = try await accounts.admin.lookUp(selectors, place.project, place.tenant)
+        return (found, nil)
     }
 
     // MARK: One account

@@ -5,6 +5,7 @@ import Projects
 import Storage
 import Traces
 package import NIOCore
+import struct Foundation.Date
 
 /// Answers every request: finds the route, checks the credential, reads the body, calls the handler, and makes one
 /// answer and one log line of whatever came of it.
@@ -16,6 +17,7 @@ package struct ServiceResponder: Sendable {
     /// Of requests that no route takes.
     private let unmatched: RouteMeter
     private let events: AccountEvents?
+    private let now: @Sendable () -> Date
     private let logger: Logger
     private let requestIDs = RequestIDs()
 
@@ -40,7 +42,8 @@ package struct ServiceResponder: Sendable {
         load: ServerLoad? = nil,
         unmatched: RouteMeter = RouteMeter(),
         events: AccountEvents? = nil,
-        logger: Logger
+        logger: Logger,
+        now: @escaping @Sendable () -> Date
     ) {
         self.table = table
         self.gate = gate
@@ -49,6 +52,7 @@ package struct ServiceResponder: Sendable {
         self.unmatched = unmatched
         self.events = events
         self.logger = logger
+        self.now = now
     }
 
     /// How many connections are open.
@@ -71,7 +75,9 @@ package struct ServiceResponder: Sendable {
                 response = try await withLogger(logger) { logger in
                     try await AccountEvents.$current.withValue(events) {
                         try await TraceContext.$current.withValue(trace) {
-                            try await answer(request, id, match, logger)
+                            try await RequestTime.$current.withValue(now()) {
+                                try await answer(request, id, match, logger)
+                            }
                         }
                     }
                 }

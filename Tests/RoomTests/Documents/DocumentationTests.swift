@@ -28,4 +28,13 @@ struct DocumentationTests {
         }
         #expect(importing == ["Commands/Dev.swift"])
     }
+
+    @Test("no source awaits inside of a tuple or an enum's payload, which optimised task groups get wrong")
+    func noAwaitInsideOfValues() throws {
+        let shape = #/(?:return \(|\.(?:success|failure|some)\()[^\n]*\bawait\b/#
+        let found = try Repository.files(below: "Sources", suffix: ".swift").flatMap { name in
+            try Repository.text("Sources/\(name)").matches(of: shape).map { "\(name): \($0.0)" }
+        }
+        #expect(found == [])
+    }
 }

@@ -119,6 +119,29 @@ import Testing
         }
     }
 
+    @Test("T-C7: a key that changes without a new id is found by one fetch an interval", arguments: [nil, "same"])
+    func rotationWithoutID(_ id: String?) async throws {
+        try await FederationWorld.run { world in
+            let (old, new, foreign) = (TestKey.rsa.named(id), TestKey.otherRSA.named(id), TestKey.third.named(id))
+            world.publishKeys(old)
+            _ = try await world.verify(try world.idToken(key: old))
+            world.publishKeys(new)
+            _ = try await world.verify(try world.idToken(key: new))
+            #expect(world.server.requests(to: "/keys").count == 2)
+            for _ in 0..<10 {
+                await #expect(throws: FederationError.signatureInvalid(.signature)) {
+                    try await world.verify(try world.idToken(key: foreign))
+                }
+            }
+            #expect(world.server.requests(to: "/keys").count == 2, "forged tokens ask no more often")
+            world.clock.advance(60)
+            await #expect(throws: FederationError.signatureInvalid(.signature)) {
+                try await world.verify(try world.idToken(key: old))
+            }
+            #expect(world.server.requests(to: "/keys").count == 3)
+        }
+    }
+
     @Test("T-C7: a token that comes before its key is published passes once the interval is over") func lateKey()
         async throws
     {

@@ -26,7 +26,7 @@ import Testing
             try TokenParts(TokenParts.claims(), key: TestKeys.es256()).payload
                 == #"{"iss":"https://securetoken.google.com/demo-project","aud":"demo-project","#
                 + #""auth_time":1790000050,"user_id":"abcdefghijklmnopqrstuvwxyz01","#
-                + #""sub":"abcdefghijklmnopqrstuvwxyz01","iat":1790000100,"exp":1790003700,"#
+                + #""sub":"abcdefghijklmnopqrstuvwxyz01","iat":1790000100,"exp":1790003700,"jti":"AAECAwQFBgcICQoL","#
                 + #""firebase":{"identities":{},"sign_in_provider":"google.com","sid":"AAECAwQFBgcICQoLDA0ODw"}}"#
         )
     }
@@ -49,7 +49,7 @@ import Testing
                 == #"{"name":"Ada","picture":"https://example.com/a.png","role":"admin","level":2,"#
                 + #""iss":"https://securetoken.google.com/demo-project","aud":"demo-project","#
                 + #""auth_time":1790000050,"user_id":"abcdefghijklmnopqrstuvwxyz01","#
-                + #""sub":"abcdefghijklmnopqrstuvwxyz01","iat":1790000100,"exp":1790003700,"#
+                + #""sub":"abcdefghijklmnopqrstuvwxyz01","iat":1790000100,"exp":1790003700,"jti":"AAECAwQFBgcICQoL","#
                 + #""email":"ada@example.com","email_verified":true,"phone_number":"+15555550100","#
                 + #""firebase":{"identities":{"email":["ada@example.com"],"google.com":["g1"],"#
                 + #""phone":["+15555550100"]},"sign_in_provider":"google.com","sign_in_second_factor":"totp","#
@@ -111,7 +111,7 @@ import Testing
             claims.issuer = text
             claims.secondFactor = .init(kind: text, enrollment: text)
             let payload = try payload(claims)
-            #expect(payload.count == 13)
+            #expect(payload.count == 14)
             for name in ["name", "picture", "email", "phone_number", "sub", "user_id", "iss"] {
                 let read = try #require(payload[name] as? String)
                 #expect(Array(read.utf8) == Array(text.utf8))
@@ -131,7 +131,7 @@ import Testing
             claims.accountClaims = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
             claims.signInAttributes = claims.accountClaims
             let payload = try payload(claims)
-            #expect(payload.count == 10)
+            #expect(payload.count == 11)
             #expect(payload["k"] as? String == text)
             #expect(payload[text] as? String == "v")
             #expect(try firebase(claims)["sign_in_attributes"] as? NSDictionary == object as NSDictionary)

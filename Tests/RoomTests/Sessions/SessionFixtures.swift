@@ -51,6 +51,7 @@ struct TokenParts {
             project: try project(),
             account: AccountID("abcdefghijklmnopqrstuvwxyz01"),
             session: try session(),
+            id: "AAECAwQFBgcICQoL",
             authTime: now - 50,
             issuedAt: now,
             signInProvider: provider

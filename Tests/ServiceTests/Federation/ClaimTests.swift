@@ -139,7 +139,7 @@ struct ClaimTests {
             #expect(reply.status == 200, "\(reply)")
             #expect(reply["rawUserInfo"]?.string?.contains("__proto__") == true)
             let allowed: Set = [
-                "iss", "aud", "auth_time", "user_id", "sub", "iat", "exp", "email", "email_verified", "firebase",
+                "iss", "aud", "auth_time", "user_id", "sub", "iat", "exp", "jti", "email", "email_verified", "firebase",
                 "name",
                 "picture",
             ]

@@ -41,6 +41,7 @@ struct TokenFuzzTests {
             project: project,
             account: AccountID("ada"),
             session: try #require(SessionID(rawValue: "AAECAwQFBgcICQoLDA0ODw")),
+            id: "AAECAwQFBgcICQoL",
             authTime: 1_800_000_000,
             issuedAt: 1_800_000_000,
             signInProvider: .google

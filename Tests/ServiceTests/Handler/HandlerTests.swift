@@ -39,6 +39,27 @@ struct HandlerTests {
         }
     }
 
+    @Test(
+        "the event ids of the Web SDK come back as they were: with the uid of whoever links or reauthenticates",
+        arguments: [
+            "1234567890", "Vq0Zl5dWmQc1zq0Zl5dWmQc1zAbC:::0123456789", "user|7@example.com/ä & \"b\":::0123456789",
+            String(repeating: "é", count: 128) + ":::0123456789",
+        ]
+    )
+    func eventIDs(_ id: String) async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            for path in [ProviderScene.handler, "/emulator/auth/handler"] {
+                let page = try await scene.open(
+                    scene.parameters().filter { $0.0 != "eventId" } + [("eventId", id)],
+                    at: path
+                )
+                #expect(page.reply.status == 200 && page.action == "start", "\(page.reply)")
+                let result = try await scene.comeBack(try await scene.visit(page), cookie: page.cookie)
+                #expect(result.event?["eventId"]?.string == id)
+            }
+        }
+    }
+
     @Test("R-23: one address is registered at the provider, whatever address the SDK opened")
     func oneAddress() async throws {
         try await ProviderScene.runPages(.oidc) { scene in

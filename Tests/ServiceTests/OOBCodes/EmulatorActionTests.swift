@@ -27,6 +27,27 @@ struct EmulatorActionTests {
         #expect(reply["authEmulator"]?["error"]?.string == error, "\(reply)", sourceLocation: sourceLocation)
     }
 
+    @Test("a link that an admin makes names a key of its project, and works")
+    func adminLink() async throws {
+        try await run { service in
+            let owner = [("Authorization", "Bearer owner")]
+            let accounts = "/v1/projects/another-project/accounts"
+            let made = try await service.post(accounts, text: JSON.object(["email": .string(ada)]).text, headers: owner)
+            let body: JSON = ["requestType": "VERIFY_EMAIL", "email": .string(ada), "returnOobLink": true]
+            let sent = try await service.post("\(accounts):sendOobCode", text: body.text, headers: owner)
+            let link = try #require(sent["oobLink"]?.string, "\(sent)")
+            #expect(link.contains("&apiKey=AIza"), "\(link)")
+            let opened = try await service.send("GET", link.replacing(service.baseURL, with: ""))
+            #expect(opened.status == 200, "\(opened)")
+            let found = try await service.post(
+                "\(accounts):lookup",
+                text: JSON.object(["localId": [JSON(made.localID)]]).text,
+                headers: owner
+            )
+            #expect(found["users"]?[0]?["emailVerified"] == true, "\(found)")
+        }
+    }
+
     @Test("one GET carries a link out, and says so in JSON; a second one is refused")
     func carriesOut() async throws {
         try await run { service in

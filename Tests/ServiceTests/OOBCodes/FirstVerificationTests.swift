@@ -132,7 +132,9 @@ struct FirstVerificationTests {
             }
             #expect(account["phoneNumber"] == nil && account["initialEmail"] == nil)
             #expect(!account.providers.contains("github.com"))
-            #expect(account["validSince"]?.string == String(service.clock.seconds))
+            // Later than the sessions that ended, of which some began in this second.
+            let since = Int64(account["validSince"]?.string ?? "") ?? 0
+            #expect((service.clock.seconds...service.clock.seconds + 1).contains(since))
             // The number is free again, and what went is on record.
             _ = try await world.account(["phoneNumber": "+491701234567"])
             let lost = try await service.admin(

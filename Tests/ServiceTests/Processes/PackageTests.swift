@@ -26,7 +26,7 @@ struct PackageTests {
                 "-rwxr-xr-x root/root ./usr/bin/identity", "-rw-r--r-- root/root ./etc/identity/identity.yaml",
                 "-rw-r--r-- root/root ./lib/systemd/system/identity.service",
                 "-rw-r--r-- root/root ./usr/share/identity/monitoring/dashboard.json",
-                "-rw-r--r-- root/root ./usr/share/doc/identity/production.md",
+                "-rw-r--r-- root/root ./usr/share/doc/identity/docs/production.md",
                 "-rw-r--r-- root/root ./usr/share/doc/identity/changelog.gz",
             ]
             let listed = files.map { line in
@@ -44,6 +44,43 @@ struct PackageTests {
             let image = try await Self.run("ls docker; cat docker/Dockerfile", in: folder)
             #expect(image.contains("identity.deb\n") && image.contains("healthcheck\n"))
             #expect(image.contains("\nUSER identity\n") && image.contains("\nENV IDENTITY_HTTP_BIND=0.0.0.0:9099\n"))
+        }
+    }
+
+    @Test("no link of a document leads nowhere, in the package and in the tarball")
+    func links() async throws {
+        try await withTemporaryFolder { folder in
+            _ = try await Self.run("scripts/dist --binary /bin/true '\(folder)'", in: IdentityProgram.repository.path)
+            _ = try await Self.run("dpkg-deb -x identity_*.deb package; tar -xzf identity-*.tar.gz", in: folder)
+            let documents = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
+            #expect(documents.filter { $0.hasSuffix("/docs/providers/README.md") }.count == 2)
+            for document in documents {
+                let file = URL(filePath: folder).appending(path: document)
+                for link in try String(contentsOf: file, encoding: .utf8).matches(of: #/\]\(([^)#\s]+)/#).map(\.1)
+                where !link.contains("://") {
+                    let target = file.deletingLastPathComponent().appending(path: String(link)).path
+                    #expect(FileManager.default.fileExists(atPath: target), "\(document): \(link)")
+                }
+            }
+        }
+    }
+
+    @Test("the image's build has every file that Package.swift names")
+    func imageContext() async throws {
+        try await withTemporaryFolder { folder in
+            let allowed = try Repository.text(".dockerignore").split(separator: "\n").filter { $0.hasPrefix("!") }
+                .map { String($0.dropFirst()) }
+            let stage = try Repository.text("Dockerfile").components(separatedBy: "\nFROM ")[1]
+            let copied = stage.matches(of: #/(?m)^COPY ([^-\s]\S*) /#).map { String($0.1) }
+            #expect(copied.contains("Package.swift") && Set(copied).isSubset(of: allowed), "\(copied)")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for name in copied {
+                try FileManager.default.copyItem(
+                    atPath: IdentityProgram.repository.appending(path: name).path,
+                    toPath: "\(folder)/\(name)"
+                )
+            }
+            _ = try await Self.run("swift package describe", in: folder)
         }
     }
 

@@ -126,9 +126,33 @@ struct AccountRaceTests {
                     allowsUnconfiguredProvider: true
                 )
             )
-            #expect(outcome == .applied)
+            // The session that it ends began in the same second, and the one that it opens is not as old.
+            #expect(outcome == .applied(validSince: signedInAt + 1))
             let after = try await service.stores.accounts.find(AccountID(id), session: session.id, in: scope)
-            #expect(after?.account.validSince == signedInAt)
+            #expect(after?.account.validSince == signedInAt + 1)
+            #expect(after?.session?.authTime == signedInAt + 1)
+        }
+    }
+
+    @Test("T-A7: a session that ended while it signed others out ends none of them")
+    func signOutThatIsLate() async throws {
+        try await TestService.run(development) { service in
+            let opener = try await service.signUp("ada@example.com")
+            let sessions = service.stores.sessions
+            let (account, scope) = (AccountID(opener.localID ?? ""), Scope(project: service.project.id))
+            let session = try #require(
+                opener.claims["firebase"]?["sid"]?.string.flatMap(SessionID.init(rawValue:))
+            )
+            // Whose address it is takes the account over, after the opener's ID token was looked at.
+            let taken = try await service.signInWithIdP(postBody: owner)
+            #expect(taken.localID == opener.localID, "\(taken)")
+            for which in [.allBut(session), .all] as [SessionStore.Which] {
+                #expect(
+                    try await sessions.revoke(which, of: account, by: session, in: scope, now: service.clock.current)
+                        == 0
+                )
+            }
+            #expect(try await service.lookUp(taken.idToken).status == 200)
         }
     }
 

@@ -6,8 +6,9 @@ package enum IdentityProgram {
     package static let repository = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Built beside the tests that run.
+    /// The release program of `IDENTITY_PROGRAM`, as it is packaged; else the one built beside the tests that run.
     package static var path: String {
+        if let path = ProcessInfo.processInfo.environment["IDENTITY_PROGRAM"], !path.isEmpty { return path }
         let bundle = Bundle.main.executableURL?.deletingLastPathComponent().appending(path: "identity")
         if let bundle, FileManager.default.isExecutableFile(atPath: bundle.path) { return bundle.path }
         return repository.appending(path: ".build/debug/identity").path

@@ -17,9 +17,10 @@ struct TestKey: Sendable {
     var id: String?
     var material: Material
 
-    /// Making an RSA key takes a while: two are shared by all tests.
+    /// Making an RSA key takes a while: three are shared by all tests.
     static let rsa: TestKey = make("rsa-1")
     static let otherRSA: TestKey = make("rsa-2")
+    static let third: TestKey = make("rsa-3")
     static let ec = TestKey(id: "ec-1", material: .p256(P256.Signing.PrivateKey()))
     static let ec384 = TestKey(id: "ec-384", material: .p384(P384.Signing.PrivateKey()))
     static let ed = TestKey(id: "ed-1", material: .ed25519(Curve25519.Signing.PrivateKey()))
