@@ -61,6 +61,16 @@ extension SignInWithIdP {
             return Proof(
                 credential: try await parts.federation.verify(credential, id: provider, with: configuration)
             )
+        } catch FederationError.nonceMissingInRequest where credential.accessToken != nil {
+            // An ID token of our own flow carries a nonce that no app knows. The Web SDK's credential of Google is that token
+            // and the access token, which proves as much: the ID token counts for nothing.
+            var rest = credential
+            rest.idToken = nil
+            do {
+                return Proof(credential: try await parts.federation.verify(rest, id: provider, with: configuration))
+            } catch {
+                throw AccountsError.federation(.nonceMissingInRequest)
+            }
         } catch FederationError.nonceMismatch {
             // Whoever sends a used token again is told so first, whatever nonce comes with it.
             guard let idToken = credential.idToken,

@@ -51,6 +51,26 @@ struct AccessTokenTests {
         }
     }
 
+    @Test("Google's credential of a popup signs in again: the access token counts, beside an ID token whose nonce no app knows")
+    func beside() async throws {
+        try await ProviderScene.run(.google) { scene in
+            let first = try await scene.signIn()
+            let (idToken, accessToken) = (first["oauthIdToken"]?.string ?? "", first["oauthAccessToken"]?.string ?? "")
+            #expect(Reply.claims(of: idToken)["nonce"] != nil)
+            let body = "id_token=\(idToken)&providerId=google.com&access_token="
+            let again = try await scene.service.signInWithIdP(postBody: body + accessToken)
+            #expect(again.status == 200 && again.localID == first.localID, "\(again)")
+            // What it takes is the access token's person, whoever the ID token is of, and none without.
+            let other = scene.tenant.addUser(TestUser("grace", email: "grace@example.com"))
+            let graces = try await scene.service.signInWithIdP(postBody: body + Self.token(scene, for: other))
+            #expect(graces.status == 200 && graces.localID != first.localID, "\(graces)")
+            for token in ["", "made-up"] {
+                let refused = try await scene.service.signInWithIdP(postBody: body + token)
+                #expect(refused.code == "MISSING_OR_INVALID_NONCE", "\(refused)")
+            }
+        }
+    }
+
     @Test("T-C3: the client that asked and the client that the token is for are both ours")
     func googleAuthorizedParty() async throws {
         try await ProviderScene.run(.google) { scene in

@@ -72,19 +72,22 @@ struct ConflictTests {
             let visits = world.google.requests().count
             let user = try await world.service.signInWithPassword("ada@example.com")
             let postBody = "id_token=\(idToken)&access_token=\(accessToken)&providerId=google.com"
-            // Alone, without an account to link to, the tokens are judged as any others.
-            let alone = try await world.service.signInWithIdP(postBody: postBody)
-            #expect(alone.code == "MISSING_OR_INVALID_NONCE")
+            // Alone, without an account to link to, the ID token proves nothing, and the access token what it always does.
+            let bare = "id_token=\(idToken)&providerId=google.com"
+            #expect(try await world.service.signInWithIdP(postBody: bare).code == "MISSING_OR_INVALID_NONCE")
+            try await world.service.signInWithIdP(postBody: postBody).expectConflict(with: owner, providers: [])
             let linked = try await world.service.signInWithIdP(postBody: postBody, idToken: user.idToken)
             linked.expectSignedIn(as: owner)
             #expect(world.google.requests(.token).count == 1)
-            #expect(world.google.requests().count <= visits + 1, "the key set, at most")
+            #expect(world.google.requests().count <= visits + 3, "the key set, and what the access token was looked at with")
             #expect(try await world.service.account(owner)?.providers == ["google.com", "password"])
             // The same again is the same answer; later it is over.
             try await world.service.signInWithIdP(postBody: postBody, idToken: user.idToken).expectSignedIn(as: owner)
             world.service.clock.advance(by: 61)
             let late = try await world.service.signInWithIdP(postBody: postBody, idToken: linked.idToken)
-            #expect(late.code == "MISSING_OR_INVALID_NONCE")
+            #expect(late["errorMessage"] == "PROVIDER_ALREADY_LINKED" && late.idToken == nil, "\(late)")
+            let lateAndBare = try await world.service.signInWithIdP(postBody: bare, idToken: linked.idToken)
+            #expect(lateAndBare.code == "MISSING_OR_INVALID_NONCE")
         }
     }
 
