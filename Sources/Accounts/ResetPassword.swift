@@ -15,7 +15,8 @@ package struct ResetPassword: Sendable {
 
     /// Without a password, a code of any type is looked at and stays usable.
     ///
-    /// - Throws: ``AccountsError/invalidOOBCode`` for a password with a code that resets none.
+    /// - Throws: ``AccountsError/invalidOOBCode`` for a password with a code of another type, or whose account was deleted or
+    ///   merged, or has another address by now.
     package func callAsFunction(
         code text: String?,
         newPassword: Secret?,
@@ -34,7 +35,7 @@ package struct ResetPassword: Sendable {
         let account = AccountID(code.owner)
         do {
             let changed = try await parts.change(account, session: nil, caller) { account, _ in
-                guard account.email?.canonical == code.email.canonical else { throw AccountsError.userNotFound }
+                guard account.email?.canonical == code.email.canonical else { throw AccountsError.invalidOOBCode }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 var changes = AccountChanges()
                 changes.spends = .mail(code.hash)
@@ -53,6 +54,8 @@ package struct ResetPassword: Sendable {
             }
             if changed.changes.firstVerification != nil { AccountEvent.takenOver.log(account, caller) }
             AccountEvent.passwordReset.log(account, caller)
+        } catch AccountsError.userNotFound {
+            throw AccountsError.invalidOOBCode
         } catch AccountsError.userDisabled {
             try await parts.stores.oobCodes.spend(code, in: caller.scope)
             throw AccountsError.userDisabled

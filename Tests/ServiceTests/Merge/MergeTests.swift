@@ -163,7 +163,7 @@ struct MergeTests {
             try await service.signInWithLink("eve@example.com", link).expectRefused("INVALID_OOB_CODE")
             try await service.sendCode(.emailSignIn, ["email": "eve@example.com"]).expectRefused("USER_DISABLED")
             let later = try await service.code(.passwordReset, ["email": "eve@example.com"], to: "eve@example.com")
-            try await service.reset(later, to: "another password").expectRefused("USER_NOT_FOUND")
+            try await service.reset(later, to: "another password").expectRefused("INVALID_OOB_CODE")
             // A provider that proves the address, and one that does not.
             let proof = MergeScene.identity("google.com", "e1", email: "eve@example.com")
             try await service.signInWithIdP(postBody: proof).expectRefused("USER_DISABLED")
