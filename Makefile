@@ -1,12 +1,16 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist test schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
+.PHONY: help run build dist release test test-release smoke web-sdk soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
 	bench-maintenance bench-overload bench-pages bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` feeds each parser.
 SECONDS ?= 60
+# What `make soak` does: for how long, with which faults (all, or kill, promote, …), from which seed.
+MINUTES ?= 10
+FAULTS ?=
+SEED ?= 1
 # One set of flags, so that `make run` and `make test` share one build. The check keeps the direction of imports.
 # SwiftPM writes flags in the order of its hash tables: a random one would compile Hummingbird again each other time.
 BUILD := SWIFT_DETERMINISTIC_HASHING=1 swift build --explicit-target-dependency-import-check error
@@ -30,6 +34,30 @@ test: build ## Run every test, against a private PostgreSQL or the one of DATABA
 	@scripts/venv
 	scripts/with-postgres $(TEST)
 	scripts/schemathesis
+
+test-release: ## Run every test as the optimiser leaves it.
+	@scripts/install-dependencies
+	@scripts/venv
+	$(BUILD) -c release --build-tests
+	scripts/with-postgres $(TEST) -c release
+
+release: ## Build the program as it is packaged, in .build/dist/program.
+	@scripts/install-dependencies
+	@scripts/release-program
+
+smoke: release ## Call every operation of openapi.yaml of the packaged program, to succeed and to be refused.
+	@scripts/venv
+	.venv/bin/pytest -q Tests/Release/smoke $(ARGS)
+
+web-sdk: release ## Drive the packaged program by Firebase's own Web SDK in Chromium.
+	@scripts/install-dependencies web-sdk
+	@scripts/venv
+	.venv/bin/pytest -q Tests/Release/web_sdk $(ARGS)
+
+soak: release ## Hold two packaged nodes to a model: make soak MINUTES=10 FAULTS=all SEED=7; ARGS= goes to Tests/Release/soak.
+	@scripts/install-dependencies soak
+	@scripts/venv
+	.venv/bin/python Tests/Release/soak --minutes $(MINUTES) --faults '$(FAULTS)' --seed $(SEED) $(ARGS)
 
 dist: ## Make a release in dist/: a tarball, a Debian package, the image's files, their checksums.
 	@scripts/install-dependencies
@@ -55,7 +83,7 @@ clean: ## Remove what was built; kept data (.data) stays.
 bench: ## Measure the hot paths of a release build; ARGS= goes to Benchmarks/bench.py (--accounts 1000000, --url …).
 	@scripts/install-dependencies bench
 	@swift build -c release --static-swift-stdlib --product identity
-	@swift build -c release --static-swift-stdlib --product bench-floor
+	@swift build -c release --package-path Benchmarks --product bench-floor
 	@DURABLE=1 scripts/with-postgres python3 Benchmarks/bench.py $(ARGS)
 
 bench-overload: ## Show a release build under more load than it can carry.

@@ -127,7 +127,7 @@ struct ClockTests {
         }
     }
 
-    @Test("what a slow node ends is older than `validSince`, whatever the clock that opened it, and stays ended")
+    @Test("T-A2: what a slow node ends is older than `validSince`, whatever the clock that opened it, and stays ended")
     func endedApart() async throws {
         try await Self.runApart { fast, slow in
             let user = try await fast.service.signUp("ada@example.com")

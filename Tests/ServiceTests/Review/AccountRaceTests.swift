@@ -134,7 +134,7 @@ struct AccountRaceTests {
         }
     }
 
-    @Test("T-A7: a session that ended while it signed others out ends none of them")
+    @Test("T-A7, T-D6: a session that ended while it signed others out ends none of them")
     func signOutThatIsLate() async throws {
         try await TestService.run(development) { service in
             let opener = try await service.signUp("ada@example.com")
