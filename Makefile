@@ -14,8 +14,6 @@ SEED ?= 1
 # One set of flags, so that `make run` and `make test` share one build. The check keeps the direction of imports.
 # SwiftPM writes flags in the order of its hash tables: a random one would compile Hummingbird again each other time.
 BUILD := SWIFT_DETERMINISTIC_HASHING=1 swift build --explicit-target-dependency-import-check error
-# Each test has servers and connections of its own: a few at a time are faster than all at once.
-TEST := swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 6
 
 help: ## Show this.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,14 +30,14 @@ build: ## Build everything, tests included.
 
 test: build ## Run every test, against a private PostgreSQL or the one of DATABASE_URL.
 	@scripts/venv
-	scripts/with-postgres $(TEST)
+	scripts/test
 	scripts/schemathesis
 
 test-release: ## Run every test as the optimiser leaves it.
 	@scripts/install-dependencies
 	@scripts/venv
 	$(BUILD) -c release --build-tests
-	scripts/with-postgres $(TEST) -c release
+	scripts/test -c release
 
 release: ## Build the program as it is packaged, in .build/dist/program.
 	@scripts/install-dependencies
@@ -68,7 +66,7 @@ schemathesis: ## Call every operation of openapi.yaml with what schemathesis mak
 	scripts/schemathesis $(ARGS)
 
 fuzz: build ## Feed the parsers with mutated inputs, each for so long: make fuzz SECONDS=600.
-	FUZZ_SECONDS=$(SECONDS) $(TEST) --filter Fuzz
+	FUZZ_SECONDS=$(SECONDS) scripts/test --filter Fuzz
 
 lint: ## Check format, scripts, openapi.yaml and docker-compose.yml.
 	@scripts/install-dependencies lint

@@ -33,6 +33,7 @@ package struct SignOut: Sendable {
             in: caller.scope,
             now: parts.now()
         )
+        guard let ended else { throw AccountsError.tokenExpired }
         if scope == .session, ended == 0 { throw AccountsError.sessionNotFound }
         AccountEvent.signedOut.log(user.account.id, caller)
     }

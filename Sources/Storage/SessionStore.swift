@@ -51,22 +51,45 @@ extension SessionStore {
 
     /// Ends sessions: one, all but one, or all; with others, also a change of address that one of them began (T-A4).
     ///
-    /// - Parameter caller: the session that asks for it; when it ended meanwhile, nothing ends. Nil for an admin.
-    /// - Returns: how many ended now.
+    /// - Parameter caller: the session that asks for it. Nil for an admin.
+    /// - Returns: how many ended now; nil when the caller had ended meanwhile, and so none did.
     package func revoke(
         _ which: Which,
         of account: AccountID,
         by caller: SessionID? = nil,
         in scope: Scope,
         now: Date
-    ) async throws -> Int {
+    ) async throws -> Int? {
+        if case .only(let session) = which, caller ?? session == session {
+            return try await end(which, of: account, by: caller, in: scope, now: now, database)
+        }
+        // What ends or opens other sessions locks the account, so that the end of the caller's is seen, and each that
+        // another change has opened.
+        return try await database.transaction { transaction in
+            try await transaction.execute(
+                """
+                SELECT FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                FOR UPDATE
+                """
+            )
+            return try await end(which, of: account, by: caller, in: scope, now: now, transaction)
+        }
+    }
+
+    private func end(
+        _ which: Which,
+        of account: AccountID,
+        by caller: SessionID?,
+        in scope: Scope,
+        now: Date,
+        _ executor: some PostgresExecutor
+    ) async throws -> Int? {
         let condition: SQL =
             switch which {
             case .only(let session): "session = \(session.rawValue)"
             case .allBut(let session): "session <> \(session.rawValue)"
             case .all: "true"
             }
-        // In the snapshot in which the others are found: a session that was opened when the caller's ended stays.
         let standing: SQL =
             caller.map { session -> SQL in
                 """
@@ -79,18 +102,22 @@ extension SessionStore {
             } ?? "true"
         let codes: [OOBCodeType] = if case .only = which { [] } else { [.verifyAndChangeEmail] }
         let entry = AuditEntry(.sessionRevoked, in: scope, account: account, at: now)
-        return try await database.query(
+        return try await executor.query(
             """
-            WITH codes AS (\(sql: OOBCodeStore.voiding(codes, of: account.rawValue, scope))), ended AS (
+            WITH caller AS MATERIALIZED (SELECT \(sql: standing) AS stands),
+            codes AS (
+                \(sql: OOBCodeStore.voiding(codes, of: account.rawValue, scope))
+                    AND (SELECT stands FROM caller)
+            ), ended AS (
                 UPDATE sessions SET revoked_at = \(now)
                 WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND revoked_at IS NULL AND \(sql: condition)
-                    AND \(sql: standing)
+                    AND (SELECT stands FROM caller)
                 RETURNING session
             ), audit AS (\(sql: entry.insertion(from: "ended", resource: "session")))
-            SELECT count(*) FROM ended
+            SELECT CASE WHEN stands THEN (SELECT count(*) FROM ended) END FROM caller
             """
-        ) { row in Int(try row.next(Int64.self)) }.first ?? 0
+        ) { row in try row.next(Int64?.self).map { Int($0) } }.first ?? nil
     }
 
     package enum Which: Sendable {

@@ -30,7 +30,9 @@ class Account:
                 self.factors, self.disabled)
 
     def ways_in(self):
-        return len(self.rows) + bool(self.password) + bool(self.phone) + bool(self.link)
+        """Without an address, nobody types a password or asks for a link."""
+        by_address = bool(self.password) + bool(self.link) if self.email else 0
+        return len(self.rows) + bool(self.phone) + by_address
 
     def drop_unproved(self):
         """Somebody else proved the address: T-A7."""

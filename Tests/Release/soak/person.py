@@ -488,10 +488,10 @@ class Person:
             owner = s.by_phone(phone)
             if session is not None:
                 def refused(account):
-                    if account.factors:
-                        return "UNSUPPORTED_FIRST_FACTOR"
                     if owner and owner.uid != account.uid:
                         return "proof"
+                    if account.factors:
+                        return "UNSUPPORTED_FIRST_FACTOR"
 
                 def change(s, account, a):
                     account.phone = phone

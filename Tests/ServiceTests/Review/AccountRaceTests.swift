@@ -149,10 +149,30 @@ struct AccountRaceTests {
             for which in [.allBut(session), .all] as [SessionStore.Which] {
                 #expect(
                     try await sessions.revoke(which, of: account, by: session, in: scope, now: service.clock.current)
-                        == 0
+                        == nil
                 )
             }
             #expect(try await service.lookUp(taken.idToken).status == 200)
+        }
+    }
+
+    @Test("T-D6: signing out waits for what ends the session, and is refused", arguments: ["all", "others"])
+    func signOutWaits(scope: String) async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            let other = try await service.signInWithPassword("ada@example.com")
+            let account = user.localID ?? ""
+            let session = user.claims["firebase"]?["sid"]?.string ?? ""
+            let reply = try await Race.run(
+                service,
+                hold: {
+                    try await $0.execute("SELECT FROM accounts WHERE account = \(account) FOR UPDATE")
+                    try await $0.execute("UPDATE sessions SET revoked_at = now() WHERE session = \(session)")
+                },
+                { try await service.call("accounts:signOut", ["idToken": JSON(user.idToken), "scope": JSON(scope)]) }
+            )
+            #expect(reply.error == "TOKEN_EXPIRED", "\(reply)")
+            #expect(try await service.lookUp(other.idToken).status == 200)
         }
     }
 
