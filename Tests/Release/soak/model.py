@@ -103,6 +103,16 @@ def new_uid(answer, serial):
     return answer.uid if answer is not None else f"?{serial}"
 
 
+class EvenRefused:
+    """A change that a refusal brings, too."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def __call__(self, state, answer):
+        return self.change(state, answer)
+
+
 class Step:
     """One call, and what the model says of it.
 
@@ -123,7 +133,7 @@ class Step:
         labels = {labels} if isinstance(labels, str) else labels
         if answer.label not in labels:
             return None
-        if change is None or answer.label not in ("ok", "mfa", "conflict", "proof"):
+        if change is None or answer.label not in ("ok", "mfa", "conflict", "proof") and not isinstance(change, EvenRefused):
             return state
         following = state.copy()
         return following if change(following, answer) is not False else None

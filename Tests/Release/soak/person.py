@@ -50,9 +50,9 @@ class Person:
         self.subjects = {provider: [f"{number}-{provider[-3:]}-{index}" for index in range(2)] for provider in self.PROVIDERS}
         self.phone = f"+4915{550000000 + number}"
         self.tokens, self.conflicts, self.codes, self.pending, self.secrets = {}, {}, {}, {}, {}
-        self.retired, self.valid_since, self.uids = [], {}, set()
-        # What the audit log must have of each account, and whether it may have more.
-        self.recorded, self.is_recorded_exactly = collections.Counter(), True
+        self.retired, self.valid_since, self.latest_begin, self.uids = [], {}, {}, set()
+        # What the audit log must have, by account: how often an action, and that it may have more; each session once or more.
+        self.recorded, self.is_recorded_exactly, self.opened = collections.Counter(), True, set()
         self.password = 0
         self.custom_uid = f"custom-{number}"
 
@@ -103,11 +103,11 @@ class Person:
         claims = answer_claims(answer)
         before = self.tokens.get(session)
         if before is None:
-            self.recorded[answer.uid, "SIGNED_IN"] += 1
+            self.opened.add((answer.uid, claims["firebase"]["sid"]))
             self.tokens[session] = Tokens(answer, time.monotonic())
             earliest, latest = began - self.world.drift, time.time() + self.world.drift
             # Later only where an account's tokens were revoked by a clock that is ahead.
-            if claims["auth_time"] < earliest or claims["auth_time"] > max(latest, self.valid_since.get(claims["sub"], 0)):
+            if claims["auth_time"] < earliest or claims["auth_time"] > max(latest, self.latest_begin.get(claims["sub"], 0)):
                 raise Violation(f"{step.name}: auth_time is {claims['auth_time'] - time.time():+.1f} s off")
             return
         if claims["auth_time"] != before.auth_time:
@@ -128,7 +128,7 @@ class Person:
         if self.world.is_failing:
             return
         node, found = self.rng.choice(self.world.nodes), collections.Counter()
-        for uid in {uid for uid, _ in self.recorded}:
+        for uid in {uid for uid, _ in {*self.recorded, *self.opened}}:
             page = ""
             while page is not None:
                 answer = await node.call("GET", f"auditEntries?localId={uid}&pageSize=1000{page}", admin=True)
@@ -136,11 +136,16 @@ class Person:
                     return
                 for entry in answer.body["auditEntries"]:
                     found[uid, entry["action"]] += 1
+                    if entry["action"] != "SESSION_REVOKED":
+                        found[uid, entry.get("resource")] += 1
                 following = answer.body.get("nextPageToken")
                 page = following and "&pageToken=" + urllib.parse.quote(following)
         for key, count in self.recorded.items():
             if found[key] < count or self.is_recorded_exactly and found[key] > count:
                 raise Violation(f"the audit log has {found[key]} × {key}, and {count} were answered")
+        for uid, session in self.opened:
+            if not found[uid, session]:
+                raise Violation(f"the audit log does not say when session {session} of {uid} was opened")
 
     async def live(self):
         """One thing after the other; what was there, and what it left, is looked at after each."""
@@ -394,7 +399,7 @@ class Person:
             if code not in s.codes:
                 return "INVALID_OOB_CODE", None
             if s.accounts[uid].disabled:
-                return {"USER_DISABLED", "INVALID_OOB_CODE"}, None  # the first try spends it
+                return "USER_DISABLED", model.EvenRefused(lambda s, a: s.codes.pop(code, None) and None)
 
             def change(s, a):
                 account = s.accounts[uid]
@@ -590,10 +595,13 @@ class Person:
                 for other, (uid, condition) in s.sessions.items():
                     if uid == account.uid and (scope == "all" or other != session):
                         s.sessions[other] = (uid, "ended")
-                if scope == "all":
-                    account.epoch += 1
+
+        def predict(s):
+            labels, found = model.with_session(s, session, change)
+            # Of an account that is deleted meanwhile, only the session is missed.
+            return {"USER_NOT_FOUND", "TOKEN_EXPIRED"} if labels == "USER_NOT_FOUND" else labels, found
         return Step(f"signOut {scope} by session {session}", lambda node: node.call("POST", "accounts:signOut", {
-            "idToken": token, "scope": scope}), lambda s: model.with_session(s, session, change), session)
+            "idToken": token, "scope": scope}), predict, session)
 
     def delete(self, state):
         session = self.a_session(state, sensitive=True)
@@ -830,6 +838,8 @@ class Person:
                             s.sessions[session] = (uid, "unknown")
         elif what == "validSince":
             body = {"validSince": str(int(time.time() + self.world.drift + 1))}
+            # A sign-in at the same moment may already begin no earlier.
+            self.latest_begin[uid] = int(body["validSince"])
             change = lambda s, account, a: s.end_sessions(uid)
         elif what == "password":
             password = self.new_password()
@@ -910,6 +920,7 @@ class Person:
                 if since < self.valid_since.get(user["localId"], 0):
                     raise Violation(f"validSince of {user['localId']} went back to {since}")
                 self.valid_since[user["localId"]] = since
+                self.latest_begin[user["localId"]] = max(since, self.latest_begin.get(user["localId"], 0))
             if set(users) != {uid for uid in s.accounts}:
                 return False
             return all(self.same(account, users[account.uid]) is not False for account in s.accounts.values()) or False
