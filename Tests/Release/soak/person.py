@@ -718,7 +718,8 @@ class Person:
             def change(s, a):
                 if a:
                     s.sessions[step.serial] = (uid, "alive")
-            return "ok", change
+            # The slow node's code may be older than one that the fast node was shown.
+            return {"ok", "INVALID_CODE"}, change
         step = Step(f"mfaSignIn {serial}", call, predict, concurrent=False)
         return step
 
