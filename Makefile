@@ -11,7 +11,7 @@ SECONDS ?= 60
 MINUTES ?= 10
 FAULTS ?=
 SEED ?= 1
-# debug, or release: as the optimiser leaves the code, which takes longer to build, and a third of the time to test.
+# debug, or release: as the optimiser leaves the code, which takes longer to build, and less than half as long to test.
 CONFIGURATION ?= debug
 # One set of flags, so that `make run` and `make test` share one build. The check keeps the direction of imports.
 # SwiftPM writes flags in the order of its hash tables: a random one would compile Hummingbird again each other time.

@@ -184,7 +184,7 @@ package struct AdminAccounts: Sendable {
             return
         }
         guard let id = SessionID(rawValue: sessionID),
-            try await parts.sessions.revoke(.only(id), of: account, in: scope, now: parts.now()) != 0
+            let ended = try await parts.sessions.revoke(.only(id), of: account, in: scope, now: parts.now()), ended > 0
         else { throw AccountsError.sessionNotFound }
     }
 

@@ -161,15 +161,17 @@ extension AccountStore {
     /// - Returns: whether the account exists.
     @discardableResult
     func lock(_ account: AccountID, _ scope: Scope, _ transaction: PostgresTransaction) async throws -> Bool {
-        let locked = try await transaction.query(
-            """
-            SELECT true FROM accounts
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
-            FOR UPDATE
-            """
-        ) { row in try row.next(Bool.self) }
-        return !locked.isEmpty
+        try await !transaction.query(Self.locking(account, scope)) { row in try row.next(Bool.self) }.isEmpty
+    }
+
+    /// What a transaction says first that changes the account or ends sessions of it.
+    static func locking(_ account: AccountID, _ scope: Scope) -> SQL {
+        """
+        SELECT true FROM accounts
+        WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+            AND tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
+        FOR UPDATE
+        """
     }
 
     func linkParts(_ account: AccountID, _ write: SignInWrite) throws -> [SQL] {

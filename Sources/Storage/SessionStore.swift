@@ -63,15 +63,9 @@ extension SessionStore {
         if case .only(let session) = which, caller ?? session == session {
             return try await end(which, of: account, by: caller, in: scope, now: now, database)
         }
-        // What ends or opens other sessions locks the account, so that the end of the caller's is seen, and each that
-        // another change has opened.
+        // Changes that end or open sessions lock the account: after them, the statement sees whether the caller's ended.
         return try await database.transaction { transaction in
-            try await transaction.execute(
-                """
-                SELECT FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                FOR UPDATE
-                """
-            )
+            try await transaction.execute(AccountStore.locking(account, scope))
             return try await end(which, of: account, by: caller, in: scope, now: now, transaction)
         }
     }

@@ -34,7 +34,8 @@ class World:
         self.cluster, self.provider, self.options = cluster, provider, options
         self.nodes = [Node(node.name, node.port, cluster.key, cluster.admin, clusters.PROJECT) for node in cluster.nodes]
         self.account = json.loads(cluster.service_account)
-        self.operations, self.counts, self.used_codes = 0, collections.Counter(), set()
+        # By enrolment, the step of time of the last code of an app: the next one must be of a later step.
+        self.operations, self.counts, self.last_steps = 0, collections.Counter(), {}
         self.began, self.drift = time.monotonic(), 3
         self.faults, self.is_failing, self.failed_until = 0, 0, 0
 

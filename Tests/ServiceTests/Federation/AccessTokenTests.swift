@@ -51,7 +51,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test("Google's credential of a popup signs in again: the access token counts, beside an ID token whose nonce no app knows")
+    @Test("Google's credential of a popup signs in again by its access token: no app knows the ID token's nonce")
     func beside() async throws {
         try await ProviderScene.run(.google) { scene in
             let first = try await scene.signIn()

@@ -79,7 +79,7 @@ struct ConflictTests {
             let linked = try await world.service.signInWithIdP(postBody: postBody, idToken: user.idToken)
             linked.expectSignedIn(as: owner)
             #expect(world.google.requests(.token).count == 1)
-            #expect(world.google.requests().count <= visits + 3, "the key set, and what the access token was looked at with")
+            #expect(world.google.requests().count <= visits + 3, "the key set, and two looks at the access token")
             #expect(try await world.service.account(owner)?.providers == ["google.com", "password"])
             // The same again is the same answer; later it is over.
             try await world.service.signInWithIdP(postBody: postBody, idToken: user.idToken).expectSignedIn(as: owner)
