@@ -836,7 +836,10 @@ class Person:
             body = {"validSince": str(int(time.time() + self.world.drift + 1))}
             # A sign-in at the same moment may already begin no earlier.
             self.latest_begin[uid] = max(int(body["validSince"]), self.latest_begin.get(uid, 0))
-            change = lambda s, account, a: s.end_sessions(uid)
+
+            def change(s, account, a):
+                s.end_sessions(uid)
+                s.void_codes(uid, ["VERIFY_AND_CHANGE_EMAIL"])
         elif what == "password":
             password = self.new_password()
             body = {"password": password}
