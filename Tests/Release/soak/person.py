@@ -93,6 +93,9 @@ class Person:
         if step.records and answer.label == "ok":
             uid, action = step.records
             self.recorded[uid or answer.uid, action] += 1
+            if action == "ACCOUNT_DELETED":
+                # Another account may get the id, at a node whose clock is behind.
+                self.valid_since.pop(uid, None)
         if answer.label == "conflict":
             self.conflicts[step.serial] = answer.body["pendingToken"]
         if answer.label == "mfa":
