@@ -34,6 +34,13 @@ class Account:
         by_address = bool(self.password) + bool(self.link) if self.email else 0
         return len(self.rows) + bool(self.phone) + by_address
 
+    def unlink(self, method):
+        self.rows.pop(method, None)
+        if method == "password":
+            self.password = None
+        if method == "phone":
+            self.phone = None
+
     def drop_unproved(self):
         """Somebody else proved the address: T-A7."""
         self.rows, self.password, self.phone, self.link = {}, None, None, False

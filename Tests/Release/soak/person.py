@@ -324,7 +324,8 @@ class Person:
         def predict(s):
             if conflict not in s.conflicts:
                 refusal = s.refusal(session)
-                bad = {"INVALID_PENDING_TOKEN"}
+                # It may have been spent after it was read.
+                bad = {"INVALID_PENDING_TOKEN", "FEDERATED_USER_ID_ALREADY_LINKED"}
                 return bad | ({refusal} if isinstance(refusal, str) else refusal or set()) - {"ok"}, None
             return model.linked(s, session, *s.conflicts[conflict], also=lambda s: s.conflicts.pop(conflict))
         return Step(f"signInWithIdp, conflict {conflict} by session {session}",
@@ -553,16 +554,13 @@ class Person:
             has = method in account.rows or (account.password if method == "password" else
                                              account.phone if method == "phone" else None)
             recovers = account.email and account.verified
-            if has and account.ways_in() == 1 and not recovers:
+            left = account.copy()
+            left.unlink(method)
+            if has and not left.ways_in() and not recovers:
                 return "OPERATION_NOT_ALLOWED"
 
         def change(s, account, a):
-            account.rows.pop(method, None)
-            if method == "password":
-                account.password = None
-            if method == "phone":
-                account.phone = None
-            account.epoch += 0
+            account.unlink(method)
         return self.update(f"unlink {method}", session, {"deleteProvider": [method]}, change, refused)
 
     def rename(self, state):
@@ -674,6 +672,7 @@ class Person:
                 self.secrets[enrolment], self.world.last_steps[enrolment] = shown
                 account.factors |= {enrolment}
                 s.end_sessions(account.uid, but=session)
+                s.void_codes(account.uid, ["VERIFY_AND_CHANGE_EMAIL"])
             provider = self.tokens[session].provider
             return model.with_session(s, session, change, lambda account: (
                 "UNSUPPORTED_FIRST_FACTOR" if provider in ("anonymous", "custom", "phone") else
@@ -711,7 +710,9 @@ class Person:
                 return {"USER_NOT_FOUND", "INVALID_MFA_PENDING_CREDENTIAL"}, None
             if account.disabled:
                 return "USER_DISABLED", None
-            if not found or found[1] != account.epoch or enrolment not in account.factors:
+            # What it began with may be unlinked since.
+            is_gone = provider in self.PROVIDERS and provider not in account.rows
+            if not found or found[1] != account.epoch or enrolment not in account.factors or is_gone:
                 return {"INVALID_MFA_PENDING_CREDENTIAL", "MFA_ENROLLMENT_NOT_FOUND"}, None
 
             def change(s, a):
