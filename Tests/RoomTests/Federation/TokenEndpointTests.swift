@@ -128,7 +128,8 @@ import Testing
         ),
         Case(
             "huge chunked body",
-            .raw(
+            // Whoever hangs up may be noticed before what they sent is read.
+            .stall(
                 "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n80000\r\n"
                     + String(repeating: "a", count: 0x80000)
             ),
