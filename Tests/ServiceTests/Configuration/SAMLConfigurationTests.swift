@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Linking
 import Projects
 import Sessions
@@ -186,7 +187,18 @@ struct SAMLConfigurationTests {
         }
     }
 
-    @Test("nobody signs in by one, and none is anybody's way in: all is as it was without it")
+    /// A signed assertion beside one that nobody signed: who trusts the signature must not read the other.
+    private static let wrapped = Data(
+        """
+        <samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" \
+        xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="r" Version="2.0">\
+        <saml:Assertion ID="evil"><saml:Subject><saml:NameID>R</saml:NameID></saml:Subject></saml:Assertion>\
+        <saml:Assertion ID="good"><Signature xmlns="http://www.w3.org/2000/09/xmldsig#"><SignedInfo>\
+        <Reference URI="#good"/></SignedInfo></Signature></saml:Assertion></samlp:Response>
+        """.utf8
+    ).base64EncodedString().replacing("+", with: "%2B")
+
+    @Test("T-C16: nobody signs in by one, and none is anybody's way in: all is as it was without it")
     func refusesSignIn() async throws {
         try await TestService.run { service in
             let user = try await service.signUp("ada@example.com")
@@ -198,7 +210,7 @@ struct SAMLConfigurationTests {
                 let start: JSON = ["providerId": "saml.acme", "continueUri": "http://localhost/callback"]
                 let replies = try await [
                     service.call("accounts:createAuthUri", start),
-                    service.signInWithIdP(postBody: "SAMLResponse=PHg%2BPC94Pg%3D%3D&providerId=saml.acme"),
+                    service.signInWithIdP(postBody: "SAMLResponse=\(Self.wrapped)&providerId=saml.acme"),
                     service.signInWithIdP(postBody: "id_token=x&providerId=saml.acme"),
                     // The password is the last way in.
                     service.call("accounts:update", ["idToken": JSON(user.idToken), "deleteProvider": ["password"]]),
