@@ -112,6 +112,8 @@ class Person:
             # Later only where an account's tokens were revoked by a clock that is ahead.
             if claims["auth_time"] < earliest or claims["auth_time"] > max(latest, self.latest_begin.get(claims["sub"], 0)):
                 raise Violation(f"{step.name}: auth_time is {claims['auth_time'] - time.time():+.1f} s off")
+            # Once this session is ended, the next one is a second later.
+            self.latest_begin[claims["sub"]] = max(claims["auth_time"] + 1, self.latest_begin.get(claims["sub"], 0))
             return
         if claims["auth_time"] != before.auth_time:
             if not step.moves_auth_time:
@@ -341,11 +343,10 @@ class Person:
                 return "USER_DISABLED", None
 
             def change(s, a):
-                if uid not in s.accounts:
-                    s.accounts[uid] = Account(uid)
+                account = s.accounts.setdefault(uid, Account(uid))
                 if a:
-                    s.sessions[step.serial] = (uid, "alive")
-            return "ok", change
+                    model.sign_in(s, account, step.serial, a, "custom")
+            return model.first_label(account) if account else "ok", change
         step = Step("signInWithCustomToken", lambda node: node.call("POST", "accounts:signInWithCustomToken", {
             "token": token}), predict)
         return step

@@ -76,16 +76,25 @@ class Node:
         reader = writer = None
         try:
             async with asyncio.timeout(timeout):
-                reader, writer = self.idle.pop() if self.idle else await asyncio.open_connection("127.0.0.1", self.port)
+                reader, writer = await self.connection()
                 writer.write(head.encode() + data)
                 answer = await self.read(reader)
-            self.idle.append((reader, writer))
+            self.idle.append((time.monotonic(), reader, writer))
             self.slowest = max(self.slowest, time.monotonic() - began)
             return answer
         except (OSError, EOFError, ValueError, TimeoutError, asyncio.IncompleteReadError) as error:
             if writer:
                 writer.close()
             return Answer(node=self.name, error=type(error).__name__)
+
+    async def connection(self):
+        """The one used last, unless the service is about to end it: after 75 s without a request it does."""
+        while self.idle:
+            since, reader, writer = self.idle.pop()
+            if time.monotonic() - since < 60 and not reader.at_eof():
+                return reader, writer
+            writer.close()
+        return await asyncio.open_connection("127.0.0.1", self.port)
 
     async def read(self, reader):
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -99,7 +108,7 @@ class Node:
         return Answer(status, parsed, self.name)
 
     def forget_connections(self):
-        for _, writer in self.idle:
+        for *_, writer in self.idle:
             writer.close()
         self.idle.clear()
 
