@@ -30,7 +30,7 @@ run: ## Build, and run everything for development; Ctrl-C stops it. ARGS= goes t
 	@exec .build/$(CONFIGURATION)/identity dev $(ARGS)
 
 build: ## Build everything, tests included.
-	@scripts/install-dependencies
+	@scripts/install-dependencies test
 	$(BUILD) --build-tests
 
 test: build ## Run every test, against a private PostgreSQL or the one of DATABASE_URL.
@@ -42,7 +42,7 @@ test-release: ## Run every test as the optimiser leaves the code.
 	@$(MAKE) test CONFIGURATION=release
 
 release: ## Build the program as it is packaged, in .build/dist/program.
-	@scripts/install-dependencies
+	@scripts/install-dependencies dist
 	@scripts/release-program
 
 smoke: release ## Call every operation of openapi.yaml of the packaged program, to succeed and to be refused.
@@ -50,17 +50,17 @@ smoke: release ## Call every operation of openapi.yaml of the packaged program, 
 	.venv/bin/pytest -q Tests/Release/smoke $(ARGS)
 
 web-sdk: release ## Drive the packaged program by Firebase's own Web SDK in Chromium.
-	@scripts/install-dependencies web-sdk
+	@scripts/install-dependencies test web-sdk
 	@scripts/venv
 	.venv/bin/pytest -q Tests/Release/web_sdk $(ARGS)
 
 soak: release ## Hold two packaged nodes to a model: make soak MINUTES=10 FAULTS=all SEED=7; ARGS= goes to Tests/Release/soak.
-	@scripts/install-dependencies soak
+	@scripts/install-dependencies test soak
 	@scripts/venv
 	.venv/bin/python Tests/Release/soak --minutes $(MINUTES) --faults '$(FAULTS)' --seed $(SEED) $(ARGS)
 
 dist: ## Make a release in dist/: a tarball, a Debian package, the image's files, their checksums.
-	@scripts/install-dependencies
+	@scripts/install-dependencies dist
 	@scripts/dist
 
 schemathesis: ## Call every operation of openapi.yaml with what schemathesis makes up; ARGS= goes to it.
@@ -122,7 +122,7 @@ bench-transfer: ## Measure imports and exports by command.
 	@DURABLE=1 scripts/with-postgres python3 Benchmarks/transfer.py $(ARGS)
 
 bench-pages: ## Measure how long Chromium takes to show something of our pages.
-	@scripts/install-dependencies
+	@scripts/install-dependencies test
 	@scripts/venv
 	@swift build -c release --static-swift-stdlib --product identity
 	@.venv/bin/python Benchmarks/first_paint.py $(ARGS)

@@ -57,7 +57,9 @@ package struct ResetPassword: Sendable {
         } catch AccountsError.userNotFound {
             throw AccountsError.invalidOOBCode
         } catch AccountsError.userDisabled {
-            try await parts.stores.oobCodes.spend(code, in: caller.scope)
+            guard try await parts.stores.oobCodes.spend(code, in: caller.scope) else {
+                throw AccountsError.invalidOOBCode
+            }
             throw AccountsError.userDisabled
         }
         return Result(code: code)

@@ -111,9 +111,9 @@ package struct OOBCodeStore: Sendable {
         return answers
     }
 
-    /// Ends a code without doing anything.
-    package func spend(_ code: OOBCode, in scope: Scope) async throws {
-        try await database.execute(OneTimeCode.mail(code.hash).spending(scope))
+    /// Ends a code without doing anything; false when it had ended before.
+    package func spend(_ code: OOBCode, in scope: Scope) async throws -> Bool {
+        try await database.execute(OneTimeCode.mail(code.hash).spending(scope)) > 0
     }
 
     /// Ends codes of an account, and sign-in codes of addresses.

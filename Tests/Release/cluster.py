@@ -202,7 +202,9 @@ class Node:
     def start(self):
         self.set_clock(self.clock)
         with open(self.log, "a") as log:
-            self.process = subprocess.Popen([program(), "serve"], env=self.environment, stdout=log, stderr=log)
+            # It ends with whatever becomes of the test.
+            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", program(), "serve"],
+                                            env=self.environment, stdout=log, stderr=log)
         wait_until(self.is_ready, what=f"the start of {self.name}")
 
     def is_ready(self):

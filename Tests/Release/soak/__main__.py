@@ -38,6 +38,7 @@ class World:
         self.operations, self.counts, self.last_steps = 0, collections.Counter(), {}
         self.began, self.drift = time.monotonic(), 3
         self.faults, self.is_failing, self.failed_until = 0, 0, 0
+        self.violations = 0
 
     def time_at(self, node):
         return time.time() + next(process.clock for process in self.cluster.nodes if process.name == node.name)
@@ -48,6 +49,16 @@ class World:
         return jwt.encode({"iss": self.account["client_email"], "sub": self.account["client_email"], "uid": uid,
                            "aud": "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit",
                            "iat": now - 5, "exp": now + 3000}, self.account["private_key"], "RS256")
+
+    @property
+    def is_over(self):
+        return self.violations >= self.options.violations
+
+    def found(self, violation, person):
+        """Shows it; the person's place is taken by somebody else."""
+        if not self.is_over:
+            show(violation, person, self.options)
+        self.violations += 1
 
     def count(self, step, answer):
         self.counts[step.name.split(" ")[0].rstrip(","), answer.label] += 1
@@ -91,7 +102,7 @@ class World:
 
 async def live(people, locks, world, rng, deadline):
     """One worker: takes whoever is free, and lives a moment of that life."""
-    while time.monotonic() < deadline and not world.violation:
+    while time.monotonic() < deadline and not world.is_over:
         index = rng.randrange(len(people))
         if locks[index].locked():
             continue
@@ -104,8 +115,8 @@ async def live(people, locks, world, rng, deadline):
                     await person.check_audit_log()
                     people[index] = world.new_person()
             except Violation as violation:
-                world.violation = world.violation or (violation, person)
-                return
+                world.found(violation, person)
+                people[index] = world.new_person()
             if len(person.history) > 400:
                 del person.history[:200]
 
@@ -114,24 +125,22 @@ async def soak(world, options):
     rng = random.Random(options.seed)
     numbers = iter(range(1, 10_000_000))
     world.new_person = lambda: Person(next(numbers), world, random.Random(rng.random()))
-    world.violation = None
     people = [world.new_person() for _ in range(options.people)]
     locks = [asyncio.Lock() for _ in people]
     deadline = time.monotonic() + options.minutes * 60
     faults = Faults(world, options, random.Random(rng.random()))
     workers = [live(people, locks, world, random.Random(rng.random()), deadline) for _ in range(options.workers)]
     await asyncio.gather(*workers, faults.run(deadline), report(world, deadline))
-    for person in people if not world.violation else ():
+    for person in people if not world.is_over else ():
         try:
             await person.check_audit_log()
         except Violation as violation:
-            world.violation = violation, person
-            break
+            world.found(violation, person)
     return faults
 
 
 async def report(world, deadline):
-    while time.monotonic() < deadline and not world.violation:
+    while time.monotonic() < deadline and not world.is_over:
         before = world.operations
         await asyncio.sleep(min(10, max(0.1, deadline - time.monotonic())))
         print(f"{time.monotonic() - world.began:6.0f} s  {world.operations:>9,} operations, "
@@ -235,10 +244,8 @@ async def main(options):
         for (name, label), count in sorted(world.counts.items()):
             print(f"  {name:<28}{label:<40}{count:>8,}")
         print(f"seed {options.seed}: {world.operations:,} operations in {time.monotonic() - world.began:.0f} s, "
-              f"{'1 violation' if world.violation else '0 violations'}{faults.summary()}")
-        if world.violation:
-            show(*world.violation, options)
-        return bool(world.violation or faults.wrong)
+              f"{world.violations} violation{'' if world.violations == 1 else 's'}{faults.summary()}")
+        return bool(world.violations or faults.wrong)
 
 
 if __name__ == "__main__":
@@ -249,6 +256,7 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=24)
     parser.add_argument("--life", type=int, default=600, help="operations after which somebody else takes a person's place")
     parser.add_argument("--faults", default="", help="all, or some of: kill, terminate, restart, promote, full, clock, stop")
+    parser.add_argument("--violations", type=int, default=1, help="after how many of them to stop")
     parser.add_argument("--first-sign-ins", type=int)
     parser.add_argument("--imports", type=int)
     sys.exit(asyncio.run(main(parser.parse_args())))

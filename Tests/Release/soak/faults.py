@@ -23,7 +23,7 @@ class Faults:
         return text + "".join(f"; {fault}" for fault in self.wrong)
 
     async def run(self, deadline):
-        while self.kinds and time.monotonic() < deadline - 30 and not self.world.violation:
+        while self.kinds and time.monotonic() < deadline - 30 and not self.world.is_over:
             # Kills are quick, and there should be many of them.
             kind = self.rng.choices(self.kinds, [6 if kind == "kill" else 2 if kind == "promote" else 1
                                                  for kind in self.kinds])[0]

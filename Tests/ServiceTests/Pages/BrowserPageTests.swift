@@ -5,7 +5,7 @@ import Storage
 import TestKit
 import Testing
 
-/// Our pages in a real browser: Debian's Chromium, which `scripts/install-dependencies` installs.
+/// Our pages in a real browser: Debian's Chromium, which `scripts/install-dependencies test` installs.
 ///
 /// Each page is seen on desktop and phone, light and dark, with and without scripts; axe finds nothing to complain of,
 /// the keyboard reaches everything, nothing is asked of another host.

@@ -12,7 +12,7 @@ package enum Chromium {
     }
 
     package struct Missing: Error, CustomStringConvertible {
-        package let description = "there is no Chromium: scripts/install-dependencies installs it"
+        package let description = "there is no Chromium: scripts/install-dependencies test installs it"
     }
 
     /// Debian's and Ubuntu's names, and Google's.
