@@ -74,12 +74,15 @@ package struct SignInWithEmailLink: Sendable {
                 changes.emailLinkSignIn = true
                 changes.session = .open(entrance.session.values)
                 changes.lastSignInAt = now
-                changes.verifyEmail(
-                    by: .emailLinkSignIn,
-                    EmailProof(provider: .emailLink, subject: address.canonical),
-                    provedBefore: account.emailVerified,
-                    seconds: session.values.authTime
-                )
+                // Said once, as it voids the account's other codes: a sign-in that stops at the second factor does not.
+                if !account.emailVerified || !account.emailLinkSignIn {
+                    changes.verifyEmail(
+                        by: .emailLinkSignIn,
+                        EmailProof(provider: .emailLink, subject: address.canonical),
+                        provedBefore: account.emailVerified,
+                        seconds: session.values.authTime
+                    )
+                }
                 changes.amend(entrance.amendment)
                 // A first verification leaves no second factor to ask for.
                 if changes.firstVerification == nil, parts.needsSecondFactor(account, caller) {

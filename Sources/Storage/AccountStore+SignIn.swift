@@ -184,14 +184,26 @@ extension AccountStore {
                 """
             parts.append(claimEmail(email, write.scope))
         }
+        // The session's row is locked after the account's, in the order in which signing out takes them: what ended it
+        // meanwhile is seen.
         let target: SQL = """
             UPDATE accounts SET version = version + 1,
                 methods = array_append(methods, \(identity.provider.rawValue)),
                 display_name = coalesce(display_name, \(identity.profile.displayName)),
                 photo_url = coalesce(photo_url, \(identity.profile.photoURL)) \(sql: emailChange)
-            WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
-                AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
-                AND disabled IS NOT TRUE AND (SELECT open FROM gate)
+            FROM (
+                SELECT l.account AS linking FROM (
+                    SELECT account FROM accounts
+                    WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
+                        AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
+                        AND disabled IS NOT TRUE AND (SELECT open FROM gate)
+                    FOR UPDATE
+                ) l JOIN sessions s ON s.project = \(write.scope.project.rawValue) AND s.account = l.account
+                    AND s.session = \(write.session.id?.rawValue)
+                WHERE s.revoked_at IS NULL
+                FOR UPDATE OF s
+            ) alive
+            WHERE project = \(write.scope.project.rawValue) AND account = linking
             RETURNING account, valid_since
             """
         return try await apply(write, to: account.id, as: .credentialLinked, target: target, parts: parts)

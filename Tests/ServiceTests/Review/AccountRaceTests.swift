@@ -176,6 +176,26 @@ struct AccountRaceTests {
         }
     }
 
+    @Test("T-D6: linking waits for what ends the session, and is refused", arguments: [true, false])
+    func linkingWaits(locksAccount: Bool) async throws {
+        try await TestService.run(development) { service in
+            let user = try await service.signUp("grace@example.com")
+            let account = user.localID ?? ""
+            let reply = try await Race.run(
+                service,
+                hold: {
+                    if locksAccount {
+                        try await $0.execute("SELECT FROM accounts WHERE account = \(account) FOR UPDATE")
+                    }
+                    try await $0.execute("UPDATE sessions SET revoked_at = now() WHERE account = \(account)")
+                },
+                { try await service.signInWithIdP(postBody: owner, idToken: user.idToken) }
+            )
+            #expect(reply.error == "TOKEN_EXPIRED", "\(reply)")
+            #expect(try await service.account(account)?["providerUserInfo"]?.array?.count == 1)
+        }
+    }
+
     @Test("an upgrade that had to wait gives tokens that are good")
     func upgradeWaits() async throws {
         try await TestService.run { service in

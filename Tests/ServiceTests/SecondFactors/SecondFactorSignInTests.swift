@@ -91,6 +91,19 @@ private struct Scene: Sendable {
 
 @Suite("Signing in with a second factor", .database, .testProvider, .serialized)
 struct SecondFactorSignInTests {
+    @Test("a link that stops at the second factor leaves the account's other codes as they are")
+    func linkLeavesCodes() async throws {
+        try await Scene.run { scene in
+            let ada = "ada@example.com"
+            // The first link adds a sign-in method, the second one nothing.
+            _ = try await scene.prove(.emailLink)
+            let reset = try await scene.world.service.code(.passwordReset, ["email": .string(ada)], to: ada)
+            try await scene.prove(.emailLink).expectChallenge(for: scene.app.enrollment)
+            let reply = try await scene.world.service.reset(reset, to: "another horse")
+            #expect(reply.status == 200, "\(reply)")
+        }
+    }
+
     @Test("T-D12: every first factor stops at the second, and goes on from there", arguments: FirstFactor.allCases)
     fileprivate func everyFirstFactor(_ factor: FirstFactor) async throws {
         try await Scene.run { scene in
