@@ -182,7 +182,7 @@ struct AdminAccountRoutes {
         request.provider = try body.string("providerId")
         request.subject = try body.string("rawId")
         request.email = try body.string("email")
-        request.emailVerified = try body.bool("emailVerified") ?? false
+        request.emailVerified = try body.bool("emailVerified")
         request.emailAuthority = try body.bool("emailAuthority") ?? false
         request.autoCreate = try body.bool("autoCreate") ?? true
         let explanation = try await explanations(request, call.project, call.tenant)
