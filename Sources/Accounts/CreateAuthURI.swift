@@ -141,7 +141,7 @@ package struct CreateAuthURI: Sendable {
         )
     }
 
-    /// A redirect must come back to a domain that the project lists, or to a URI that the provider's configuration
+    /// A redirect must come back to where the project lets browsers be sent, or to a URI that the provider's configuration
     /// registers, byte for byte (custom schemes of apps).
     private func allow(
         _ text: String,
@@ -151,7 +151,7 @@ package struct CreateAuthURI: Sendable {
         let registered = parts.federation.redirectURIs(of: configuration)
         if registered.contains(text) { return }
         guard registered.isEmpty, let uri = ContinueURI(text), uri.query == nil || !uri.hasParameter("state"),
-            uri.isAllowed(on: caller.project.settings.authorizedDomains, anyLoopback: parts.development)
+            uri.isAllowed(by: caller.project.settings, anyLoopback: parts.development)
         else { throw .invalidContinueURI("Invalid OAuth request for \(configuration.provider)") }
     }
 

@@ -5,7 +5,7 @@ import Storage
 
 /// Exchanges an ID token for a session cookie, as back ends do right after a sign-in.
 ///
-/// How long ago that may be is for the back end to check (`auth_time`), as Firebase has it.
+/// How long ago that may be is for the back end to check (`auth_time`), as Firebase has it, unless the project says it.
 package struct CreateSessionCookie: Sendable {
     let parts: Parts
 
@@ -20,6 +20,10 @@ package struct CreateSessionCookie: Sendable {
         guard SessionCookie.durations.contains(duration) else { throw AccountsError.invalidDuration }
         let caller = Caller(project: project, tenant: tenant)
         let user = try await parts.authenticate(idToken, caller: caller)
+        let window = project.settings.sessionCookieSignInSeconds
+        guard RecentSignIn.isRecent(authTime: user.token.authTime, now: parts.seconds, window: window) else {
+            throw AccountsError.recentSignInRequired
+        }
         let payload = SessionCookie.payload(
             of: idToken ?? "",
             project: project.id,
