@@ -67,6 +67,12 @@ extension Parts {
         )
     }
 
+    /// For a number of the project with a fixed code, which costs nothing: without its sessions being counted, that code could
+    /// be guessed at, five tries a session. The number may be another project's too; each counts its own.
+    func testNumberLimits(_ number: PhoneNumber, _ caller: Caller) -> RateLimits {
+        limits([.smsPerRecipient: [number.text, "test", caller.project.id.rawValue]], caller)
+    }
+
     /// Whoever tries has proved a first factor: nobody else can use them up.
     func secondFactorLimits(of account: String, _ caller: Caller) -> RateLimits {
         limits([.secondFactorTries: [account]], caller)

@@ -178,3 +178,9 @@ extension SQL {
         return names[number]
     }
 }
+
+    /// Puts back what was taken.
+    package func giveBack(_ limits: RateLimits) async throws {
+        guard !limits.isEmpty else { return }
+        try await database.execute("WITH target AS (SELECT) \(sql: limits.givingBack)")
+    }
