@@ -31,6 +31,12 @@ package struct CreateSessionCookie: Sendable {
             duration: duration
         )
         guard let payload else { throw AccountsError.invalidIDToken }
+        try await parts.stores.auditLog.record(
+            .sessionCookieCreated,
+            in: caller.scope,
+            account: user.account.id,
+            at: parts.now()
+        )
         AccountEvent.sessionCookieCreated.log(user.account.id, caller)
         if let signer = parts.tokenSigner { return try signer.token(of: payload) }
         guard let key = parts.configuration.cookieKeys.signer(for: .rs256, at: parts.seconds) else {

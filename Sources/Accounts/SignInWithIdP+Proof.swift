@@ -160,6 +160,7 @@ extension SignInWithIdP {
         // Its one use is the redemption of the pending credential, which the same statement records.
         if pending.redeemed != nil { credential.oneTimeToken = nil }
         return Proof(credential: credential, pending: pending)
+            try await parts.stores.auditLog.record(.pendingCredentialRefused, in: caller.scope, at: now)
     }
 
     /// The proof as its pending credential stands now, after another request may have redeemed it.

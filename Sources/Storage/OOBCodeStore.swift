@@ -29,15 +29,25 @@ package struct OOBCodeStore: Sendable {
     package func insert(
         _ code: NewOOBCode,
         within limits: RateLimits = .none,
+        recording issue: LinkIssue? = nil,
         in scope: Scope,
         now: Date
     ) async throws {
-        try await Self.insert(code, within: limits, scope, keyRing, now: now, database)
+        try await Self.insert(code, within: limits, recording: issue, scope, keyRing, now: now, database)
+    }
+
+    /// That an admin gets the link itself.
+    package struct LinkIssue: Sendable {
+        /// Nil where nobody has the address yet.
+        package var account: AccountID?
+
+        package init(account: AccountID?) { self.account = account }
     }
 
     static func insert(
         _ code: NewOOBCode,
         within limits: RateLimits = .none,
+        recording issue: LinkIssue? = nil,
         _ scope: Scope,
         _ keyRing: KeyRing,
         now: Date,
@@ -59,6 +69,16 @@ package struct OOBCodeStore: Sendable {
             RETURNING owner
             """
         var statement: SQL = "WITH \(sql: limits.taking), code AS (\(sql: insertion))"
+        if let issue {
+            let entry = AuditEntry(
+                .linkIssued,
+                in: scope,
+                account: issue.account,
+                changes: [code.type.rawValue],
+                at: now
+            )
+            statement = "\(sql: statement), issue AS (\(sql: entry.insertion(from: "code")))"
+        }
         if let mail = code.mail {
             let message = try OutboxStore.insertion(
                 kind: Mail.kind,
@@ -108,8 +128,7 @@ package struct OOBCodeStore: Sendable {
                 let found = try FoundCode(&row)
                 if answer == nil { answer = found } else { answer?.holder?.add(found?.holder?.linked ?? []) }
             }
-        }
-        return answers
+        }.results
     }
 
     /// Ends a code without doing anything.
