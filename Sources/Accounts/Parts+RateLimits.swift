@@ -84,6 +84,12 @@ extension Parts {
         limits([.methodQueriesPerAddress: [caller.place]], caller)
     }
 
+    func flowLimits(_ caller: Caller) -> RateLimits { limits([.flowsPerAddress: [caller.place]], caller) }
+
+    func accessTokenLimits(_ caller: Caller) -> RateLimits { limits([.accessTokensPerAddress: [caller.place]], caller) }
+
+    func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }
+
     private func limits(_ values: KeyValuePairs<RateLimitKind, [String]>, _ caller: Caller) -> RateLimits {
         RateLimits(values, settings: caller.project.settings.rateLimits, in: caller.scope, now: now())
     }

@@ -168,20 +168,27 @@ extension SessionStore {
     }
 
     /// What is needed to recognise a token of any earlier generation; nil when there is no such session.
-    package func history(of key: SessionKey) async throws -> SessionHistory? {
-        try await database.query(
+    ///
+    /// - Throws: ``RateLimitReached``.
+    package func history(of key: SessionKey, within limits: RateLimits) async throws -> SessionHistory? {
+        let rows = try await database.query(
             """
-            SELECT secret_hash, generation, rotations FROM sessions
-            WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
-                AND session = \(key.session.rawValue)
+            WITH \(sql: limits.taking)
+            SELECT m.passed, s.secret_hash, s.generation, s.rotations
+            FROM limits m
+            LEFT JOIN sessions s ON \(sql: limits.havePassed) AND s.project = \(key.project.rawValue)
+                AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue)
             """
-        ) { row in
-            SessionHistory(
-                secretHash: try row.next(),
+        ) { row -> SessionHistory? in
+            try limits.check(passed: try row.next())
+            guard let hash: [UInt8] = try row.next() else { return nil }
+            return SessionHistory(
+                secretHash: hash,
                 generation: Int(try row.next(Int32.self)),
                 rotations: try row.next()
             )
-        }.first
+        }
+        return rows.first ?? nil
     }
 }
 
