@@ -104,9 +104,12 @@ package struct AdminAccounts: Sendable {
     }
 
     /// A page of accounts ordered by id.
+    ///
+    /// - Parameter exports: whether the admin gets the password hashes too, which is recorded.
     package func list(
         maxResults: Int,
         after: AccountID?,
+        exports: Bool,
         _ project: Project,
         _ tenant: TenantID
     ) async throws -> [ListedAccount] {
@@ -114,6 +117,7 @@ package struct AdminAccounts: Sendable {
         return try await parts.accounts.list(
             after: after,
             limit: min(maxResults, 1000),
+            exportedAt: exports ? parts.now() : nil,
             in: Scope(project: project.id, tenant: tenant)
         )
     }

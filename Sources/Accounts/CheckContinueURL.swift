@@ -11,7 +11,7 @@ package struct CheckContinueURL: Sendable {
 }
 
 extension Parts {
-    /// An app's own URL on one of the project's domains; what follows a `#` is the app's business.
+    /// An app's own URL, where the project lets browsers be sent; what follows a `#` is the app's business.
     ///
     /// - Throws: ``AccountsError/invalidContinueURI(_:)``, ``AccountsError/unauthorizedDomain``.
     func continueURL(_ text: String?, _ caller: Caller) throws(AccountsError) -> String? {
@@ -20,7 +20,7 @@ extension Parts {
         guard isPlain, let uri = ContinueURI(String(text.prefix { $0 != "#" })) else {
             throw .invalidContinueURI("The continue URL must be an absolute http or https URL.")
         }
-        guard uri.isAllowed(on: caller.project.settings.authorizedDomains, anyLoopback: development) else {
+        guard uri.isAllowed(by: caller.project.settings, anyLoopback: development) else {
             throw .unauthorizedDomain
         }
         return text

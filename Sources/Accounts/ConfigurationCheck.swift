@@ -90,6 +90,12 @@ package struct ConfigurationCheck: Sendable {
             "an old session may delete the account and change its password: set identity.recentSignInSeconds"
         )
         report.add(
+            .continueURLsByHost,
+            if: !isDevelopment && settings.continueURLs.isEmpty,
+            "sign-ins and mails may lead to any page and port of authorizedDomains: list the pages in "
+                + "identity.continueURLs"
+        )
+        report.add(
             .publicURLMissing,
             if: publicURL == nil && !isDevelopment && settings.passwordSignIn,
             "mails have nowhere to lead, so that none is made, not even the one that brings an address back: set "

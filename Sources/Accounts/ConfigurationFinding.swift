@@ -35,6 +35,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case duplicateEmails = "duplicate-emails"
         case lastMethodRemovable = "last-method-removable"
         case recentSignInUnneeded = "recent-sign-in-unneeded"
+        case continueURLsByHost = "continue-urls-by-host"
         case publicURLMissing = "public-url-missing"
         case mailServerMissing = "mail-server-missing"
         case smsProviderMissing = "sms-provider-missing"

@@ -1,4 +1,5 @@
 import Foundation
+package import Projects
 
 /// A URL of an app to which a browser may be sent, parsed strictly.
 ///
@@ -10,6 +11,8 @@ package struct ContinueURI: Sendable, Hashable {
     /// Lower-case, without brackets' contents changed.
     package let host: String
     package let port: Int?
+    /// As it stands, `/` for none.
+    package let path: String
     package let query: String?
 
     package init?(_ text: String) {
@@ -41,6 +44,8 @@ package struct ContinueURI: Sendable, Hashable {
         self.scheme = scheme
         self.host = host
         self.port = port
+        let path = rest[end...].prefix { $0 != "?" }
+        self.path = path.isEmpty ? "/" : String(path)
         self.query = rest.firstIndex(of: "?").map { String(rest[rest.index(after: $0)...]) }
     }
 
@@ -62,10 +67,39 @@ package struct ContinueURI: Sendable, Hashable {
         }
     }
 
-    /// Whether the host is one of the listed domains, exactly; plain http only on loopback.
-    package func isAllowed(on domains: [String], anyLoopback: Bool) -> Bool {
+    /// Whether the project lets browsers be sent there: to one of its ``Projects/ProjectSettings/continueURLs`` or below,
+    /// or, where it has none, to any page of its domains.
+    ///
+    /// The host must be a listed one, exactly, and plain http is for loopback alone.
+    package func isAllowed(by settings: ProjectSettings, anyLoopback: Bool) -> Bool {
         if isLoopback, anyLoopback { return true }
         guard scheme == "https" || isLoopback else { return false }
-        return domains.contains { $0.lowercased() == host }
+        guard settings.continueURLs.isEmpty else {
+            return settings.continueURLs.contains { ContinueURI($0).map(isAtOrBelow) ?? false }
+        }
+        return settings.authorizedDomains.contains { $0.lowercased() == host }
+    }
+
+    /// Whether it can be one of ``Projects/ProjectSettings/continueURLs``.
+    package var isRegistrable: Bool { (scheme == "https" || isLoopback) && query == nil && isPlainPath }
+
+    private var isPlainPath: Bool { !path.split(separator: "/").contains(where: Self.leadsElsewhere) }
+
+    /// Same scheme, host and port; the path is the other one's, or goes on behind it at a `/`.
+    private func isAtOrBelow(_ other: ContinueURI) -> Bool {
+        guard scheme == other.scheme, host == other.host, effectivePort == other.effectivePort, isPlainPath else {
+            return false
+        }
+        let above = other.path.hasSuffix("/") ? other.path : other.path + "/"
+        return path == other.path || path.hasPrefix(above)
+    }
+
+    private var effectivePort: Int { port ?? (scheme == "https" ? 443 : 80) }
+
+    /// A segment that a browser or a server may read as a way up, or as several: `..`, `%2e%2e`, `..;x`, `a%2fb`.
+    private static func leadsElsewhere(_ segment: Substring) -> Bool {
+        guard let plain = segment.removingPercentEncoding else { return true }
+        let name = plain.prefix { $0 != ";" }
+        return name == "." || name == ".." || plain.contains { "/\\%".contains($0) || $0.isNewline }
     }
 }

@@ -32,8 +32,7 @@ package struct CountProviders: Sendable {
         let uses = try await stores.accounts.lastUses(in: scope)
         let configured = Set(snapshot.providers(project: project.id, tenant: tenant).map(\.provider))
         let held = counts.reduce(into: Set<ProviderID>()) { $0.formUnion($1.methods) }
-        var usable = snapshot.usableMethods(of: project, tenant: tenant)
-        if development { usable.formUnion(held.filter { $0.isFederated && !configured.contains($0) }) }
+        let usable = snapshot.usableMethods(of: project, tenant: tenant, unconfigured: development ? held : [])
         return configured.union(usable).union(held).sorted { $0.rawValue < $1.rawValue }.map { provider in
             var row = Row(provider: provider, isEnabled: usable.contains(provider), lastUsedAt: uses[provider])
             for count in counts where count.methods.contains(provider) {

@@ -105,17 +105,24 @@ package struct CreateAuthURI: Sendable {
         guard (request.context?.utf8.count ?? 0) <= 4096 else { throw AccountsError.reservedParameter("context") }
         var parameters = request.customParameters
         if let hostedDomain = request.hostedDomain, parameters["hd"] == nil { parameters["hd"] = hostedDomain }
+        let options = AuthorizationOptions(
+            redirectURI: continueURI,
+            scopes: request.scopes,
+            customParameters: parameters,
+            responseType: request.responseType
+        )
+        var limits = request.isTest ? .none : parts.flowLimits(caller)
+        if parts.federation.asksBeforeRedirect(configuration) {
+            // The provider is asked before the flow is stored: whoever may begin none has nobody asked.
+            try await parts.stores.rateLimits.take(limits)
+            limits = .none
+        }
         var authorization: AuthorizationRequest
         do {
-            authorization = try await parts.federation.authorizationRequest(
-                for: configuration,
-                AuthorizationOptions(
-                    redirectURI: continueURI,
-                    scopes: request.scopes,
-                    customParameters: parameters,
-                    responseType: request.responseType
-                )
-            )
+            authorization = try await parts.federation.calling(for: caller.project.id) {
+                [federation = parts.federation] () async throws(FederationError) in
+                try await federation.authorizationRequest(for: configuration, options)
+            }
         } catch {
             throw AccountsError.federation(error, at: id, caller)
         }
@@ -128,6 +135,7 @@ package struct CreateAuthURI: Sendable {
             browser: request.browser,
             purpose: FlowStore.Purpose(request.purpose),
             context: request.context,
+            within: limits,
             in: caller.scope,
             now: parts.now(),
             lifetime: 600
@@ -141,7 +149,7 @@ package struct CreateAuthURI: Sendable {
         )
     }
 
-    /// A redirect must come back to a domain that the project lists, or to a URI that the provider's configuration
+    /// A redirect must come back to where the project lets browsers be sent, or to a URI that the provider's configuration
     /// registers, byte for byte (custom schemes of apps).
     private func allow(
         _ text: String,
@@ -151,7 +159,7 @@ package struct CreateAuthURI: Sendable {
         let registered = parts.federation.redirectURIs(of: configuration)
         if registered.contains(text) { return }
         guard registered.isEmpty, let uri = ContinueURI(text), uri.query == nil || !uri.hasParameter("state"),
-            uri.isAllowed(on: caller.project.settings.authorizedDomains, anyLoopback: parts.development)
+            uri.isAllowed(by: caller.project.settings, anyLoopback: parts.development)
         else { throw .invalidContinueURI("Invalid OAuth request for \(configuration.provider)") }
     }
 

@@ -5,7 +5,7 @@ import Storage
 
 /// Exchanges an ID token for a session cookie, as back ends do right after a sign-in.
 ///
-/// How long ago that may be is for the back end to check (`auth_time`), as Firebase has it.
+/// How long ago that may be is for the back end to check (`auth_time`), as Firebase has it, unless the project says it.
 package struct CreateSessionCookie: Sendable {
     let parts: Parts
 
@@ -20,6 +20,10 @@ package struct CreateSessionCookie: Sendable {
         guard SessionCookie.durations.contains(duration) else { throw AccountsError.invalidDuration }
         let caller = Caller(project: project, tenant: tenant)
         let user = try await parts.authenticate(idToken, caller: caller)
+        let window = project.settings.sessionCookieSignInSeconds
+        guard RecentSignIn.isRecent(authTime: user.token.authTime, now: parts.seconds, window: window) else {
+            throw AccountsError.recentSignInRequired
+        }
         let payload = SessionCookie.payload(
             of: idToken ?? "",
             project: project.id,
@@ -27,6 +31,12 @@ package struct CreateSessionCookie: Sendable {
             duration: duration
         )
         guard let payload else { throw AccountsError.invalidIDToken }
+        try await parts.stores.auditLog.record(
+            .sessionCookieCreated,
+            in: caller.scope,
+            account: user.account.id,
+            at: parts.now()
+        )
         AccountEvent.sessionCookieCreated.log(user.account.id, caller)
         if let signer = parts.tokenSigner { return try signer.token(of: payload) }
         guard let key = parts.configuration.cookieKeys.signer(for: .rs256, at: parts.seconds) else {

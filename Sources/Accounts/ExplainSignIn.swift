@@ -11,8 +11,8 @@ package struct ExplainSignIn: Sendable {
         package var provider: String?
         package var subject: String?
         package var email: String?
-        /// As the provider would say it.
-        package var emailVerified = false
+        /// As the provider would say it; nil for a provider that says nothing of it.
+        package var emailVerified: Bool?
         /// The provider would say that it is the authority for the address (Google's `hd`).
         package var emailAuthority = false
         package var autoCreate = true
@@ -46,7 +46,8 @@ package struct ExplainSignIn: Sendable {
         let caller = Caller(project: project, tenant: tenant)
         var identity = FederatedIdentity(provider: id, subject: subject, issuer: "")
         identity.email = try AdminAccounts.email(request.email)
-        identity.emailVerifiedClaim = identity.email != nil && request.emailVerified
+        identity.emailVerifiedClaim = identity.email != nil && request.emailVerified == true
+        identity.emailUnverifiedClaim = request.emailVerified.map { !$0 }
         identity.emailAuthorityClaim = identity.email != nil && request.emailAuthority
         let credential = FederatedCredential(
             identity: identity,

@@ -9,6 +9,15 @@ extension Parts {
         configuration.snapshot.provider(id, project: caller.project.id, tenant: caller.tenant)
     }
 
+    /// Of the account's sign-in methods and all others, those that work.
+    func usableMethods(of account: Account, _ caller: Caller) -> Set<ProviderID> {
+        configuration.snapshot.usableMethods(
+            of: caller.project,
+            tenant: caller.tenant,
+            unconfigured: development ? account.methods : []
+        )
+    }
+
     /// What the project decides about a credential.
     func policy(for credential: FederatedCredential, _ caller: Caller) -> LinkingPolicy {
         let settings = caller.project.settings

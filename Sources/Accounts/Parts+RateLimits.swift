@@ -67,6 +67,12 @@ extension Parts {
         )
     }
 
+    /// For a number of the project with a fixed code, which costs nothing: without its sessions being counted, that code could
+    /// be guessed at, five tries a session. The number may be another project's too; each counts its own.
+    func testNumberLimits(_ number: PhoneNumber, _ caller: Caller) -> RateLimits {
+        limits([.smsPerRecipient: [number.text, "test", caller.project.id.rawValue]], caller)
+    }
+
     /// Whoever tries has proved a first factor: nobody else can use them up.
     func secondFactorLimits(of account: String, _ caller: Caller) -> RateLimits {
         limits([.secondFactorTries: [account]], caller)
@@ -77,6 +83,12 @@ extension Parts {
     func methodQueryLimits(_ caller: Caller) -> RateLimits {
         limits([.methodQueriesPerAddress: [caller.place]], caller)
     }
+
+    func flowLimits(_ caller: Caller) -> RateLimits { limits([.flowsPerAddress: [caller.place]], caller) }
+
+    func accessTokenLimits(_ caller: Caller) -> RateLimits { limits([.accessTokensPerAddress: [caller.place]], caller) }
+
+    func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }
 
     private func limits(_ values: KeyValuePairs<RateLimitKind, [String]>, _ caller: Caller) -> RateLimits {
         RateLimits(values, settings: caller.project.settings.rateLimits, in: caller.scope, now: now())

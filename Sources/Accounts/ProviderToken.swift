@@ -30,7 +30,15 @@ package struct ProviderToken: Sendable {
     ) async throws -> FreshToken {
         let caller = Caller(project: project, tenant: tenant)
         let account = try await parts.existingAccount(localID, in: caller.scope)
-        return try await fresh(of: account, provider, caller)
+        let token = try await fresh(of: account, provider, caller)
+        try await parts.stores.auditLog.record(
+            .providerTokenRead,
+            in: caller.scope,
+            account: account,
+            provider: token.provider,
+            at: parts.now()
+        )
+        return token
     }
 
     /// Has the tokens deleted that a provider's configuration, which is about to change, keeps no more.

@@ -38,7 +38,7 @@ package struct Refresh: Sendable {
         }
         guard let found = candidate else { throw AccountsError.invalidRefreshToken }
         let caller = try entering(found.tenant, caller)
-        let use = try await self.use(of: token, next: next, as: found, key)
+        let use = try await self.use(of: token, next: next, as: found, key, caller)
         guard let account = found.account else { throw AccountsError.userNotFound }
         guard !account.isDisabled else { throw AccountsError.userDisabled }
         guard !found.session.revoked, found.session.authTime >= account.validSince else {
@@ -105,7 +105,8 @@ package struct Refresh: Sendable {
         of token: RefreshToken,
         next: RefreshToken?,
         as found: RefreshCandidate,
-        _ key: SessionKey
+        _ key: SessionKey,
+        _ caller: Caller
     ) async throws -> Use {
         switch found.standing {
         case .current: return .good(next ?? token)
@@ -114,7 +115,7 @@ package struct Refresh: Sendable {
             guard let usedAt, parts.now() >= usedAt.addingTimeInterval(Self.graceSeconds) else { return .good(token) }
             return next == nil ? .late : .stolen
         case .retired: return .late
-        case .unknown: return try await earlierUse(of: token, key)
+        case .unknown: return try await earlierUse(of: token, key, caller)
         }
     }
 
@@ -134,8 +135,12 @@ package struct Refresh: Sendable {
     private func isWithinGrace(_ date: Date) -> Bool { parts.now() < date.addingTimeInterval(Self.graceSeconds) }
 
     /// Looks whether a token that is none of the last ones led to the current one, under any key of the ring.
-    private func earlierUse(of token: RefreshToken, _ key: SessionKey) async throws -> Use {
-        guard let history = try await parts.sessions.history(of: key) else { throw AccountsError.invalidRefreshToken }
+    ///
+    /// Whoever knows a session can have it looked for, with any text: the caller's network address may so often.
+    private func earlierUse(of token: RefreshToken, _ key: SessionKey, _ caller: Caller) async throws -> Use {
+        guard let history = try await parts.sessions.history(of: key, within: parts.refreshLimits(caller)) else {
+            throw AccountsError.invalidRefreshToken
+        }
         for index in 0..<parts.keyRing.count {
             let successor = token.successor(under: parts.keyRing, key: index)
             var later = successor

@@ -61,6 +61,7 @@ package struct SendOOBCode: Sendable {
         try await parts.stores.oobCodes.insert(
             code.values,
             within: limits(subject, role, caller),
+            recording: role.mails ? nil : OOBCodeStore.LinkIssue(account: subject.account),
             in: caller.scope,
             now: parts.now()
         )
@@ -71,6 +72,8 @@ package struct SendOOBCode: Sendable {
     private struct Subject {
         /// The account, or the address of a sign-in code.
         var owner: String
+        /// Nil for an address that nobody has.
+        var account: AccountID?
         var email: EmailAddress
         var newEmail: EmailAddress?
         var recipient: EmailAddress
@@ -82,6 +85,7 @@ package struct SendOOBCode: Sendable {
 
         init(_ account: Account, _ email: EmailAddress) {
             owner = account.id.rawValue
+            self.account = account.id
             self.email = email
             recipient = email
             displayName = account.displayName
@@ -107,6 +111,7 @@ package struct SendOOBCode: Sendable {
         guard !isDisabled || isProtected(role, caller) else { try await refuse(.userDisabled, subject, role, caller) }
         if let email = account?.email { subject.recipient = email }
         subject.displayName = account?.displayName
+        subject.account = account?.id
         return subject
     }
 

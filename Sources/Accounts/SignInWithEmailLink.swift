@@ -33,7 +33,8 @@ package struct SignInWithEmailLink: Sendable {
         guard EmailAddress(email)?.canonical == code.email.canonical else { throw AccountsError.emailOfAnotherCode }
         let address = code.email
         if let idToken = request.idToken { return try await link(address, code, idToken: idToken, caller) }
-        for _ in 0..<3 {
+        for number in Parts.tries {
+            try await parts.pause(beforeTry: number)
             let result =
                 if let holder = found.holder {
                     try await signIn(to: holder, address, code, caller)

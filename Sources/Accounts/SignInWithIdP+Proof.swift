@@ -57,17 +57,19 @@ extension SignInWithIdP {
         {
             return try resume(pending, caller)
         }
+        if credential.idToken == nil, configuration != nil {
+            try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
+        }
         do {
-            return Proof(
-                credential: try await parts.federation.verify(credential, id: provider, with: configuration)
-            )
+            return Proof(credential: try await verify(credential, of: provider, configuration, caller))
         } catch FederationError.nonceMissingInRequest where credential.accessToken != nil {
             // An ID token of our own flow carries a nonce that no app knows. The Web SDK's credential of Google is that token
             // and the access token, which proves as much: the ID token counts for nothing.
             var rest = credential
             rest.idToken = nil
+            try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
             do {
-                return Proof(credential: try await parts.federation.verify(rest, id: provider, with: configuration))
+                return Proof(credential: try await verify(rest, of: provider, configuration, caller))
             } catch {
                 throw AccountsError.federation(.nonceMissingInRequest)
             }
@@ -79,6 +81,18 @@ extension SignInWithIdP {
             throw AccountsError.duplicateCredential
         } catch {
             throw AccountsError.federation(error, at: provider, caller)
+        }
+    }
+
+    private func verify(
+        _ credential: DirectCredential,
+        of provider: ProviderID,
+        _ configuration: ProviderConfiguration?,
+        _ caller: Caller
+    ) async throws(FederationError) -> FederatedCredential {
+        try await parts.federation.calling(for: caller.project.id) {
+            [federation = parts.federation] () async throws(FederationError) in
+            try await federation.verify(credential, id: provider, with: configuration)
         }
     }
 
@@ -114,11 +128,14 @@ extension SignInWithIdP {
     ) async throws -> FederatedCredential {
         let (names, provider, scope, now) = (parts.stores.keptNames, consumed.provider, caller.scope, parts.now())
         do {
-            return try await parts.federation.redeem(callback, flow: consumed.flow, with: configuration) {
-                do {
-                    try await names.keep($1, of: $0, at: provider, in: scope, now: now)
-                } catch {
-                    AccountEvent.nameNotKept.log(nil, provider: provider, caller)
+            return try await parts.federation.calling(for: caller.project.id) {
+                [federation = parts.federation] () async throws(FederationError) in
+                try await federation.redeem(callback, flow: consumed.flow, with: configuration) {
+                    do {
+                        try await names.keep($1, of: $0, at: provider, in: scope, now: now)
+                    } catch {
+                        AccountEvent.nameNotKept.log(nil, provider: provider, caller)
+                    }
                 }
             }
         } catch {
@@ -143,6 +160,7 @@ extension SignInWithIdP {
         do {
             found = try await parts.pendingCredentials.find(key, in: caller.scope, now: now)
         } catch is ForeignPendingCredential {
+            try await parts.stores.auditLog.record(.pendingCredentialRefused, in: caller.scope, at: now)
             AccountEvent.foreignPendingCredential.log(nil, caller)
             throw AccountsError.invalidPendingToken
         }

@@ -36,7 +36,8 @@ package struct SignInWithIdP: Sendable {
     private func signIn(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> FederatedSignInResult {
         let store = parts.accounts
         var proof = proof
-        for _ in 0..<3 {
+        for number in Parts.tries {
+            try await parts.pause(beforeTry: number)
             let session = prepareSession(nil, proof.credential, caller)
             var write = makeWrite(proof, .open(session.values), caller)
             let found = try await store.candidates(
@@ -188,7 +189,8 @@ package struct SignInWithIdP: Sendable {
     ) async throws -> FederatedSignInResult {
         let token = try await parts.verify(idToken, caller: caller)
         var proof = proof
-        for _ in 0..<3 {
+        for number in Parts.tries {
+            try await parts.pause(beforeTry: number)
             let found = try await parts.accounts.candidates(
                 for: proof.credential.identity,
                 caller: (token.account, token.session),

@@ -23,7 +23,8 @@ package struct SignInWithPassword: Sendable {
         guard let email, !email.isEmpty else { throw AccountsError.missingEmail }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
         guard let password, !password.isEmpty else { throw AccountsError.missingPassword }
-        for _ in 0..<3 {
+        for number in Parts.tries {
+            try await parts.pause(beforeTry: number)
             if let result = try await signIn(address, password, caller) { return result }
         }
         throw AccountsError.contended

@@ -38,7 +38,8 @@ package struct SignInWithPhoneNumber: Sendable {
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
         guard caller.project.settings.phone.isEnabled else { throw AccountsError.operationNotAllowed }
         let proof = try await prove(request, caller)
-        for _ in 0..<3 {
+        for number in Parts.tries {
+            try await parts.pause(beforeTry: number)
             let selectors = AccountSelectors(phoneNumbers: [proof.phoneNumber.text])
             let owner = try await parts.accounts.find(selectors, merged: true, in: caller.scope).first
             let result =

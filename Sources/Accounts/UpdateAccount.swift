@@ -54,7 +54,6 @@ package struct UpdateAccount: Sendable {
             if let password = request.password { try await parts.hash(password, caller.project) } else { nil }
         let settings = caller.project.settings
         let now = parts.now()
-        let usable = parts.configuration.snapshot.usableMethods(of: caller.project, tenant: caller.tenant)
         // By a reset or a link, which lead somewhere.
         let mailOpensAccounts = (settings.passwordSignIn || settings.emailLinkSignIn) && parts.actionURL() != nil
         let provider: ProviderID? = request.password == nil ? nil : .password
@@ -88,7 +87,7 @@ package struct UpdateAccount: Sendable {
             try remove(
                 request,
                 from: account,
-                usable: usable,
+                usable: parts.usableMethods(of: account, caller),
                 settings: settings,
                 mailOpensAccounts: mailOpensAccounts,
                 into: &changes

@@ -8,6 +8,10 @@ package struct FederatedIdentity: Sendable, Hashable, Codable {
     package var email: EmailAddress?
     /// The provider says that it verified the address; by itself this proves nothing (see ``EmailTrust``).
     package var emailVerifiedClaim: Bool
+    /// The provider says that it did not verify the address: no rule trusts it then.
+    ///
+    /// Nil, as in credentials that earlier releases sealed, means that the provider did not say so.
+    package var emailUnverifiedClaim: Bool?
     /// The provider says that it is the authority for the address: Google's `hd`, Microsoft's `xms_edov`.
     package var emailAuthorityClaim: Bool
     /// The address forwards to the person and was made for this app alone (Apple's Hide My Email): it finds no account.
@@ -22,6 +26,7 @@ package struct FederatedIdentity: Sendable, Hashable, Codable {
         issuer: String,
         email: EmailAddress? = nil,
         emailVerifiedClaim: Bool = false,
+        emailUnverifiedClaim: Bool? = nil,
         emailAuthorityClaim: Bool = false,
         emailIsRelay: Bool = false,
         realUserStatus: Int? = nil,
@@ -32,6 +37,7 @@ package struct FederatedIdentity: Sendable, Hashable, Codable {
         self.issuer = issuer
         self.email = email
         self.emailVerifiedClaim = emailVerifiedClaim
+        self.emailUnverifiedClaim = emailUnverifiedClaim
         self.emailAuthorityClaim = emailAuthorityClaim
         self.emailIsRelay = emailIsRelay
         self.realUserStatus = realUserStatus

@@ -86,14 +86,18 @@ package final class OutboundClient: Service {
         at address: IPAddress
     ) async throws(FailedAttempt) -> OutboundResponse {
         let key = OutboundLane.Key(host: target.host, address: address)
-        let (lane, retired) = try enter(key)
-        defer { lane.leave() }
+        let share = OutboundShare.current
+        let (lane, retired) = try enter(key, share)
+        defer { lane.leave(share) }
         for lane in retired { await lane.close() }
         return try await lane.perform(request, url: target.url, userAgent: userAgent, limits: limits)
     }
 
     /// Finds or makes the lane and counts the request in, in one step, so that no lane is retired in between.
-    private func enter(_ key: OutboundLane.Key) throws(FailedAttempt) -> (OutboundLane, retired: [OutboundLane]) {
+    private func enter(
+        _ key: OutboundLane.Key,
+        _ share: String?
+    ) throws(FailedAttempt) -> (OutboundLane, retired: [OutboundLane]) {
         let outcome = state.withLock { state -> Result<(OutboundLane, [OutboundLane]), FailedAttempt> in
             guard !state.closed else { return .failure(FailedAttempt(.cancelled)) }
             var retired: [OutboundLane] = []
@@ -102,7 +106,7 @@ package final class OutboundClient: Service {
                 if state.lanes.count >= limits.hosts { retired = retire(from: &state.lanes) }
                 state.lanes[key] = lane
             }
-            guard lane.enter() else { return .failure(FailedAttempt(.busy)) }
+            guard lane.enter(share) else { return .failure(FailedAttempt(.busy)) }
             return .success((lane, retired))
         }
         return try outcome.get()

@@ -13,8 +13,15 @@ final class OutboundLane: Sendable {
     }
 
     let client: HTTPClient
+    private struct State {
+        var requests = 0
+        var shares: [String: Int] = [:]
+        var lastUse = ContinuousClock.now
+    }
+
     private let limit: Int
-    private let state: Mutex<(requests: Int, lastUse: ContinuousClock.Instant)>
+    private let shareLimit: Int
+    private let state = Mutex(State())
 
     init(_ key: Key, limits: OutboundLimits) {
         var configuration = HTTPClient.Configuration()
@@ -30,20 +37,25 @@ final class OutboundLane: Sendable {
         if IPAddress(key.host) == nil { configuration.dnsOverride = [key.host: key.address.text] }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         limit = limits.requestsPerHost
-        state = Mutex((0, .now))
+        shareLimit = limits.requestsPerShare
     }
 
-    /// Counts a request in; false when too many are under way.
-    func enter() -> Bool {
+    /// Counts a request in; false when too many are under way, of all or of its share.
+    func enter(_ share: String?) -> Bool {
         state.withLock { state in
             guard state.requests < limit else { return false }
+            if let share {
+                guard state.shares[share, default: 0] < shareLimit else { return false }
+                state.shares[share, default: 0] += 1
+            }
             state.requests += 1
             return true
         }
     }
 
-    func leave() {
+    func leave(_ share: String?) {
         state.withLock { state in
+            if let share, let count = state.shares[share] { state.shares[share] = count > 1 ? count - 1 : nil }
             state.requests -= 1
             state.lastUse = .now
         }

@@ -12,6 +12,8 @@ package struct OutboundLimits: Sendable, Hashable {
     package var connectionsPerHost = 16
     /// Requests to one host that are under way or wait; further ones are refused as ``OutboundError/busy``.
     package var requestsPerHost = 256
+    /// Those of them that may be of one ``OutboundShare``.
+    package var requestsPerShare = 64
     /// How long an answered name look-up is reused.
     package var addressLifetime: Duration = .seconds(60)
     /// Hosts remembered at a time; the one unused for longest is forgotten first.

@@ -130,7 +130,8 @@ final class Connection {
         var descriptor = pollfd(fd: PQsocket(raw), events: Int16(POLLIN), revents: 0)
         let milliseconds = deadline.map { Int32(clamping: (ContinuousClock.now.duration(to: $0)).milliseconds) } ?? -1
         let count = poll(&descriptor, 1, milliseconds)
-        if count == 0 { throw lost(PostgresError(.timeout, reason: "the server is silent")) }
+        // Not a timeout of the server's, after which the statement has not run: this one may have, or may yet.
+        if count == 0 { throw lost(PostgresError(.connectionLost, reason: "the server is silent")) }
         if count < 0, errno != EINTR { throw lost() }
     }
 

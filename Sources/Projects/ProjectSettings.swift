@@ -7,6 +7,9 @@ package import struct Foundation.Date
 package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Domains that continue URLs and redirects may name; `localhost` to begin with.
     package var authorizedDomains: [String] = ["localhost"]
+    /// URLs of which one must be where a continue URL or a redirect leads, or above it; empty for any page of
+    /// ``authorizedDomains``, as Firebase has it.
+    package var continueURLs: [String] = []
     /// `signIn.email.enabled`.
     package var passwordSignIn = true
     /// `signIn.email.passwordRequired` is false: the link of a mail signs in too.
@@ -22,6 +25,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var emailEnumerationProtection = true
     /// Seconds since the sign-in within which sensitive operations are allowed; 0 switches the check off.
     package var recentSignInSeconds: Int64 = 300
+    /// The same for session cookies, which a back end makes; 0 leaves it to the back end, as Firebase does.
+    package var sessionCookieSignInSeconds: Int64 = 0
     /// Refuses end users the removal of their last sign-in method.
     package var keepLastSignInMethod = true
     /// `strict` takes the narrower defaults of ``EmailTrustDefaults``.
@@ -68,6 +73,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
             try values.decodeIfPresent(T.self, forKey: key) ?? defaults[keyPath: path]
         }
         authorizedDomains = try value(.authorizedDomains, \.authorizedDomains)
+        continueURLs = try value(.continueURLs, \.continueURLs)
         passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
         allowsEmailLink = try value(.allowsEmailLink, \.allowsEmailLink)
         emailLinkNeedsPassword = try value(.emailLinkNeedsPassword, \.emailLinkNeedsPassword)
@@ -77,6 +83,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         disabledUserDeletion = try value(.disabledUserDeletion, \.disabledUserDeletion)
         emailEnumerationProtection = try value(.emailEnumerationProtection, \.emailEnumerationProtection)
         recentSignInSeconds = try value(.recentSignInSeconds, \.recentSignInSeconds)
+        sessionCookieSignInSeconds = try value(.sessionCookieSignInSeconds, \.sessionCookieSignInSeconds)
         keepLastSignInMethod = try value(.keepLastSignInMethod, \.keepLastSignInMethod)
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
         linking = try value(.linking, \.linking)

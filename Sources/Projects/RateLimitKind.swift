@@ -29,6 +29,13 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     case secondFactorTries
     /// Questions which sign-in methods an email address has.
     case methodQueriesPerAddress
+    /// Flows to providers that one network address begins: each is a row for ten minutes.
+    case flowsPerAddress
+    /// Access tokens without an ID token that one network address shows: each makes the service call the provider.
+    case accessTokensPerAddress
+    /// Refresh tokens that are neither the current nor the last one of their session, from one network address: each is
+    /// compared with up to two thousand earlier ones.
+    case refreshTriesPerAddress
     /// Failed sign-ins to the console, and set-up codes that are none, from one network address.
     case consoleTriesPerAddress
     /// Failed sign-ins to the console as one person.
@@ -54,6 +61,9 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         case .smsPerProject: RateLimitBudget(count: 1_000, seconds: 86_400)
         case .secondFactorTries: RateLimitBudget(count: 10, seconds: 3_600)
         case .methodQueriesPerAddress: RateLimitBudget(count: 100, seconds: 3_600)
+        case .flowsPerAddress: RateLimitBudget(count: 2_000, seconds: 3_600)
+        case .accessTokensPerAddress: RateLimitBudget(count: 600, seconds: 3_600)
+        case .refreshTriesPerAddress: RateLimitBudget(count: 300, seconds: 3_600)
         case .consoleTriesPerAddress: RateLimitBudget(count: 20, seconds: 1_800)
         case .consoleTries: RateLimitBudget(count: 30, seconds: 3_600)
         }
@@ -63,7 +73,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     package var spansProjects: Bool {
         switch self {
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .mailsPerRecipient, .codeTriesPerAddress,
-            .smsPerAddress, .smsPerRecipient, .methodQueriesPerAddress, .consoleTriesPerAddress, .consoleTries:
+            .smsPerAddress, .smsPerRecipient, .methodQueriesPerAddress, .flowsPerAddress, .accessTokensPerAddress,
+            .refreshTriesPerAddress, .consoleTriesPerAddress, .consoleTries:
             true
         case .passwordTries, .passwordTriesPerAccount, .mailsPerAccount, .mailsPerProject, .smsPerProject,
             .secondFactorTries:

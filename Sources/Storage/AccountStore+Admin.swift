@@ -3,6 +3,7 @@ import Passwords
 import Postgres
 package import Projects
 import Secrets
+package import struct Foundation.Date
 
 /// How an admin names accounts; an account that any selector names is found, once.
 package struct AccountSelectors: Sendable {
@@ -77,10 +78,19 @@ extension AccountStore {
 
     /// A page of accounts ordered by id, beginning after `after`.
     ///
-    /// - Parameter limit: 1 to 1000.
-    package func list(after: AccountID?, limit: Int, in scope: Scope) async throws -> [ListedAccount] {
-        try await database.query(
+    /// - Parameters:
+    ///   - limit: 1 to 1000.
+    ///   - exportedAt: when an admin gets the password hashes too, which is recorded.
+    package func list(
+        after: AccountID?,
+        limit: Int,
+        exportedAt: Date? = nil,
+        in scope: Scope
+    ) async throws -> [ListedAccount] {
+        let entries = exportedAt.map { [AuditEntry(.accountsExported, in: scope, at: $0)] } ?? []
+        return try await database.query(
             """
+            \(sql: AuditEntry.before(entries))
             SELECT a.account, \(sql: AccountRow.linkedColumns), \(sql: AccountRow.ownColumns),
                 \(sql: StoredPassword.columns)
             FROM (

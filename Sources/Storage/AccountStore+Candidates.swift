@@ -30,8 +30,9 @@ extension AccountStore {
     ///
     /// The statement signs in to the account that owns the identity (S1, D1) as well, if that writes nothing but the
     /// session. Accounts are locked in the order of their keys; one that somebody else has locked, or that changed since
-    /// the statement began, or that may ask for a second factor, is left to ``signIn(to:_:)``: whatever takes an identity from an account counts as a change
-    /// of it, and either sees the new session or comes before it.
+    /// the statement began, or that may ask for a second factor, or whose one-time token was taken before, is left to
+    /// ``signIn(to:_:)``: whatever takes an identity from an account counts as a change of it, and either sees the new
+    /// session or comes before it. No question makes the statement fail for the others.
     ///
     /// - Parameters:
     ///   - caller: the account and session of the request's ID token.
@@ -42,31 +43,25 @@ extension AccountStore {
         opening write: SignInWrite? = nil,
         in scope: Scope
     ) async throws -> SignInCandidates {
-        var question = CandidatesQuestion(
+        let question = CandidatesQuestion(
             scope: scope,
             identity: identity,
             account: caller?.account,
             session: caller?.session,
             opening: write.flatMap(OpeningSession.init)
         )
-        do {
-            return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
-        } catch let error as PostgresError where question.opening != nil && error.constraint != nil {
-            // What is in its way, such as a one-time token that was used, is said when it is written alone.
-            question.opening = nil
-            return try await candidateReads.answer(to: question, for: nil)
-        }
+        return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
     }
 
     static func candidates(
         _ questions: [CandidatesQuestion],
         skipsLocked: Bool,
         _ database: some PostgresExecutor
-    ) async throws -> [SignInCandidates] {
+    ) async throws -> [Result<SignInCandidates, any Error>] {
         let opening = questions.map(\.opening)
         let now = opening.compactMap { $0?.now }.max() ?? Date()
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
-        let rows = try await database.query(
+        return try await database.query(
             """
             WITH asked AS MATERIALIZED (
                 SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
@@ -101,7 +96,7 @@ extension AccountStore {
                 JOIN accounts a ON a.project = n.project AND a.account = m.account AND a.tenant = n.tenant
                 LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
                 LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
-            ), target AS MATERIALIZED (
+            ), chosen AS MATERIALIZED (
                 SELECT n.*, a.account, a.valid_since
                 FROM found f
                 JOIN asked n ON n.number = f.number
@@ -115,8 +110,13 @@ extension AccountStore {
                 FOR SHARE OF a \(sql: skip)
             ), used AS (
                 INSERT INTO used_id_tokens (project, token_hash, expires_at)
-                SELECT project, token_hash, to_timestamp(token_expires) FROM target WHERE token_hash <> ''
+                SELECT project, token_hash, to_timestamp(token_expires) FROM chosen WHERE token_hash <> ''
                 ORDER BY project, token_hash
+                ON CONFLICT ON CONSTRAINT used_id_tokens_pkey DO NOTHING
+                RETURNING project, token_hash
+            ), target AS MATERIALIZED (
+                SELECT * FROM chosen
+                WHERE token_hash = '' OR (project, token_hash) IN (SELECT project, token_hash FROM used)
             ), \(sql: NewSession.opening(now: now))
             SELECT a.number, \(sql: AccountRow.columnsWithoutActivity), a.is_owner, a.is_holder, a.is_caller, a.issuer,
                 a.is_owner AND t.number IS NOT NULL, a.is_withdrawn, a.is_blocked, \(sql: SessionRow.columns)
@@ -125,11 +125,11 @@ extension AccountStore {
             \(sql: AccountRow.joinsWithoutActivity)
             LEFT JOIN sessions s ON a.is_caller AND s.project = a.project AND s.account = a.account
                 AND s.session = a.session
-            """
-        ) { row in try CandidateRow(&row) }
-        var answers = [SignInCandidates](repeating: SignInCandidates(), count: questions.count)
-        for row in rows where answers.indices.contains(row.index) { row.add(to: &answers[row.index]) }
-        return answers
+            """,
+            into: BatchAnswers(repeating: SignInCandidates(), count: questions.count)
+        ) { answers, row in
+            try answers.read(&row) { found, row in try CandidateRow(&row).add(to: &found) }
+        }.results
     }
 }
 
@@ -164,7 +164,6 @@ struct OpeningSession: Sendable {
 
 /// An account that a sign-in could mean, with at most one of its linked credentials.
 private struct CandidateRow: Sendable {
-    let index: Int
     private let account: Account
     private let isOwner: Bool
     private let isEmailOwner: Bool
@@ -176,7 +175,6 @@ private struct CandidateRow: Sendable {
     private let session: StoredSession?
 
     init(_ row: inout PostgresRow) throws {
-        index = Int(try row.next(Int64.self)) - 1
         account = try AccountRow.decode(&row)
         isOwner = try row.next()
         isEmailOwner = try row.next()

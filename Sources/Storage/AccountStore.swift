@@ -21,9 +21,12 @@ package struct AccountStore: Sendable {
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
-        accountReads = Batcher(isOn: batches) { try await Self.find($0, database) }
+        accountReads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
         // Of several, one that finds its row locked must not keep the others waiting; alone it waits itself.
-        candidateReads = Batcher(isOn: batches) { try await Self.candidates($0, skipsLocked: batches, database) }
+        candidateReads = Batcher(
+            isOn: batches,
+            asking: { try await Self.candidates($0, skipsLocked: batches, database) }
+        )
         let openings = { (kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> in
             Batcher(isOn: batches) { try await Self.open($0, spending: kind, skipsLocked: batches, database) }
         }
@@ -71,8 +74,8 @@ extension AccountStore {
     static func find(
         _ questions: [AccountQuestion],
         _ database: some PostgresExecutor
-    ) async throws -> [FoundAccount?] {
-        let rows = try await database.query(
+    ) async throws -> [Result<FoundAccount?, any Error>] {
+        try await database.query(
             """
             SELECT n.number, \(sql: AccountRow.columns), \(sql: SessionRow.columns)
             FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
@@ -83,22 +86,18 @@ extension AccountStore {
                 AND a.merged_into IS NULL
             \(sql: AccountRow.joins)
             LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account AND s.session = n.session
-            """
-        ) { row in
-            (
-                index: Int(try row.next(Int64.self)) - 1, account: try AccountRow.decode(&row),
-                session: try SessionRow.decode(&row)
-            )
-        }
-        var answers = [FoundAccount?](repeating: nil, count: questions.count)
-        for row in rows where answers.indices.contains(row.index) {
-            if answers[row.index] == nil {
-                answers[row.index] = (row.account, row.session)
-            } else {
-                answers[row.index]?.account.add(row.account.linked)
+            """,
+            into: BatchAnswers<FoundAccount?>(repeating: nil, count: questions.count)
+        ) { answers, row in
+            try answers.read(&row) { found, row in
+                let account = try AccountRow.decode(&row)
+                if found == nil {
+                    found = (account, try SessionRow.decode(&row))
+                } else {
+                    found?.account.add(account.linked)
+                }
             }
-        }
-        return answers
+        }.results
     }
 
     /// Whether a one-time ID token was taken before.

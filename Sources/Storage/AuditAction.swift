@@ -4,6 +4,11 @@ package enum AuditAction: String, Sendable, CaseIterable {
     /// A sign-in met an account that has its address: it may be resumed.
     case conflictFound = "CONFLICT_FOUND"
     case sessionRevoked = "SESSION_REVOKED"
+    /// An admin got the link of a mail, by which they can be whom it is for.
+    case linkIssued = "LINK_ISSUED"
+    case sessionCookieCreated = "SESSION_COOKIE_CREATED"
+    /// A pending credential was shown that was made for another identity, or is in another's place.
+    case pendingCredentialRefused = "PENDING_CREDENTIAL_REFUSED"
 
     case accountCreated = "ACCOUNT_CREATED"
     case accountImported = "ACCOUNT_IMPORTED"
@@ -11,6 +16,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     /// Its address was proved for the first time by somebody who had not signed in to it: what was there before is gone.
     case accountTakenOver = "ACCOUNT_TAKEN_OVER"
     case accountDeleted = "ACCOUNT_DELETED"
+    /// An admin read accounts with their password hashes.
+    case accountsExported = "ACCOUNTS_EXPORTED"
     case accountMerged = "ACCOUNT_MERGED"
     case mergeUndone = "MERGE_UNDONE"
 
@@ -20,6 +27,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case consentWithdrawn = "CONSENT_WITHDRAWN"
     case credentialBlocked = "CREDENTIAL_BLOCKED"
     case credentialUnblocked = "CREDENTIAL_UNBLOCKED"
+    /// An admin got the provider's access token.
+    case providerTokenRead = "PROVIDER_TOKEN_READ"
     /// Whether the provider's relay address passes mail on.
     case relayChanged = "RELAY_CHANGED"
 

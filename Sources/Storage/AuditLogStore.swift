@@ -49,9 +49,23 @@ package struct AuditPosition: Sendable, Hashable, Codable {
     package var entry: String
 }
 
-/// Reads the audit log; what writes it are the statements that change something.
+/// Reads the audit log; what writes it are the statements that change something, and ``record(_:in:account:provider:at:)``.
 package struct AuditLogStore: Sendable {
     let database: PostgresClient
+
+    /// Records what changes nothing: that a secret was handed out, or something refused that only an attack explains.
+    ///
+    /// The caller answers after it alone: nobody gets what is not on record.
+    package func record(
+        _ action: AuditAction,
+        in scope: Scope,
+        account: AccountID? = nil,
+        provider: ProviderID? = nil,
+        at date: Date
+    ) async throws {
+        let entry = AuditEntry(action, in: scope, account: account, providers: provider.map { [$0] } ?? [], at: date)
+        try await database.execute(entry.insertion())
+    }
 
     /// Entries, the newest first.
     ///

@@ -7,12 +7,16 @@ import Synchronization
 /// The first question runs at once, in its own task; those that come meanwhile wait for its end and are then asked
 /// together. So a batch costs no delay when little is going on, and a third of the work when much is. Rules:
 /// - A key is asked once in a batch; its next question waits for the next batch.
-/// - When a batch fails, its members are asked one by one, so that no question suffers from its neighbours; not so when
-///   there is no database to ask.
+/// - A question that fails by itself fails alone: its answer is the failure.
+/// - When a batch's statement fails, its members are asked again in smaller pieces that run side by side, beside the
+///   batches that follow, and those of a piece that fails alone: one bad question among 64 costs 16 statements more, and
+///   keeps no other waiting for more than two of them. After a timeout each is asked alone. No piece is asked once the
+///   batch is older than `patience`.
+/// - A batch is not asked again when there is no database to ask, or when its statement may have run.
 /// - A cancelled task stops waiting; the batch goes on.
 package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer: Sendable>: Sendable {
-    /// Asks some questions, in one statement, and gives an answer for each, in their order.
-    package typealias Ask = @Sendable ([Question]) async throws -> [Answer]
+    /// Asks some questions, in one statement, and gives an answer or a failure for each, in their order.
+    package typealias Ask = @Sendable ([Question]) async throws -> [Result<Answer, any Error>]
 
     private struct Entry: Sendable {
         let key: Key?
@@ -24,6 +28,10 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private struct State {
         var isBusy = false
         var waiting: [Entry] = []
+        /// Failed batches whose members are being asked again, beside the batch that is under way.
+        var repairs = 0
+        /// The keys of those members.
+        var held: Set<Key> = []
         /// Resumed when enough wait for the next batch.
         var gathering: Waiter<Void>?
         var counts = BatchCounts()
@@ -34,24 +42,43 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private let queueLimit: Int
     private let pace: BatchPace
     private let isOn: Bool
+    private let patience: Duration
     private let ask: Ask
+    private static var repairLimit: Int { 4 }
 
     /// - Parameters:
     ///   - limit: questions in a batch.
     ///   - queueLimit: questions that may wait; one more fails as ``PostgresError/Code/overloaded``.
     ///   - isOn: false asks each question by itself, at once.
+    ///   - patience: how old a failed batch may be for its members to be asked again.
     package init(
         isOn: Bool = true,
         limit: Int = 64,
         queueLimit: Int = 4096,
         pace: BatchPace = BatchPace(),
-        ask: @escaping Ask
+        patience: Duration = .seconds(15),
+        asking ask: @escaping Ask
     ) {
         self.isOn = isOn
         self.limit = limit
         self.queueLimit = queueLimit
         self.pace = pace
+        self.patience = patience
         self.ask = ask
+    }
+
+    /// For questions none of which can fail by itself.
+    package convenience init(
+        isOn: Bool = true,
+        limit: Int = 64,
+        queueLimit: Int = 4096,
+        pace: BatchPace = BatchPace(),
+        patience: Duration = .seconds(15),
+        ask: @escaping @Sendable ([Question]) async throws -> [Answer]
+    ) {
+        self.init(isOn: isOn, limit: limit, queueLimit: queueLimit, pace: pace, patience: patience) { questions in
+            try await ask(questions).map { .success($0) }
+        }
     }
 
     /// What there was since the start.
@@ -68,7 +95,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     package func answer(to question: Question, for key: Key?) async throws -> Answer {
         guard isOn else { return try await answerAlone(question) }
         let isFirst = state.withLock { state in
-            guard !state.isBusy else { return false }
+            guard !state.isBusy, !(key.map(state.held.contains) ?? false) else { return false }
             state.isBusy = true
             state.counts.sizes.record(1)
             return true
@@ -82,7 +109,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         guard let answer = try await ask([question]).first else {
             throw PostgresError(.decoding, reason: "a batch without its answer")
         }
-        return answer
+        return try answer.get()
     }
 
     private func wait(_ question: Question, _ key: Key?) async throws -> Answer {
@@ -125,20 +152,83 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private func run(_ first: [Entry]) async {
         var batch = first
         while true {
-            do {
-                let answers = try await ask(batch.map { $0.question })
-                guard answers.count == batch.count else {
-                    throw PostgresError(.decoding, reason: "a batch without its answers")
-                }
-                for (entry, answer) in zip(batch, answers) { entry.waiter.resume(with: .success(answer)) }
-            } catch let error as PostgresError where error.code.concernsAll || batch.count == 1 {
-                for entry in batch { entry.waiter.resume(with: .failure(error)) }
-            } catch {
-                await runOneByOne(batch)
-            }
+            let deadline = ContinuousClock.now + patience
+            if let error = await settle(batch) { await askAgain(batch, after: error, until: deadline) }
             if batch.count >= pace.crowd { await gather() }
             guard let following = next() else { return }
             batch = following
+        }
+    }
+
+    /// Asks some questions by one statement.
+    ///
+    /// - Returns: why the statement failed, when its questions may be asked again; nil when each has its end.
+    private func settle(_ entries: [Entry]) async -> (any Error)? {
+        do {
+            let answers = try await ask(entries.map(\.question))
+            guard answers.count == entries.count else {
+                throw PostgresError(.decoding, reason: "a batch without its answers")
+            }
+            for (entry, answer) in zip(entries, answers) { entry.waiter.resume(with: answer) }
+            return nil
+        } catch {
+            let isFinal = (error as? PostgresError)?.code.isFinal ?? false
+            guard entries.count > 1, !isFinal else {
+                fail(entries, error)
+                return nil
+            }
+            return error
+        }
+    }
+
+    private func fail(_ entries: [Entry], _ error: any Error) {
+        for entry in entries { entry.waiter.resume(with: .failure(error)) }
+    }
+
+    /// Asks the members of a failed batch again, beside the batches that follow, as long as few batches fail.
+    private func askAgain(
+        _ batch: [Entry],
+        after error: any Error,
+        until deadline: ContinuousClock.Instant
+    ) async {
+        let keys = batch.compactMap(\.key)
+        let isBeside = state.withLock { state in
+            guard state.repairs < Self.repairLimit else { return false }
+            state.repairs += 1
+            state.held.formUnion(keys)
+            return true
+        }
+        // A statement that took too long in company would do so in every piece: alone, one of them does.
+        let isSlow = (error as? PostgresError)?.code == .timeout
+        let size = isSlow ? 1 : min(Int(Double(batch.count).squareRoot().rounded(.up)), batch.count / 2)
+        guard isBeside else { return await split(batch, into: size, after: error, until: deadline) }
+        Task.detached {
+            await self.split(batch, into: size, after: error, until: deadline)
+            self.state.withLock { state in
+                state.repairs -= 1
+                state.held.subtract(keys)
+            }
+            self.startIfIdle()
+        }
+    }
+
+    /// Asks questions in pieces that run side by side, and the questions of a piece that fails alone.
+    private func split(
+        _ entries: [Entry],
+        into size: Int,
+        after error: any Error,
+        until deadline: ContinuousClock.Instant
+    ) async {
+        guard ContinuousClock.now < deadline else { return fail(entries, error) }
+        let open = entries.filter { !$0.waiter.isOver }
+        await withDiscardingTaskGroup { group in
+            for start in stride(from: 0, to: open.count, by: size) {
+                let piece = Array(open[start..<min(start + size, open.count)])
+                group.addTask {
+                    guard let error = await self.settle(piece) else { return }
+                    await self.split(piece, into: 1, after: error, until: deadline)
+                }
+            }
         }
     }
 
@@ -159,23 +249,12 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         timer.cancel()
     }
 
-    private func runOneByOne(_ batch: [Entry]) async {
-        for entry in batch where !entry.waiter.isOver {
-            do {
-                let answer = try await answerAlone(entry.question)
-                entry.waiter.resume(with: .success(answer))
-            } catch {
-                entry.waiter.resume(with: .failure(error))
-            }
-        }
-    }
-
     /// The questions of the next batch, each key once, in the order of their arrival; nil, and idle, when none waits.
     private func next() -> [Entry]? {
         state.withLock { state in
             var batch: [Entry] = []
             var later: [Entry] = []
-            var keys: Set<Key> = []
+            var keys = state.held
             for entry in state.waiting where !entry.waiter.isOver {
                 if batch.count < limit, entry.key.map({ keys.insert($0).inserted }) ?? true {
                     batch.append(entry)
@@ -256,10 +335,11 @@ private final class Waiter<Answer: Sendable>: Sendable {
 }
 
 extension PostgresError.Code {
-    /// The whole database is meant, not one statement.
-    fileprivate var concernsAll: Bool {
+    /// Asking again is of no use, because the whole database is meant, or might do again what was done: the statement has
+    /// run, or may have.
+    fileprivate var isFinal: Bool {
         switch self {
-        case .unavailable, .connectionLost, .overloaded: true
+        case .unavailable, .connectionLost, .overloaded, .decoding: true
         default: false
         }
     }

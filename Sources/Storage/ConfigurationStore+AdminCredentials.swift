@@ -58,11 +58,11 @@ extension ConfigurationStore {
     static func adminCredentials(
         _ questions: [AdminQuestion],
         _ database: PostgresClient
-    ) async throws -> [AdminCredential?] {
+    ) async throws -> [Result<AdminCredential?, any Error>] {
         let date = questions.map(\.now).max() ?? Date()
         let hashes: [[UInt8]] = questions.map { if case .key(let hash) = $0.holder { hash } else { [] } }
         let keys: [String] = questions.map { if case .serviceAccount(let key) = $0.holder { key } else { "" } }
-        let rows = try await database.query(
+        return try await database.query(
             """
             WITH asked AS MATERIALIZED (
                 SELECT n.number, c.* FROM unnest(\(hashes)::bytea[]) WITH ORDINALITY n (hash, number)
@@ -77,11 +77,11 @@ extension ConfigurationStore {
                     AND (u.last_used_at IS NULL OR u.last_used_at < \(date.addingTimeInterval(-60)))
             )
             SELECT number, id, name, project, scopes, expires_at, disabled FROM asked
-            """
-        ) { row in (index: Int(try row.next(Int64.self)) - 1, credential: try Self.credential(&row)) }
-        var answers = [AdminCredential?](repeating: nil, count: questions.count)
-        for row in rows where answers.indices.contains(row.index) { answers[row.index] = row.credential }
-        return answers
+            """,
+            into: BatchAnswers<AdminCredential?>(repeating: nil, count: questions.count)
+        ) { answers, row in
+            try answers.read(&row) { answer, row in answer = try Self.credential(&row) }
+        }.results
     }
 
     package struct ListedAdminCredential: Sendable {

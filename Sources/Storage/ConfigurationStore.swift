@@ -44,7 +44,7 @@ package final class ConfigurationStore: Service, Sendable {
         self.logger = logger
         self.random = random
         self.now = now
-        adminReads = Batcher(isOn: batches) { try await Self.adminCredentials($0, database) }
+        adminReads = Batcher(isOn: batches, asking: { try await Self.adminCredentials($0, database) })
     }
 
     /// How long ago the view was last known to be the database's.

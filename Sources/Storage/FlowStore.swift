@@ -8,7 +8,7 @@ package import Secrets
 /// Authorization requests between the redirect to the provider and the callback.
 package struct FlowStore: Sendable {
     let keyRing: KeyRing
-    private let begins: Batcher<Never, NewFlow, Void>
+    private let begins: Batcher<Never, NewFlow, Bool>
     private let ends: Batcher<[UInt8], FlowProof, FlowAnswer>
     let database: PostgresClient
 
@@ -46,6 +46,8 @@ package struct FlowStore: Sendable {
     /// - Parameters:
     ///   - sessionID: the secret that proves at the end that the same client finishes; only its hash is kept.
     ///   - browser: the secret by which the handler page knows the browser that comes back; only its hash is kept.
+    ///   - limits: one bucket at most.
+    /// - Throws: ``RateLimitReached``.
     package func insert(
         _ flow: AuthorizationFlow,
         state: Secret,
@@ -53,6 +55,7 @@ package struct FlowStore: Sendable {
         browser: Secret? = nil,
         purpose: Purpose,
         context: String?,
+        within limits: RateLimits = .none,
         in scope: Scope,
         now: Date,
         lifetime: TimeInterval
@@ -67,15 +70,24 @@ package struct FlowStore: Sendable {
             purpose: purpose,
             context: context ?? "",
             payload: try keyRing.seal(flow.json, for: Self.place(scope.project, stateHash)),
+            limits: limits,
             now: now,
             expiresAt: now.addingTimeInterval(lifetime)
         )
-        try await begins.answer(to: new, for: nil)
+        if try await begins.answer(to: new, for: nil) { return }
+        // Together with others of the same address it was too much; alone it may still have room.
+        if try await Self.insert([new], database) == [true] { return }
+        try limits.check(passed: 0)
     }
 
-    private static func insert(_ flows: [NewFlow], _ database: PostgresClient) async throws -> [Void] {
-        try await database.execute(
+    /// Stores several flows at once.
+    ///
+    /// - Returns: for each whether its bucket had room.
+    private static func insert(_ flows: [NewFlow], _ database: PostgresClient) async throws -> [Bool] {
+        let admitted = try await database.query(
             """
+            WITH \(sql: RateLimits.takingOne(from: flows.map(\.limits), now: flows.map(\.now).max() ?? Date())),
+            begun AS (
             INSERT INTO flows (project, tenant, state_hash, provider, session_hash, browser_hash, purpose, context,
                 payload, created_at, expires_at)
             SELECT n.project, n.tenant, n.state_hash, n.provider, n.session_hash, nullif(n.browser_hash, ''), n.purpose,
@@ -85,11 +97,16 @@ package struct FlowStore: Sendable {
                 \(flows.map(\.sessionHash))::bytea[], \(flows.map(\.browserHash))::bytea[],
                 \(flows.map(\.purpose.rawValue))::text[], \(flows.map(\.context))::text[],
                 \(flows.map(\.payload))::bytea[], \(flows.map(\.now))::timestamptz[],
-                \(flows.map(\.expiresAt))::timestamptz[]) n (project, tenant, state_hash, provider, session_hash,
-                browser_hash, purpose, context, payload, created_at, expires_at)
+                \(flows.map(\.expiresAt))::timestamptz[]) WITH ORDINALITY n (project, tenant, state_hash, provider,
+                session_hash, browser_hash, purpose, context, payload, created_at, expires_at, number)
+            JOIN admitted USING (number)
+            )
+            SELECT number FROM admitted
             """
-        )
-        return flows.map { _ in () }
+        ) { row in Int(try row.next(Int64.self)) - 1 }
+        var answers = [Bool](repeating: false, count: flows.count)
+        for index in admitted where answers.indices.contains(index) { answers[index] = true }
+        return answers
     }
 
     /// Ends a flow, once: whose statement deletes its row has it, of callbacks that arrive together.
@@ -175,6 +192,7 @@ private struct NewFlow: Sendable {
     /// Empty for none.
     var context: String
     var payload: [UInt8]
+    var limits: RateLimits
     var now: Date
     var expiresAt: Date
 }

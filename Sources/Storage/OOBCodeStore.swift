@@ -17,7 +17,7 @@ package struct OOBCodeStore: Sendable {
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
-        reads = Batcher(isOn: batches) { try await Self.find($0, database) }
+        reads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
     }
 
     /// Seconds for which the row of a code that is good no more is kept.
@@ -29,15 +29,25 @@ package struct OOBCodeStore: Sendable {
     package func insert(
         _ code: NewOOBCode,
         within limits: RateLimits = .none,
+        recording issue: LinkIssue? = nil,
         in scope: Scope,
         now: Date
     ) async throws {
-        try await Self.insert(code, within: limits, scope, keyRing, now: now, database)
+        try await Self.insert(code, within: limits, recording: issue, scope, keyRing, now: now, database)
+    }
+
+    /// That an admin gets the link itself.
+    package struct LinkIssue: Sendable {
+        /// Nil where nobody has the address yet.
+        package var account: AccountID?
+
+        package init(account: AccountID?) { self.account = account }
     }
 
     static func insert(
         _ code: NewOOBCode,
         within limits: RateLimits = .none,
+        recording issue: LinkIssue? = nil,
         _ scope: Scope,
         _ keyRing: KeyRing,
         now: Date,
@@ -59,6 +69,16 @@ package struct OOBCodeStore: Sendable {
             RETURNING owner
             """
         var statement: SQL = "WITH \(sql: limits.taking), code AS (\(sql: insertion))"
+        if let issue {
+            let entry = AuditEntry(
+                .linkIssued,
+                in: scope,
+                account: issue.account,
+                changes: [code.type.rawValue],
+                at: now
+            )
+            statement = "\(sql: statement), issue AS (\(sql: entry.insertion(from: "code")))"
+        }
         if let mail = code.mail {
             let message = try OutboxStore.insertion(
                 kind: Mail.kind,
@@ -84,8 +104,11 @@ package struct OOBCodeStore: Sendable {
         try await reads.answer(to: CodeQuestion(scope: scope, hash: SecureHash.sha256(code.reveal())), for: nil)
     }
 
-    private static func find(_ questions: [CodeQuestion], _ database: PostgresClient) async throws -> [FoundCode?] {
-        let rows = try await database.query(
+    private static func find(
+        _ questions: [CodeQuestion],
+        _ database: PostgresClient
+    ) async throws -> [Result<FoundCode?, any Error>] {
+        try await database.query(
             """
             SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.valid_until, c.code_hash,
                 a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity)
@@ -98,17 +121,14 @@ package struct OOBCodeStore: Sendable {
                 AND a.tenant = e.tenant) ON c.type = \(OOBCodeType.emailSignIn.rawValue) AND e.project = c.project
                 AND e.tenant = c.tenant AND e.email_key = c.owner
             \(sql: AccountRow.joinsWithoutActivity)
-            """
-        ) { row in (index: Int(try row.next(Int64.self)) - 1, found: try FoundCode(&row)) }
-        var answers = [FoundCode?](repeating: nil, count: questions.count)
-        for row in rows where answers.indices.contains(row.index) {
-            if answers[row.index] == nil {
-                answers[row.index] = row.found
-            } else {
-                answers[row.index]?.holder?.add(row.found?.holder?.linked ?? [])
+            """,
+            into: BatchAnswers<FoundCode?>(repeating: nil, count: questions.count)
+        ) { answers, row in
+            try answers.read(&row) { answer, row in
+                let found = try FoundCode(&row)
+                if answer == nil { answer = found } else { answer?.holder?.add(found?.holder?.linked ?? []) }
             }
-        }
-        return answers
+        }.results
     }
 
     /// Ends a code without doing anything; false when it had ended before.

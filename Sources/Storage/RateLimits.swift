@@ -112,6 +112,35 @@ package struct RateLimits: Sendable {
         return "\(sql: parts) limits AS MATERIALIZED (SELECT \(sql: sum) AS passed)"
     }
 
+    /// Parts of a statement for several requests, each of which takes from one bucket at most, the last of which is the
+    /// table `admitted`: the numbers, counted from 1, of the requests whose bucket had room.
+    ///
+    /// Requests that share a bucket find room together, or none of them does.
+    static func takingOne(from requests: [RateLimits], now: Date) -> SQL {
+        let buckets = requests.map(\.buckets.first)
+        let room = buckets.map { $0?.latest.timeIntervalSince(now) ?? 0 }
+        let until: SQL = "greatest(r.expires_at, \(now)) + (EXCLUDED.expires_at - \(now))"
+        return """
+            wanted AS MATERIALIZED (
+                SELECT * FROM unnest(\(buckets.map { $0?.project ?? "" })::text[],
+                    \(buckets.map { $0?.key ?? [] })::bytea[], \(buckets.map { $0?.step ?? 0 })::float8[],
+                    \(room)::float8[]) WITH ORDINALITY n (project, key, step, room, number)
+            ), taken AS (
+                INSERT INTO rate_limits AS r (project, key, expires_at)
+                SELECT project, key, \(now) + make_interval(secs => sum(step)) FROM wanted WHERE key <> ''
+                GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project, key
+                ON CONFLICT (project, key) DO UPDATE SET expires_at = \(sql: until)
+                    WHERE \(sql: until) <= \(now) + make_interval(secs => (
+                        SELECT min(w.room) FROM wanted w WHERE w.project = r.project AND w.key = r.key
+                    ))
+                RETURNING project, key
+            ), admitted AS MATERIALIZED (
+                SELECT number FROM wanted
+                WHERE key = '' OR (project, key) IN (SELECT project, key FROM taken)
+            )
+            """
+    }
+
     /// Whether all had room.
     var havePassed: SQL { "passed = \(buckets.count)" }
 
@@ -168,6 +197,12 @@ package struct RateLimitStore: Sendable {
             try row.next(Int64.self)
         }
         try limits.check(passed: passed.first ?? 0)
+    }
+
+    /// Puts back what was taken.
+    package func giveBack(_ limits: RateLimits) async throws {
+        guard !limits.isEmpty else { return }
+        try await database.execute("WITH target AS (SELECT) \(sql: limits.givingBack)")
     }
 }
 

@@ -82,7 +82,7 @@ extension SessionStore {
         // Whoever finds the row locked waits for it alone, and looks again when it has changed meanwhile.
         for _ in 0..<3 {
             guard case .busy = answer else { break }
-            answer = try await Self.ask([question], skipsLocked: false, database).first ?? .notFound
+            answer = try await Self.ask([question], skipsLocked: false, database).first?.get() ?? .notFound
         }
         if case .busy = answer { throw SessionContended() }
         guard case .found(let candidate) = answer else { return nil }
@@ -97,7 +97,7 @@ extension SessionStore {
         _ questions: [RefreshQuestion],
         skipsLocked: Bool,
         _ database: some PostgresExecutor
-    ) async throws -> [RefreshAnswer] {
+    ) async throws -> [Result<RefreshAnswer, any Error>] {
         let now = questions.map(\.now).max() ?? Date()
         let due = now.addingTimeInterval(-60)
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
@@ -150,36 +150,45 @@ extension SessionStore {
                 AND a.merged_into IS NULL
             \(sql: AccountRow.joinsWithoutActivity)
             """,
-            into: [RefreshRow?](repeating: nil, count: questions.count)
-        ) { found, row in
-            let index = Int(try row.next(Int64.self)) - 1
-            let credential = try AccountRow.decodeLinked(&row)
-            guard found.indices.contains(index) else { return }
-            // Further rows of an account differ in the credential alone.
-            if found[index] == nil { found[index] = try RefreshRow(&row) }
-            if let credential { found[index]?.candidate.account?.add([credential]) }
+            into: BatchAnswers<RefreshRow?>(repeating: nil, count: questions.count)
+        ) { answers, row in
+            try answers.read(&row) { found, row in
+                let credential = try AccountRow.decodeLinked(&row)
+                // Further rows of an account differ in the credential alone.
+                if found == nil { found = try RefreshRow(&row) }
+                if let credential { found?.candidate.account?.add([credential]) }
+            }
         }
-        return found.map { found in
-            guard let found else { return .notFound }
-            return found.isBusy ? .busy : .found(found.candidate)
+        return found.results.map { result in
+            result.map { found in
+                guard let found else { return .notFound }
+                return found.isBusy ? .busy : .found(found.candidate)
+            }
         }
     }
 
     /// What is needed to recognise a token of any earlier generation; nil when there is no such session.
-    package func history(of key: SessionKey) async throws -> SessionHistory? {
-        try await database.query(
+    ///
+    /// - Throws: ``RateLimitReached``.
+    package func history(of key: SessionKey, within limits: RateLimits) async throws -> SessionHistory? {
+        let rows = try await database.query(
             """
-            SELECT secret_hash, generation, rotations FROM sessions
-            WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
-                AND session = \(key.session.rawValue)
+            WITH \(sql: limits.taking)
+            SELECT m.passed, s.secret_hash, s.generation, s.rotations
+            FROM limits m
+            LEFT JOIN sessions s ON \(sql: limits.havePassed) AND s.project = \(key.project.rawValue)
+                AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue)
             """
-        ) { row in
-            SessionHistory(
-                secretHash: try row.next(),
+        ) { row -> SessionHistory? in
+            try limits.check(passed: try row.next())
+            guard let hash: [UInt8] = try row.next() else { return nil }
+            return SessionHistory(
+                secretHash: hash,
                 generation: Int(try row.next(Int32.self)),
                 rotations: try row.next()
             )
-        }.first
+        }
+        return rows.first ?? nil
     }
 }
 

@@ -12,9 +12,10 @@ package struct SessionStore: Sendable {
     package init(database: PostgresClient, batches: Bool = true) {
         self.database = database
         // Of several, one that finds its row locked must not keep the others waiting; alone it waits itself.
-        refreshes = Batcher(isOn: batches) { questions in
-            try await Self.ask(questions, skipsLocked: batches, database)
-        }
+        refreshes = Batcher(
+            isOn: batches,
+            asking: { questions in try await Self.ask(questions, skipsLocked: batches, database) }
+        )
     }
 }
 

@@ -69,7 +69,8 @@ package struct ExportUsers: Sendable {
     }
 
     private func list(after last: AccountID?) async throws -> [ListedAccount] {
-        try await admin.list(maxResults: Self.page, after: last, project, tenant)
+        // One entry of the audit log for the whole.
+        try await admin.list(maxResults: Self.page, after: last, exports: last == nil, project, tenant)
     }
 
     private func row(of listed: ListedAccount) throws -> String {

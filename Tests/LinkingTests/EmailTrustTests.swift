@@ -90,4 +90,26 @@ struct EmailTrustTests {
         )
         #expect(claim.trust.proves(identity) == claim.proven)
     }
+
+    @Test(
+        "T-C17: no rule proves an address that the provider calls unverified",
+        arguments: [
+            .always, .never, .claim, .domains(["example.com"], orAuthority: false),
+            .domains(["example.com"], orAuthority: true),
+        ] as [EmailTrust]
+    )
+    func denied(trust: EmailTrust) {
+        var identity = FederatedIdentity(
+            provider: Samples.provider,
+            subject: Samples.subject,
+            issuer: "https://acme.example",
+            email: EmailAddress("ada@example.com"),
+            emailVerifiedClaim: true,
+            emailUnverifiedClaim: true,
+            emailAuthorityClaim: true
+        )
+        #expect(!trust.proves(identity))
+        identity.emailUnverifiedClaim = nil
+        #expect(trust.proves(identity) == (trust != .never))
+    }
 }

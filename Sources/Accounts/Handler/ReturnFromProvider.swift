@@ -25,11 +25,13 @@ package struct ReturnFromProvider: Sendable {
     /// - Parameters:
     ///   - requestURI: the address that the browser came to.
     ///   - postBody: what it posted there.
+    ///   - isPosted: whether the provider had it post that, and no script of ours did in the place of an address.
     ///   - browser: what it kept.
     /// - Throws: ``HandlerError``; nobody but the person is told.
     package func callAsFunction(
         requestURI: String,
         postBody: String?,
+        isPosted: Bool,
         browser: Secret
     ) async throws -> Returned {
         guard let place = BrowserSecret.place(in: browser),
@@ -50,6 +52,8 @@ package struct ReturnFromProvider: Sendable {
             now: parts.now()
         )
         guard let returned, let visit = returned.flow.visit else { throw HandlerError.unknownFlow }
+        // An answer that was to be posted, and stands in an address, is not the provider's (T-B9).
+        guard isPosted || !returned.flow.isPosted else { throw HandlerError.unknownFlow }
         try VisitProvider(parts: parts).requireAllowed(visit.destination, caller)
         let sessionID: String? =
             switch visit.destination {

@@ -33,7 +33,13 @@ extension EmulatorFolder {
         var passwords: [(id: String, hash: PasswordHash)] = []
         var last: AccountID?
         while true {
-            let page = try await accounts.admin.list(maxResults: 1000, after: last, project, .none)
+            let page = try await accounts.admin.list(
+                maxResults: 1000,
+                after: last,
+                exports: last == nil,
+                project,
+                .none
+            )
             for listed in page {
                 users.append(try text(of: listed, project, accounts))
                 if let hash = listed.password?.hash { passwords.append((listed.account.id.rawValue, hash)) }

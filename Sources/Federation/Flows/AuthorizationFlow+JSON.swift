@@ -26,6 +26,7 @@ extension AuthorizationFlow {
             json.member("requestToken", requestToken.token)
             json.member("requestTokenSecret", requestToken.secret)
         }
+        if isPosted { json.member("isPosted", true) }
         json.member("requiresIssuerParameter", requiresIssuerParameter)
         if let visit {
             json.openObject("visit")
@@ -71,6 +72,7 @@ extension AuthorizationFlow {
         self.requestToken = object["requestToken"]?.string.flatMap { token in
             object["requestTokenSecret"]?.string.map { OAuth1Token(token: token, secret: $0) }
         }
+        self.isPosted = object["isPosted"] == .bool(true)
         self.requiresIssuerParameter = requiresIssuerParameter
         self.visit = object["visit"]?.object.flatMap { HandlerVisit($0) }
     }

@@ -33,6 +33,8 @@ package struct AuthorizationFlow: Sendable, Hashable, CustomStringConvertible, C
     package var loginAskedAt: Int64?
     /// OAuth 1.0a: what the callback must name, and what its verifier is exchanged with.
     package var requestToken: OAuth1Token?
+    /// The provider was asked to post its answer (`response_mode=form_post`), so that no code stands in an address.
+    package var isPosted = false
     /// The provider announced RFC 9207: a callback without `iss` is refused.
     package var requiresIssuerParameter: Bool
     /// Nil for flows that apps run by themselves.

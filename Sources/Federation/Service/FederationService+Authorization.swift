@@ -38,6 +38,7 @@ extension FederationService {
             variables: variables,
             maxAge: draft.maxAge(definition),
             loginAskedAt: draft.asksForLogin(definition) ? seconds : nil,
+            isPosted: definition.responseMode == .formPost && definition.protocolKind != .oauth1,
             requiresIssuerParameter: provider.discovery?.sendsIssuerParameter ?? false
         )
         if definition.protocolKind == .oauth1 {

@@ -70,6 +70,8 @@ struct IdentityMapping {
 
     /// An address counts with the flags that stand in the same document, or beside the same address in another: a flag
     /// never passes from one address to the next.
+    ///
+    /// A flag that says no counts more than any that says yes, wherever it stands, unless it is about another address.
     private func readEmail(into identity: inout FederatedIdentity) {
         if definition.quirks.contains(.githubEmails) {
             identity.email = GitHubEmails.primary(profile.named["emails"]).flatMap(EmailAddress.init)
@@ -89,6 +91,11 @@ struct IdentityMapping {
         if isMicrosoft, MicrosoftAccount.isPersonal(claims), emails[0]?.canonical == found.canonical {
             identity.emailVerifiedClaim = true
         }
+        for (document, email) in zip(documents, emails) where email == nil || email?.canonical == found.canonical {
+            if (map.emailVerified + ["email_verified"]).contains(where: { isDenied(document[path: $0]) }) {
+                identity.emailUnverifiedClaim = true
+            }
+        }
         for (document, email) in zip(documents, emails) where email?.canonical == found.canonical {
             if map.emailVerified.contains(where: { isTrue(document[path: $0]) }) { identity.emailVerifiedClaim = true }
             if map.emailAuthority.contains(where: { isStated(document[path: $0]) }) {
@@ -96,6 +103,14 @@ struct IdentityMapping {
             }
             if map.emailIsRelay.contains(where: { isTrue(document[path: $0]) }) { identity.emailIsRelay = true }
         }
+        if identity.emailUnverifiedClaim == true { identity.emailVerifiedClaim = false }
+    }
+
+    /// A flag that is there and does not say yes in any spelling; one that is absent or null says nothing.
+    private func isDenied(_ value: JSONValue?) -> Bool {
+        guard let value, value != .null else { return false }
+        if let text = value.string { return !["true", "1"].contains(text.lowercased()) }
+        return value != .bool(true) && value != .number("1")
     }
 
     /// A flag that is true, or a text such as Google's hosted domain.

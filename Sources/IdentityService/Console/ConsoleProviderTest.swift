@@ -166,7 +166,10 @@ struct ConsoleProviderTest {
         facts.append(("Issuer", identity.issuer.isEmpty ? nil : "\(identity.issuer)"))
         facts.append(("Email address", identity.email.map { "<bdi>\($0.original)</bdi>" } ?? "none"))
         if identity.email != nil {
-            facts.append(("The provider says", identity.emailVerifiedClaim ? "it is verified" : "nothing of its proof"))
+            let word: HTML =
+                identity.emailUnverifiedClaim == true
+                ? "it is not verified" : identity.emailVerifiedClaim ? "it is verified" : "nothing of its proof"
+            facts.append(("The provider says", word))
         }
         facts.append(("Name", identity.profile.displayName.map { "<bdi>\($0)</bdi>" }))
         return ConsoleText.facts(facts)

@@ -26,6 +26,11 @@ struct ConsoleSetting: Sendable {
     static let all: [ConsoleSetting] = [
         ConsoleSetting("identity.appName", "Name of the app, in mails and on pages", .text { $0.mail.appName ?? "" }),
         ConsoleSetting("authorizedDomains", "Domains of the app, one a line", .list { $0.authorizedDomains }),
+        ConsoleSetting(
+            "identity.continueURLs",
+            "URLs to return to, one a line (none: any page of the domains)",
+            .list { $0.continueURLs }
+        ),
         ConsoleSetting("signIn.email.enabled", "Sign-in by email and password", .flag { $0.passwordSignIn }),
         ConsoleSetting("signIn.anonymous.enabled", "Guests without an address", .flag { $0.anonymousSignIn }),
         ConsoleSetting(

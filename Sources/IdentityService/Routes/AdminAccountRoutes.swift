@@ -132,8 +132,14 @@ struct AdminAccountRoutes {
     /// accounts gets no hash to guess at.
     func page(size: Int, after token: String?, _ call: AdminCall) async throws -> Response {
         let after = token.flatMap { $0.isEmpty ? nil : AccountID($0) }
-        let page = try await accounts.list(maxResults: size, after: after, call.project, call.tenant)
         let exports = call.admin.scopes.contains(.manageAccounts)
+        let page = try await accounts.list(
+            maxResults: size,
+            after: after,
+            exports: exports,
+            call.project,
+            call.tenant
+        )
         return .json { json in
             json.kind("DownloadAccountResponse")
             guard !page.isEmpty else { return }
@@ -182,7 +188,7 @@ struct AdminAccountRoutes {
         request.provider = try body.string("providerId")
         request.subject = try body.string("rawId")
         request.email = try body.string("email")
-        request.emailVerified = try body.bool("emailVerified") ?? false
+        request.emailVerified = try body.bool("emailVerified")
         request.emailAuthority = try body.bool("emailAuthority") ?? false
         request.autoCreate = try body.bool("autoCreate") ?? true
         let explanation = try await explanations(request, call.project, call.tenant)

@@ -25,6 +25,8 @@ struct HandlerRoutes {
     private static let maximumForm = 65_536
     /// By which `handler.js` shows what it kept, where no cookie comes along.
     private static let browserField = "identity.browser"
+    /// By which it says that what it posts stood in an address.
+    private static let addressField = "identity.address"
 
     private func get(_ call: Call) async throws -> Response {
         try await page(call) { context in
@@ -55,9 +57,10 @@ struct HandlerRoutes {
             guard let form = QueryItems(text) else { throw HandlerError.unknownFlow }
             guard let state = try form.value("state"), !state.isEmpty else { throw HandlerError.unknownFlow }
             let own = try ownAddress.url(for: call)
-            let pairs = FormText.pairs(text).filter { $0.name != Self.browserField }
+            let pairs = FormText.pairs(text).filter { $0.name != Self.browserField && $0.name != Self.addressField }
             let body = pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
             var answer = Answer(state: state, requestURI: "\(own)/__/auth/handler", postBody: body)
+            answer.isPosted = try form.value(Self.addressField) == nil
             // Anybody's page can have a browser post a secret of its own maker's; what browsers say of a request's origin
             // no page can change (T-B1).
             if call.headers[.secFetchSite] == "same-origin" { answer.shown = try form.value(Self.browserField) }
@@ -174,6 +177,8 @@ struct HandlerRoutes {
         var state: String
         var requestURI: String
         var postBody: String?
+        /// Whether the provider posted it.
+        var isPosted = false
         /// What `handler.js` had kept, where no cookie came along.
         var shown: String?
     }
@@ -189,12 +194,14 @@ struct HandlerRoutes {
             let data = Self.data("prove") { json in
                 json.member("state", answer.state)
                 json.member("fields", answer.postBody)
+                json.member("isPosted", answer.isPosted)
             }
             return HandlerPage.look(data: data, or: try HandlerFault(HandlerError.unknownFlow), context).response()
         }
         let returned = try await accounts.returnFromProvider(
             requestURI: answer.requestURI,
             postBody: answer.postBody,
+            isPosted: answer.isPosted,
             browser: Secret(browser)
         )
         context.project = returned.project

@@ -1,3 +1,4 @@
+import Accounts
 import Linking
 import Projects
 
@@ -43,6 +44,17 @@ package struct SettingsMember: Sendable {
             try settings.passwordPolicy.setStrength(object.objects(name), path: "passwordPolicyConfig.\(name)")
         },
         seconds("identity.recentSignInSeconds", \.recentSignInSeconds, in: 0...31_536_000),
+        seconds("identity.sessionCookieSignInSeconds", \.sessionCookieSignInSeconds, in: 0...31_536_000),
+        SettingsMember(path: "identity.continueURLs") { object, name, settings in
+            let urls = try object.has(name) ? object.strings(name) : []
+            guard urls.count <= 100, urls.allSatisfy({ ContinueURI($0)?.isRegistrable ?? false }) else {
+                throw WireError(
+                    "INVALID_CONFIG",
+                    "identity.continueURLs must list https URLs, or http URLs of this computer, without a query."
+                )
+            }
+            settings.continueURLs = urls
+        },
         flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
         SettingsMember(path: "identity.linking") { object, name, settings in

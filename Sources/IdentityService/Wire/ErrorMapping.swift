@@ -36,7 +36,8 @@ extension WireError {
                     + "immediately restore it by resetting your password or you can try again later."
             )
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .codeTriesPerAddress,
-            .smsPerAddress, .methodQueriesPerAddress, .consoleTriesPerAddress:
+            .smsPerAddress, .methodQueriesPerAddress, .flowsPerAddress, .accessTokensPerAddress,
+            .refreshTriesPerAddress, .consoleTriesPerAddress:
             self.init(
                 code,
                 "We have blocked all requests from this device due to unusual activity. Try again later."

@@ -4,6 +4,7 @@ import Foundation
 import Linking
 import Outbound
 import Projects
+import Secrets
 import Testing
 
 @Suite struct ProfileTests {
@@ -134,6 +135,97 @@ import Testing
                 with: configuration
             )
             #expect(credential.identity.emailVerifiedClaim == expected)
+        }
+    }
+
+    @Test(
+        "T-C17: a flag that is there and does not say yes is a no; an absent one says nothing",
+        arguments: [
+            (nil, nil), ("null", nil), ("true", nil), ("\"true\"", nil), ("\"True\"", nil), ("\"1\"", nil), ("1", nil),
+            ("false", true), ("\"false\"", true), ("\"FALSE\"", true), ("0", true), ("\"0\"", true), ("\"\"", true),
+            ("\"no\"", true), ("2", true), ("[true]", true), ("{}", true),
+        ] as [(String?, Bool?)],
+        [true, false]
+    )
+    func tellsNoFromNothing(_ flag: (claim: String?, denied: Bool?), _ lenient: Bool) async throws {
+        try await FederationWorld.run { world in
+            let configuration = world.oidc(
+                definition: #"{"emailTrust":"always","idToken":{"lenientBooleans":\#(lenient)}}"#
+            )
+            let credential = try await world.verify(
+                try world.idToken(["email_verified": flag.claim]),
+                with: configuration
+            )
+            #expect(credential.identity.emailUnverifiedClaim == flag.denied)
+            let trust = world.service.emailTrust(for: credential, configuration: configuration, strict: false)
+            #expect(trust.proves(credential.identity) == (flag.denied != true))
+        }
+    }
+
+    @Test("T-C17: the user info's no counts against the ID token's yes, and the other way round, for one address")
+    func deniedInOneOfTwo() async throws {
+        try await FederationWorld.run { world in
+            for (claim, info) in [("true", "false"), ("false", "true")] as [(String, String)] {
+                let credential = try await signIn(
+                    world,
+                    claims: ["email_verified": claim],
+                    userInfo: .json(#"{"sub":"subject-1","email":"ADA@example.com","email_verified":\#(info)}"#)
+                )
+                #expect(credential.identity.emailUnverifiedClaim == true)
+                #expect(!credential.identity.emailVerifiedClaim)
+            }
+            let apart = try await signIn(
+                world,
+                claims: ["email": nil, "email_verified": "\"false\""],
+                userInfo: .json(#"{"sub":"subject-1","email":"ada@example.com","email_verified":true}"#)
+            )
+            #expect(apart.identity.emailUnverifiedClaim == true, "a no without an address of its own")
+            let other = try await signIn(
+                world,
+                userInfo: .json(#"{"sub":"subject-1","email":"other@example.com","email_verified":false}"#)
+            )
+            #expect(other.identity.emailUnverifiedClaim == nil, "a no about another address")
+            #expect(other.identity.emailVerifiedClaim)
+        }
+    }
+
+    @Test(
+        "T-C17: in every table and under every setting a provider's no proves nothing",
+        arguments: [
+            "apple.com", "facebook.com", "github.com", "google.com", "linkedin.com", "microsoft.com", "oauth.acme",
+            "oauth.discord", "oauth.feedly", "oauth.x", "oidc.acme", "oidc.gitlab", "oidc.line", "oidc.slack",
+            "oidc.yahoojp", "saml.acme", "twitter.com", "yahoo.com",
+        ],
+        ["", "\"always\"", "\"never\"", "\"claim\"", #"{"domains":["yahoo.com","outlook.com"],"orAuthority":true}"#]
+    )
+    func deniedEverywhere(_ id: String, _ rule: String) async throws {
+        try await FederationWorld.run { world in
+            let configuration = ProviderConfiguration(
+                provider: ProviderID(id),
+                enabled: true,
+                clientID: "client-1",
+                clientSecret: Secret("s3cret"),
+                overrides: rule.isEmpty ? nil : #"{"emailTrust":\#(rule)}"#
+            )
+            for strict in [true, false] {
+                let trust = world.service.emailTrust(
+                    for: ProviderID(id),
+                    configuration: rule.isEmpty ? nil : configuration,
+                    strict: strict
+                )
+                for address in ["ada@yahoo.com", "ada@outlook.com", "ada@gmail.com", "ada@yahoo.co.jp"] {
+                    let identity = FederatedIdentity(
+                        provider: ProviderID(id),
+                        subject: "subject-1",
+                        issuer: "",
+                        email: EmailAddress(address),
+                        emailVerifiedClaim: true,
+                        emailUnverifiedClaim: true,
+                        emailAuthorityClaim: true
+                    )
+                    #expect(!trust.proves(identity), "\(trust) of \(address)")
+                }
+            }
         }
     }
 

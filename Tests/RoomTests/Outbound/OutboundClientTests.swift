@@ -120,6 +120,49 @@ import Testing
         release()
     }
 
+    @Test("T-E11: one project's calls leave another's room at the same host") func shares() async throws {
+        var limits = OutboundLimits()
+        limits.requestsPerHost = 8
+        limits.requestsPerShare = 3
+        try await ScriptedServer.withClient(limits: limits) { client, server in
+            server.on("/slow", .stall())
+            server.on("/fast", .json("{}"))
+            let send = { @Sendable (share: String?, path: String) async -> Result<OutboundResponse, OutboundError> in
+                await OutboundShare.$current.withValue(share) {
+                    do throws(OutboundError) {
+                        return .success(try await client.send(OutboundRequest(url: server.base + path)))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            await withTaskGroup(of: Result<OutboundResponse, OutboundError>.self) { group in
+                for _ in 0..<20 { group.addTask { await send("greedy", "/slow") } }
+                // Three wait, the others are told at once.
+                var busy = 0
+                for await outcome in group {
+                    guard case .failure(.busy) = outcome else { continue }
+                    busy += 1
+                    if busy == 17 { break }
+                }
+                #expect(busy == 17)
+                for share in ["other", nil] {
+                    guard case .success = await send(share, "/fast") else {
+                        Issue.record("\(share ?? "no share") had no room")
+                        continue
+                    }
+                }
+                guard case .failure(.busy) = await send("greedy", "/fast") else {
+                    Issue.record("the greedy one had more than its share")
+                    return
+                }
+                group.cancelAll()
+            }
+            // What has ended takes no share.
+            try await waitUntil { if case .success = await send("greedy", "/fast") { true } else { false } }
+        }
+    }
+
     @Test("T-B18: a slow provider takes neither the connections nor the time of another") func isolation() async throws
     {
         var limits = OutboundLimits()

@@ -179,6 +179,38 @@ struct PostgresFailureTests {
         }
     }
 
+    @Test("T-E12: a server that falls silent under a statement may have run it, or may yet")
+    func silence() async throws {
+        try await withTemporaryFolder { folder in
+            let cluster = PrivateCluster(folder: folder, durable: false)
+            try await cluster.start()
+            let conninfo = try #require(cluster.conninfo)
+            let client = PostgresClient(
+                quietly: .init(
+                    conninfo: conninfo,
+                    connections: 1,
+                    statementTimeout: .milliseconds(100),
+                    silence: .milliseconds(100)
+                )
+            )
+            let other = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
+            try await client.execute("CREATE TABLE written (a INT)")
+            let insertion: SQL = "INSERT INTO written VALUES (1)"
+            try await client.execute(insertion)
+            let server = try await client.query("SELECT pg_backend_pid()") { try $0.next(Int.self) }
+            let process = pid_t(try #require(server.first))
+            kill(process, SIGSTOP)
+            let error = await #expect(throws: PostgresError.self) { try await client.execute(insertion) }
+            kill(process, SIGCONT)
+            #expect(error?.code == .connectionLost)
+            // It had the statement all along.
+            try await waitUntil { try await other.query("SELECT count(*) FROM written") { try $0.next() } == [2] }
+            await client.close()
+            await other.close()
+            await cluster.stop()
+        }
+    }
+
     @Test(arguments: ["host=/nowhere dbname=x", "host=127.0.0.1 port=1 dbname=x user=x", "not a conninfo", "a\0b"])
     func withoutAServerEveryCallGetsOneTypedError(_ conninfo: String) async throws {
         let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 4))

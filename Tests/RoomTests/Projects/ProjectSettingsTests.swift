@@ -60,6 +60,8 @@ import Testing
     private static let everythingChanged: ProjectSettings = {
         var settings = ProjectSettings()
         settings.authorizedDomains = ["example.com"]
+        settings.continueURLs = ["https://example.com/app"]
+        settings.sessionCookieSignInSeconds = 300
         settings.passwordSignIn.toggle()
         settings.anonymousSignIn.toggle()
         settings.allowDuplicateEmails.toggle()

@@ -177,6 +177,35 @@ struct AccountChangeTests {
         }
     }
 
+    @Test("T-A13: in dev a provider without a configuration is a way in, one that is switched off is none")
+    func countsUnconfiguredProviders() async throws {
+        var options = LinkingWorld.options { $0.keepLastSignInMethod = true }
+        options.development = true
+        try await TestService.run(options) { service in
+            func signIn(_ provider: String, idToken: String? = nil) async throws -> Reply {
+                try await service.signInWithIdP(
+                    postBody: #"id_token={"sub":"ada","email":"ada@example.com"}&providerId=\#(provider)"#,
+                    idToken: idToken
+                )
+            }
+            let user = try await signIn("google.com")
+            _ = try await signIn("github.com", idToken: user.idToken)
+            let last = try await signIn("facebook.com", idToken: user.idToken)
+            #expect(last.status == 200, "\(last)")
+            func unlink(_ provider: String) async throws -> Reply {
+                try await service.call(
+                    "accounts:update",
+                    ["idToken": JSON(last.idToken), "deleteProvider": [.string(provider)]]
+                )
+            }
+            for provider in ["google.com", "github.com"] {
+                let reply = try await unlink(provider)
+                #expect(reply.status == 200, "\(provider): \(reply)")
+            }
+            try await unlink("facebook.com").expectRefused(Self.last)
+        }
+    }
+
     @Test("T-A13: a verified address is a way in while mails open accounts, and not without")
     func countsVerifiedAddresses() async throws {
         try await LinkingWorld.run { world in

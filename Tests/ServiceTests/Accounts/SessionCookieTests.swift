@@ -25,6 +25,28 @@ struct SessionCookieTests {
         return try JSON(parsing: try #require(Base64URL.decode(part)))
     }
 
+    @Test("T-D9: a project may want a recent sign-in for a cookie, which a refresh is not")
+    func recentSignIn() async throws {
+        for (window, isRefused) in [(0, false), (300, true)] as [(Int64, Bool)] {
+            var options = TestService.Options()
+            options.settings.sessionCookieSignInSeconds = window
+            try await TestService.run(options) { service in
+                let user = try await service.signUp("ada@example.com")
+                service.clock.advance(by: 300)
+                let early = try await service.admin(":createSessionCookie", ["idToken": JSON(user.idToken)])
+                #expect(early.status == 200, "\(early)")
+                service.clock.advance(by: 1)
+                let fresh = try await service.refresh(user.refreshToken)
+                let late = try await service.admin(":createSessionCookie", ["idToken": JSON(fresh.idToken)])
+                if isRefused {
+                    late.expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+                } else {
+                    #expect(late.status == 200, "\(late)")
+                }
+            }
+        }
+    }
+
     @Test("says what the ID token said, under an issuer, times and keys of its own", arguments: [nil, 300, 1_209_600])
     func copiesTheToken(_ duration: Int?) async throws {
         var options = TestService.Options()

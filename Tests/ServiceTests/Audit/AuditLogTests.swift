@@ -2,6 +2,7 @@ import Foundation
 import Linking
 import Postgres
 import Projects
+import Secrets
 import Storage
 import TestKit
 import Testing
@@ -139,6 +140,66 @@ struct AuditLogTests {
             #expect(resumed.status == 200, "\(resumed)")
             let linked = try await entries(world.service, "action=CREDENTIAL_LINKED")
             #expect(linked.map { $0["changes"]?.array ?? [] } == [["pendingToken"]], "\(linked)")
+        }
+    }
+
+    @Test(
+        "what an admin gets of a user's secrets is recorded: links of mails, hashes, session cookies, providers' tokens"
+    )
+    func secretsOfUsers() async throws {
+        try await LinkingWorld.run { world in
+            let service = world.service
+            let user = try await service.signUp("ada@example.com")
+            for body: JSON in [
+                ["requestType": "PASSWORD_RESET", "email": "ada@example.com", "returnOobLink": true],
+                ["requestType": "VERIFY_EMAIL", "email": "ada@example.com"],
+            ] {
+                let sent = try await service.admin("accounts:sendOobCode", body)
+                #expect(sent.status == 200, "\(sent)")
+            }
+            let links = try await entries(service, "action=LINK_ISSUED")
+            #expect(links.map { $0["localId"]?.string } == [user.localID])
+            #expect(links.first?["changes"]?.array == ["PASSWORD_RESET"])
+            #expect(links.first?["actor"]?.string?.hasPrefix("admin:") == true, "\(links)")
+
+            let cookie = try await service.admin(":createSessionCookie", ["idToken": JSON(user.idToken)])
+            #expect(cookie.status == 200, "\(cookie)")
+            let cookies = try await entries(service, "action=SESSION_COOKIE_CREATED")
+            #expect(cookies.map { $0["localId"]?.string } == [user.localID])
+
+            #expect(try await service.admin("accounts:batchGet?maxResults=5").status == 200)
+            let exports = try await entries(service, "action=ACCOUNTS_EXPORTED")
+            #expect(exports.count == 1 && exports.first?["actor"]?.string?.hasPrefix("admin:") == true, "\(exports)")
+
+            let linked = try await world.keepingTokens()
+            let token = try await service.admin(
+                "accounts:providerToken",
+                ["localId": JSON(linked.localID), "providerId": "oidc.acme"]
+            )
+            #expect(token.status == 200, "\(token)")
+            let read = try await entries(service, "action=PROVIDER_TOKEN_READ")
+            #expect(read.map { $0["localId"]?.string } == [linked.localID])
+            #expect(read.first?["providerId"] == "oidc.acme")
+        }
+    }
+
+    @Test("a credential that may only read accounts gets no hash, and leaves no entry of an export")
+    func reading() async throws {
+        try await TestService.run { service in
+            _ = try await service.signUp("ada@example.com")
+            let reader = try await service.stores.configuration.createAdminCredential(
+                name: "reader",
+                project: service.project.id,
+                scopes: [.readAccounts],
+                expiresAt: nil
+            ).token
+            let reply = try await service.send(
+                "GET",
+                "/v1/projects/\(service.project.id)/accounts:batchGet",
+                headers: [("Authorization", "Bearer \(reader.reveal())")]
+            )
+            #expect(reply["users"]?.array?.count == 1, "\(reply)")
+            #expect(try await entries(service, "action=ACCOUNTS_EXPORTED").isEmpty)
         }
     }
 

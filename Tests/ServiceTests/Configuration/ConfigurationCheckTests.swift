@@ -46,6 +46,7 @@ struct ConfigurationCheckTests {
         var settings = ProjectSettings()
         settings.authorizedDomains = ["app.example"]
         settings.strictEmailTrust = true
+        settings.continueURLs = ["https://app.example/signed-in"]
         example.change(&settings)
         let project = Project(
             id: try #require(ProjectID(rawValue: "check-project")),
@@ -95,8 +96,9 @@ struct ConfigurationCheckTests {
 
     static let settings: [Case] = [
         Case("careful settings", []) { _ in },
-        Case("Firebase's settings", ["loopback-domain"]) { $0 = ProjectSettings() },
+        Case("Firebase's settings", ["continue-urls-by-host", "loopback-domain"]) { $0 = ProjectSettings() },
         Case("loopback addresses", ["loopback-domain"]) { $0.authorizedDomains = ["127.0.0.1", "app.example"] },
+        Case("any page of the app's domains", ["continue-urls-by-host"]) { $0.continueURLs = [] },
         Case("no way in", ["no-sign-in-method"]) { $0.passwordSignIn = false },
         Case("guests alone", []) {
             $0.passwordSignIn = false

@@ -138,6 +138,38 @@ struct AppleTests {
         }
     }
 
+    @Test(
+        "T-C17: the address of a managed account, which Apple calls unverified, opens and takes over nobody's account",
+        arguments: [TestJSON.bool(false), "false"],
+        [nil, false, true]
+    )
+    func managedAccount(flag: TestJSON, victimVerified: Bool?) async throws {
+        var options = ProviderScene.Options()
+        options.personality = { personality in
+            let claims = personality.claims
+            personality.claims = { user, scopes in
+                claims(user, scopes).map { $0.name == "email_verified" ? .init($0.name, flag) : $0 }
+            }
+        }
+        try await Self.run(options) { scene in
+            guard let victimVerified else {
+                let reply = try await scene.signIn()
+                #expect(reply["emailVerified"] == false, "\(reply)")
+                #expect(try await scene.service.account(reply.localID)?["emailVerified"] == false)
+                return
+            }
+            let victim = try await scene.service.admin(
+                "accounts",
+                ["email": JSON(scene.ada.email), "emailVerified": .bool(victimVerified), "password": "correct horse"]
+            )
+            let reply = try await scene.signIn()
+            #expect(reply["needConfirmation"] == true && reply["idToken"] == nil, "\(reply)")
+            let account = try #require(try await scene.service.account(victim.localID))
+            #expect(account.providers == ["password"])
+            #expect(account["emailVerified"] == .bool(victimVerified))
+        }
+    }
+
     @Test("R-69: a relay address is an address like others, and finds no account of somebody else")
     func relay() async throws {
         try await Self.run { scene in

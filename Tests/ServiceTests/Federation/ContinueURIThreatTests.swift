@@ -39,6 +39,70 @@ struct ContinueURIThreatTests {
         }
     }
 
+    @Test("T-B6: with URLs of its own a project is returned to these and below, and nowhere else of its domains")
+    func registered() async throws {
+        var options = ProviderScene.Options()
+        options.service.settings.authorizedDomains = Self.domains
+        options.service.settings.continueURLs = [
+            "https://app.example.com/auth", "https://app.example.com:8443", "http://localhost:3000/cb/",
+            "https://App.example.com/exact/",
+        ]
+        try await ProviderScene.run(.oidc, options) { scene in
+            for good in [
+                "https://app.example.com/auth", "https://app.example.com/auth/", "https://app.example.com/auth/done",
+                "https://app.example.com/auth?a=b", "https://APP.example.com:443/auth/%61",
+                "https://app.example.com:8443",
+                "https://app.example.com:8443/anything?x", "http://localhost:3000/cb/", "http://localhost:3000/cb/x",
+                "https://app.example.com/exact/",
+            ] {
+                let reply = try await start(good, scene)
+                #expect(reply.status == 200, "\(good): \(reply)")
+            }
+            for bad in [
+                "https://app.example.com", "https://app.example.com/", "https://app.example.com/authors",
+                "https://app.example.com/Auth", "https://app.example.com:444/auth", "http://app.example.com/auth",
+                "https://app.example.com/auth/../open", "https://app.example.com/auth/%2e%2e/open",
+                "https://app.example.com/auth/..;/open", "https://app.example.com/auth/%2E./open",
+                "https://app.example.com/auth/.%2e;x/open", "https://app.example.com/auth%2f..%2fopen",
+                "https://app.example.com/auth/..%5copen", "https://app.example.com/auth/%252e%252e/open",
+                "https://app.example.com/auth/./x", "https://app.example.com//auth", "https://app.example.com/exact",
+                "https://xn--bcher-kva.example/auth", "http://localhost:3000/", "http://localhost/cb/",
+                "http://localhost:3000/cb", "https://localhost:3000/cb/", "https://evil.example/auth",
+            ] {
+                let reply = try await scene.refuses(nil) { try await start(bad, scene) }
+                #expect(reply.error == "INVALID_CONTINUE_URI : Invalid OAuth request for oidc.acme", "\(bad)")
+            }
+            let mail = try await scene.service.admin(
+                "accounts:sendOobCode",
+                [
+                    "requestType": "PASSWORD_RESET", "email": .string(scene.ada.email ?? ""), "returnOobLink": true,
+                    "continueUrl": "https://app.example.com/open?to=evil",
+                ]
+            )
+            #expect(mail.code == "UNAUTHORIZED_DOMAIN", "\(mail)")
+        }
+    }
+
+    @Test(
+        "T-B6: what can be no such URL is no setting",
+        arguments: [
+            "app.example.com", "https://app.example.com/?a=b", "https://app.example.com/#x", "http://app.example.com/",
+            "https://app.example.com/../x", "https://app.example.com/%2e%2e/x", "https://u@app.example.com/", "*", "",
+            "https://*.example.com/", "myapp://callback",
+        ]
+    )
+    func unregistrable(_ url: String) async throws {
+        try await TestService.run { service in
+            let reply = try await service.admin(
+                "config?updateMask=identity.continueURLs",
+                ["identity": ["continueURLs": [.string(url)]]],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(reply.status == 400 && reply.code == "INVALID_CONFIG", "\(reply)")
+        }
+    }
+
     @Test("T-B6: what is accepted, a browser would send to an authorized domain")
     func differential() throws {
         var random = Noise(state: 20_261_121)
@@ -49,6 +113,8 @@ struct ContinueURIThreatTests {
             "javascript:",
             "8080", "-", "_", "*", "\u{3002}", "\u{ff0f}", "\u{ad}", "xn--", "0", "A",
         ]
+        var settings = ProjectSettings()
+        settings.authorizedDomains = Self.domains
         var accepted = 0
         for round in 0..<20_000 {
             var text = Array((Self.honest + Self.malicious)[round % (Self.honest.count + Self.malicious.count)])
@@ -59,7 +125,7 @@ struct ContinueURIThreatTests {
                 text.replaceSubrange(at..<end, with: Array(pieces.randomElement(using: &random) ?? ""))
             }
             let uri = String(text)
-            guard let parsed = ContinueURI(uri), parsed.isAllowed(on: Self.domains, anyLoopback: false) else {
+            guard let parsed = ContinueURI(uri), parsed.isAllowed(by: settings, anyLoopback: false) else {
                 continue
             }
             accepted += 1

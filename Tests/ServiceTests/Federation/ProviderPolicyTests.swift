@@ -61,6 +61,37 @@ struct ProviderPolicyTests {
     }
 
     @Test(
+        "T-C17: an address that the provider calls unverified takes no account, even where every address is trusted",
+        // Facebook says nothing of its addresses: they are never trusted by default.
+        arguments: Kind.allCases.filter { $0 != .facebook },
+        [false, true]
+    )
+    func unverifiedAddress(_ kind: Kind, always: Bool) async throws {
+        var options = ProviderScene.Options()
+        if always { options.definition = ["emailTrust": "always"] }
+        options.personality = { personality in
+            let no = TestJSON.Member("email_verified", false)
+            let (claims, profile) = (personality.claims, personality.profile)
+            personality.claims = { claims($0, $1).filter { $0.name != no.name } + [no] }
+            personality.profile = { user, scopes in
+                var document = profile(user, scopes)
+                document.set(no.name, no.value)
+                return document
+            }
+        }
+        try await ProviderScene.run(kind, options) { scene in
+            var managed = scene.ada
+            managed.emailVerified = false
+            scene.tenant.everyLogin(scene.tenant.addUser(managed))
+            let owner = try await owner(scene)
+            let reply = try await scene.signIn()
+            #expect(reply.localID != owner && reply["emailVerified"] != true, "\(reply)")
+            let account = try #require(try await scene.service.account(owner))
+            #expect(account.providers == ["password"])
+        }
+    }
+
+    @Test(
         "`emailTrust: strict` believes nobody about an address that is not the provider's own",
         arguments: Kind.allCases
     )

@@ -2,6 +2,7 @@ import Accounts
 import Federation
 import Foundation
 import Linking
+import Projects
 import StrictJSON
 import Testing
 
@@ -32,9 +33,17 @@ struct URLFuzzTests {
             let origin = uri.scheme + "://" + uri.host + (uri.port.map { ":\($0)" } ?? "")
             try hold(ContinueURI(origin)?.host == uri.host, "\(origin) goes elsewhere")
             for domains in [["app.example"], ["localhost"], [uri.host]] {
-                let isAllowed = uri.isAllowed(on: domains, anyLoopback: false)
+                var settings = ProjectSettings()
+                settings.authorizedDomains = domains
+                let isAllowed = uri.isAllowed(by: settings, anyLoopback: false)
                 try hold(!isAllowed || domains.contains(uri.host), "is allowed on \(domains)")
-                try hold(isAllowed == (ContinueURI(origin)?.isAllowed(on: domains, anyLoopback: false)), "by its path")
+                try hold(isAllowed == (ContinueURI(origin)?.isAllowed(by: settings, anyLoopback: false)), "by its path")
+            }
+            // With URLs of a project's own, what is below one of them leads nowhere else when a browser has read it.
+            var settings = ProjectSettings()
+            settings.continueURLs = [origin + "/app"]
+            if uri.isAllowed(by: settings, anyLoopback: false), let seen = URL(string: text)?.standardized {
+                try hold(seen.path == "/app" || seen.path.hasPrefix("/app/"), "leads to \(seen.path)")
             }
             return true
         }

@@ -64,6 +64,24 @@ struct HandlerThreatTests {
         }
     }
 
+    @Test("T-B9: an answer that was to be posted, and stands in the address, is nobody's", arguments: [true, false])
+    func answerInTheAddress(hasCookie: Bool) async throws {
+        try await ProviderScene.runPages(.apple) { scene in
+            let page = try await scene.open(scene.parameters())
+            let visit = try await scene.visit(page)
+            var inAddress = visit
+            inAddress.url += "?" + (try #require(visit.posted).text)
+            inAddress.posted = nil
+            let browser = hasCookie ? nil : page.data["browser"]?.string
+            if !hasCookie {
+                let asked = try await scene.comeBack(inAddress, cookie: nil)
+                #expect(asked.action == "prove" && asked.data["isPosted"] == false, "\(asked.reply)")
+            }
+            let back = try await scene.comeBack(inAddress, cookie: hasCookie ? page.cookie : nil, browser: browser)
+            #expect(back.event == nil && back.code == "auth/invalid-credential", "\(back.reply)")
+        }
+    }
+
     @Test("T-A14: a link flow that somebody else's browser began is not ended here")
     func forcedLink() async throws {
         try await ProviderScene.runPages(.oidc) { scene in

@@ -107,10 +107,12 @@ extension ProviderScene {
         let path = String(visit.url.dropFirst(service.baseURL.count))
         var fields = visit.posted
         if path.contains("#") { fields = visit.fragment }
-        if let browser {
-            fields = FormFields(
-                pairs: (fields ?? visit.query).pairs.map { ($0.name, $0.value) } + [("identity.browser", browser)]
-            )
+        let isInAddress = visit.posted == nil
+        if fields != nil || browser != nil {
+            var pairs = (fields ?? visit.query).pairs.map { ($0.name, $0.value) }
+            if let browser { pairs.append(("identity.browser", browser)) }
+            if isInAddress { pairs.append(("identity.address", path.contains("#") ? "fragment" : "query")) }
+            fields = FormFields(pairs: pairs)
         }
         guard let fields else { return try OpenedPage(try await service.send("GET", path, headers: headers)) }
         headers.append(("Content-Type", "application/x-www-form-urlencoded"))

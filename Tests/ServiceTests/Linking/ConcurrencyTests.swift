@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Linking
+import Postgres
 import Projects
 import Storage
 import TestKit
@@ -247,5 +248,58 @@ struct ConcurrencyTests {
                 }
             }
         }
+    }
+
+    @Test("a link that loses three times against changes of its account comes through all the same")
+    func outlastsChanges() async throws {
+        try await LinkingWorld.run { world in
+            let user = try await world.service.signUp("ada@example.com")
+            let id = try #require(user.localID)
+            let person = world.person(email: "other@example.com")
+            let locked = Barrier(2)
+            let link = Task {
+                await locked.wait()
+                return try await world.acme(person, idToken: user.idToken)
+            }
+            try await Self.change(id, times: 3) { await locked.wait() }
+            let reply = try await link.value
+            #expect(reply.status == 200 && reply.localID == id, "\(reply)")
+            #expect(try await world.service.account(id)?.providers.contains("oidc.acme") == true)
+        }
+    }
+
+    /// Changes an account, and again when whoever waited for that has looked at it anew and waits once more.
+    private static func change(
+        _ id: String,
+        times: Int,
+        whenLocked: @escaping @Sendable () async -> Void = {}
+    ) async throws {
+        let client = TestDatabase.current.client
+        let next = try await client.transaction { transaction -> Task<Void, any Error>? in
+            try await transaction.execute("SELECT FROM accounts WHERE account = \(id) FOR UPDATE")
+            await whenLocked()
+            let holder = try await transaction.query("SELECT pg_backend_pid()") { try $0.next(Int32.self) }.first ?? 0
+            try await waitUntil {
+                try await client.query(
+                    "SELECT count(*) FROM pg_stat_activity WHERE \(holder) = ANY (pg_blocking_pids(pid))"
+                ) { try $0.next(Int64.self) } == [1]
+            }
+            var next: Task<Void, any Error>?
+            if times > 1 {
+                next = Task { try await change(id, times: times - 1) }
+                // It waits behind the other one.
+                try await waitUntil {
+                    try await client.query(
+                        """
+                        SELECT count(*) FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock'
+                        """
+                    ) { try $0.next(Int64.self) } == [2]
+                }
+            }
+            try await transaction.execute("UPDATE accounts SET version = version + 1 WHERE account = \(id)")
+            return next
+        }
+        try await next?.value
     }
 }

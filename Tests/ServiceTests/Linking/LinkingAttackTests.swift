@@ -124,6 +124,8 @@ struct LinkingAttackTests {
             swapped.expectRefused("INVALID_PENDING_TOKEN")
             let audited = world.service.logs.entries.filter { $0.message.description.contains("not made for its row") }
             #expect(audited.count == 1)
+            let recorded = try await world.service.admin("auditEntries?action=PENDING_CREDENTIAL_REFUSED")
+            #expect(recorded["auditEntries"]?.array?.count == 1, "\(recorded)")
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite("Sign-ins in batches", .database, .testProvider)
 struct SignInBatchTests {
     /// People who have signed in before, each with the ID of the account.
-    private static func people(_ count: Int, _ world: LinkingWorld) async throws -> [(user: TestUser, id: String)] {
+    static func people(_ count: Int, _ world: LinkingWorld) async throws -> [(user: TestUser, id: String)] {
         var people: [(user: TestUser, id: String)] = []
         for number in 0..<count {
             let user = world.person("P\(number)", email: "p\(number)@example.com")
@@ -19,7 +19,7 @@ struct SignInBatchTests {
         return people
     }
 
-    private static func sessions(_ world: LinkingWorld) async throws -> [String: Int64] {
+    static func sessions(_ world: LinkingWorld) async throws -> [String: Int64] {
         let rows = try await world.service.stores.database.query(
             """
             SELECT account, count(*) FROM sessions WHERE project = \(world.service.project.id.rawValue)

@@ -2,6 +2,8 @@ import Development
 import Linking
 import Postgres
 import Projects
+import Secrets
+import Sessions
 import Storage
 import TestKit
 import Testing
@@ -127,6 +129,113 @@ struct RequestLimitTests {
                 try await ask(email, "198.18.25.1").expectRefused(LimitScene.blocked)
             }
             #expect(try await ask("ada@example.com", "198.18.25.2")["registered"]?.bool == true)
+        }
+    }
+
+    @Test("T-E11: flows to providers that an address begins are counted, of requests at once as well")
+    func flows() async throws {
+        try await LimitScene.run { service in
+            let tenant = try await TestProvider.tenant(.genericOIDC)
+            tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+            try await service.configure(tenant.configuration(as: "oidc.acme"))
+            try await service.limit(["flowsPerAddress": ["count": 5, "seconds": 3_600]])
+            let begin = { @Sendable (address: String) in
+                try await service.call(
+                    "accounts:createAuthUri",
+                    ["providerId": "oidc.acme", "continueUri": "http://localhost/callback"],
+                    from: address
+                )
+            }
+            let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
+                for _ in 0..<20 { group.addTask { try await begin("198.18.27.1") } }
+                return try await group.reduce(into: [Reply]()) { $0.append($1) }
+            }
+            #expect(replies.count { $0.status == 200 } == 5)
+            for reply in replies where reply.status != 200 { reply.expectRefused(LimitScene.blocked) }
+            #expect(try await flows(service) == [5])
+            #expect(try await begin("198.18.27.2").status == 200)
+            service.clock.advance(by: 720)
+            #expect(try await begin("198.18.27.1").status == 200)
+            try await begin("198.18.27.1").expectRefused(LimitScene.blocked)
+        }
+    }
+
+    private func flows(_ service: TestService) async throws -> [Int64] {
+        try await TestDatabase.current.client.query(
+            "SELECT count(*) FROM flows WHERE project = \(service.project.id.rawValue)"
+        ) { try $0.next() }
+    }
+
+    @Test("T-E11: nobody may have OAuth 1.0a's provider asked without end")
+    func requestTokens() async throws {
+        try await LimitScene.run { service in
+            let tenant = try await TestProvider.tenant(.twitter1)
+            tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+            try await service.configure(tenant.configuration(as: "twitter.com"))
+            try await service.limit(["flowsPerAddress": ["count": 2, "seconds": 3_600]])
+            for number in 0..<5 {
+                let reply = try await service.call(
+                    "accounts:createAuthUri",
+                    ["providerId": "twitter.com", "continueUri": "http://localhost/callback"],
+                    from: "198.18.28.1"
+                )
+                if number < 2 {
+                    #expect(reply.status == 200, "\(reply)")
+                } else {
+                    reply.expectRefused(LimitScene.blocked)
+                }
+            }
+            #expect(tenant.requests(.requestToken).count == 2)
+        }
+    }
+
+    @Test("T-E11: access tokens alone are shown to the provider so often, whoever's they are")
+    func accessTokens() async throws {
+        try await LimitScene.run { service in
+            let tenant = try await TestProvider.tenant(.google)
+            tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+            try await service.configure(tenant.configuration(as: "google.com"))
+            try await service.limit(["accessTokensPerAddress": ["count": 3, "seconds": 3_600]])
+            let signIn = { @Sendable (token: String, address: String) in
+                try await service.call(
+                    "accounts:signInWithIdp",
+                    [
+                        "requestUri": "http://localhost", "returnSecureToken": true,
+                        "postBody": .string("access_token=\(token)&providerId=google.com"),
+                    ],
+                    from: address
+                )
+            }
+            for number in 0..<3 {
+                let reply = try await signIn("nobodys-\(number)", "198.18.29.1")
+                #expect(reply.status == 400 && reply.code != "TOO_MANY_ATTEMPTS_TRY_LATER", "\(reply)")
+            }
+            let asked = tenant.requests(.tokenCheck).count
+            #expect(asked == 3)
+            try await signIn("nobodys", "198.18.29.1").expectRefused(LimitScene.blocked)
+            #expect(tenant.requests(.tokenCheck).count == asked)
+            let user = tenant.addUser(TestUser("ada", email: "ada@example.com", emailVerified: true, name: "Ada"))
+            #expect(try await signIn(tenant.mintAccessToken(for: user), "198.18.29.2").status == 200)
+        }
+    }
+
+    @Test("T-E11: texts that are no token of a known session are compared with its earlier ones so often")
+    func refreshTokens() async throws {
+        try await LimitScene.run { service in
+            try await service.limit(["refreshTriesPerAddress": ["count": 3, "seconds": 3_600]])
+            let user = try await service.signUp("ada@example.com")
+            let good = try #require(user.refreshToken.flatMap { RefreshToken($0) })
+            for number in 0..<5 {
+                let bogus = RefreshToken(
+                    projectNumber: good.projectNumber,
+                    account: good.account,
+                    session: good.session,
+                    secret: Secret(RandomSource.system.handle())
+                )
+                let reply = try await service.refresh(bogus.text)
+                reply.expectRefused(number < 3 ? "INVALID_REFRESH_TOKEN" : LimitScene.blocked)
+            }
+            #expect(try await service.refresh(user.refreshToken).status == 200)
         }
     }
 

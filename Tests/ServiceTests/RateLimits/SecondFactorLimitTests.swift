@@ -94,6 +94,28 @@ struct SMSLimitTests {
         }
     }
 
+    @Test("T-E2: the code of a test number is tried as seldom as a real one, by those who do not know it")
+    func testNumbers() async throws {
+        let number = "+4915550199"
+        try await TestService.run(options()) { service in
+            func session() async throws -> Reply { try await send(service, number, from: "198.18.35.1") }
+            func signIn(_ sent: Reply, _ code: String) async throws -> Reply {
+                let info = JSON(sent["sessionInfo"]?.string)
+                return try await service.signInByPhone(["sessionInfo": info, "code": .string(code)])
+            }
+            // Who knows the code asks for it as often as they like.
+            for _ in 0..<12 { #expect(try await signIn(session(), "123456").status == 200) }
+            for _ in 0..<5 {
+                let sent = try await session()
+                for _ in 0..<5 { try await signIn(sent, "654321").expectRefused("INVALID_CODE") }
+                try await signIn(sent, "123456").expectRefused("SESSION_EXPIRED")
+            }
+            try await session().expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+            service.clock.advance(by: 720)
+            #expect(try await signIn(session(), "123456").status == 200)
+        }
+    }
+
     @Test("T-E7: a project's SMS have an end")
     func quota() async throws {
         try await TestService.run(options()) { service in

@@ -49,6 +49,11 @@ struct OperationStatementsTests {
         #expect(described == Set(table.map(\.operation)))
     }
 
+    /// What changes nothing and is recorded all the same: an admin gets a secret of users.
+    private static let handingOutSecrets: Set<String> = [
+        "adminBatchGet", "downloadAccount", "createSessionCookie", "createTenantSessionCookie", "adminProviderToken",
+    ]
+
     @Test(
         "none asks the database more often than the table says; what changes something leaves an entry in the audit log",
         arguments: OperationCase.all
@@ -69,7 +74,8 @@ struct OperationStatementsTests {
             #expect(asked.total == row.roundTrips, "\(asked)")
             #expect(asked.total - asked.bracketing == row.statements, "\(asked)")
             let isChanged = try await AuditedState.read() != before
-            #expect(try await (AuditedState.entries() > entries) == isChanged, "changed: \(isChanged)")
+            let isRecorded = isChanged || Self.handingOutSecrets.contains(example.name)
+            #expect(try await (AuditedState.entries() > entries) == isRecorded, "changed: \(isChanged)")
         }
     }
 }

@@ -76,6 +76,7 @@
     fragment() {
       const fields = new URLSearchParams(location.hash.slice(1));
       if (!fields.get("state")) return show("failure");
+      fields.append("identity.address", "fragment");
       history.replaceState(null, "", location.pathname);
       post(fields);
     },
@@ -85,6 +86,7 @@
       if (!browser) return show("failure");
       const fields = new URLSearchParams(data.fields ?? location.search);
       fields.append("identity.browser", browser);
+      if (!data.isPosted) fields.append("identity.address", "query");
       history.replaceState(null, "", location.pathname);
       post(fields);
     },
