@@ -1,12 +1,14 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-release smoke web-sdk soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
+.PHONY: help run build dist release test test-long test-release smoke web-sdk soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
 	bench-maintenance bench-overload bench-pages bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
-# How long `make fuzz` feeds each parser.
+# How long `make fuzz` and `make test-long` feed each parser.
 SECONDS ?= 60
+# How often `make test-long` runs each race, and how many cases its property tests make up.
+ROUNDS ?= 300
 # What `make soak` does: for how long, with which faults (all, or kill, promote, …), from which seed.
 MINUTES ?= 10
 FAULTS ?=
@@ -37,6 +39,10 @@ test: build ## Run every test, against a private PostgreSQL or the one of DATABA
 	@scripts/venv
 	scripts/test -c $(CONFIGURATION)
 	$(PROGRAM) scripts/schemathesis
+
+test-long: build ## Run what gets better with time, at length: races, property tests, fuzzing; ROUNDS=300 SECONDS=60.
+	RACE_ROUNDS=$(ROUNDS) FUZZ_SECONDS=$(SECONDS) scripts/test -c $(CONFIGURATION) \
+		--filter 'ConcurrencyTests|MergeRaceTests|MergePropertyTests|Fuzz'
 
 test-release: ## Run every test as the optimiser leaves the code.
 	@$(MAKE) test CONFIGURATION=release

@@ -28,8 +28,10 @@ package struct Stores: Sendable {
     /// Whether questions of the same moment share a statement.
     let batches: Bool
 
+    /// - Parameter watch: a client with one connection; one like `database` without.
     package init(
         database: PostgresClient,
+        watch: PostgresClient? = nil,
         keyRing: KeyRing,
         logger: Logger,
         random: RandomSource = .system,
@@ -38,7 +40,8 @@ package struct Stores: Sendable {
     ) {
         self.database = database
         self.batches = batches
-        watch = database.watch()
+        let watch = watch ?? database.watch()
+        self.watch = watch
         self.keyRing = keyRing
         configuration = ConfigurationStore(
             database: database,

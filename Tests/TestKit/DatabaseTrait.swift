@@ -23,6 +23,7 @@ package struct DatabaseTrait: SuiteTrait, TestTrait, TestScoping {
             }
         }
         await client.close()
+        await LentClients.close(conninfo)
         try await TestServer.shared.dropDatabase(name)
         try outcome.get()
     }

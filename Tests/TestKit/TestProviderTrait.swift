@@ -14,6 +14,7 @@ package struct TestProviderTrait: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
+        Started.count(.provider)
         let provider = TestProvider()
         try await provider.serve {
             try await CurrentTestProvider.$provider.withValue(provider) { try await function() }

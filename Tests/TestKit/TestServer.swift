@@ -23,6 +23,7 @@ actor TestServer {
     func makeDatabase() async throws -> (name: String, conninfo: String) {
         let template = try await templateName()
         let name = Self.name("test")
+        Started.count(.database)
         try await client().execute("CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template)")
         return (name, try conninfo(name))
     }

@@ -9,9 +9,6 @@ import Testing
 
 @Suite("Requests that arrive together, over two nodes", .database, .testProvider, .serialized)
 struct ConcurrencyTests {
-    /// How often races are run: `RACE_ROUNDS=1000 make test` looks longer.
-    private static let rounds = ProcessInfo.processInfo.environment["RACE_ROUNDS"].flatMap { Int($0) } ?? 100
-
     /// Runs `body` `count` times at once, on the nodes in turn.
     private func together(
         _ count: Int,
@@ -121,7 +118,7 @@ struct ConcurrencyTests {
                 try await first.service.configure(first.acme.configuration(as: provider))
             }
             try await second.service.stores.configuration.refresh()
-            for round in 0..<Self.rounds {
+            for round in 0..<RaceRounds.count {
                 let user = try await first.service.call("accounts:signUp")
                 for provider in providers {
                     let link: JSON = ["providerId": .string(provider.rawValue), "rawId": .string("L\(round)")]
@@ -144,7 +141,7 @@ struct ConcurrencyTests {
     @Test("T-D5: 64 redemptions of one pending credential link it once, to one account")
     func redeemsOnce() async throws {
         try await withTwoNodes { first, second in
-            for round in 0..<max(5, Self.rounds / 10) {
+            for round in 0..<max(5, RaceRounds.count / 10) {
                 let email = "ada\(round)@example.com"
                 let owner = try await first.account(
                     ["email": .string(email), "emailVerified": true, "password": "correct horse"]

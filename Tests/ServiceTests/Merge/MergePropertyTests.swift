@@ -89,10 +89,8 @@ private struct MadeUpAccount: Sendable {
     }
 }
 
-@Suite("Merges of accounts that look like anybody's", .database, .serialized, .timeLimit(.minutes(5)))
+@Suite("Merges of accounts that look like anybody's", .database, .serialized, .timeLimit(.minutes(RaceRounds.minutes)))
 struct MergePropertyTests {
-    private static let seeds = ProcessInfo.processInfo.environment["RACE_ROUNDS"].flatMap { UInt64($0) } ?? 60
-
     /// Signs in by a method of an account as it was made; a second factor is proved as well.
     ///
     /// - Parameter email: where the address is by now.
@@ -131,7 +129,7 @@ struct MergePropertyTests {
         try await MergeScene.run { service in
             var conflicted = 0
             var moved: Set<String> = []
-            for seed in 0..<Self.seeds {
+            for seed in 0..<UInt64(RaceRounds.count) {
                 let pair = MadeUpPair(seed: seed)
                 let (ada, eda) = (pair.first, pair.second)
                 try await service.upload(ada.upload, eda.upload)
@@ -206,7 +204,7 @@ struct MergePropertyTests {
                 }
             }
             // The generator makes what the rules speak of.
-            #expect(conflicted > 5 && conflicted < Self.seeds)
+            #expect(conflicted > 5 && conflicted < RaceRounds.count)
             #expect(
                 moved.isSuperset(of: ["google.com", "github.com", "facebook.com", "password", "phone", "emailLink"])
             )

@@ -6,10 +6,8 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("Merges that meet something else", .database, .serialized, .timeLimit(.minutes(5)))
+@Suite("Merges that meet something else", .database, .serialized, .timeLimit(.minutes(RaceRounds.minutes)))
 struct MergeRaceTests {
-    private static let rounds = ProcessInfo.processInfo.environment["RACE_ROUNDS"].flatMap { Int($0) } ?? 20
-
     private func withTwoNodes(_ body: @Sendable (TestService, TestService) async throws -> Void) async throws {
         try await TestService.runPair(MergeScene.options()) { first, second in try await body(first, second) }
     }
@@ -34,7 +32,7 @@ struct MergeRaceTests {
     @Test("of two merges in opposite directions one happens, and neither waits for the other for ever")
     func reversed() async throws {
         try await withTwoNodes { first, second in
-            for round in 0..<Self.rounds {
+            for round in 0..<RaceRounds.count {
                 let (ada, eda) = ("a\(round)", "e\(round)")
                 try await first.upload(
                     [
@@ -64,7 +62,7 @@ struct MergeRaceTests {
     @Test("T-A13: a merge and the removal of the other account's last way in: the identity moves, or is gone")
     func unlink() async throws {
         try await withTwoNodes { first, second in
-            for round in 0..<Self.rounds {
+            for round in 0..<RaceRounds.count {
                 let ada = "a\(round)"
                 try await first.upload(["localId": .string(ada)])
                 let user = try await first.identity("google.com", "o\(round)")
@@ -88,7 +86,7 @@ struct MergeRaceTests {
     @Test("a person's own removal of the last way in comes too late, or the merge finds it gone; none is lost unasked")
     func ownUnlink() async throws {
         try await TestService.runPair(MergeScene.options { $0.keepLastSignInMethod = true }) { first, second in
-            for round in 0..<Self.rounds {
+            for round in 0..<RaceRounds.count {
                 let ada = "a\(round)"
                 try await first.upload(["localId": .string(ada)])
                 let user = try await first.identity("google.com", "o\(round)")
@@ -107,7 +105,7 @@ struct MergeRaceTests {
     @Test("a sign-in that meets the merge ends in the account that stays, or its session is over")
     func signIn() async throws {
         try await withTwoNodes { first, second in
-            for round in 0..<Self.rounds {
+            for round in 0..<RaceRounds.count {
                 let ada = "a\(round)"
                 try await first.upload(["localId": .string(ada)])
                 let user = try await first.identity("google.com", "o\(round)")
@@ -159,7 +157,7 @@ struct MergeRaceTests {
     @Test("a merge and the deletion of either account: both happen in some order, and nothing is left over")
     func deletion() async throws {
         try await withTwoNodes { first, second in
-            for round in 0..<Self.rounds {
+            for round in 0..<RaceRounds.count {
                 let (ada, eda) = ("a\(round)", "e\(round)")
                 let google: JSON = [["providerId": "google.com", "rawId": .string(eda)]]
                 try await first.upload(
@@ -183,7 +181,7 @@ struct MergeRaceTests {
     @Test("an undo and a change of what moved: it goes back, or stays with the change")
     func undo() async throws {
         try await withTwoNodes { first, second in
-            for round in 0..<Self.rounds {
+            for round in 0..<RaceRounds.count {
                 let (ada, eda) = ("a\(round)", "e\(round)")
                 let google: JSON = [["providerId": "google.com", "rawId": .string(eda)]]
                 try await first.upload(

@@ -30,6 +30,7 @@ package enum Chromium {
         _ body: () async throws -> R
     ) async throws -> R {
         guard let path else { throw Missing() }
+        Started.count(.browser)
         let profile = FileManager.default.temporaryDirectory.appending(path: "chromium-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: profile) }
         let defaults = profile.appending(path: "Default")

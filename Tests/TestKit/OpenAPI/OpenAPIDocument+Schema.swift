@@ -5,10 +5,8 @@ import StrictJSON
 extension OpenAPIDocument {
     /// The value behind `$ref`, or the value itself.
     func resolve(_ value: JSONValue) -> JSONValue {
-        guard let reference = value["$ref"]?.text, reference.hasPrefix("#/") else { return value }
-        let names = reference.dropFirst(2).split(separator: "/")
-        let target = names.reduce(root as JSONValue?) { value, name in value?[String(name)] }
-        return target.map(resolve) ?? .null
+        guard let reference = value["$ref"]?.text else { return value }
+        return target(of: reference).map(resolve) ?? .null
     }
 
     func problems(of value: JSONValue, against schema: JSONValue, at path: String) -> [String] {

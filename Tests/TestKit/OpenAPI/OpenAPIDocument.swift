@@ -21,8 +21,16 @@ package struct OpenAPIDocument: Sendable {
 
     let root: JSONValue
     package let operations: Set<Operation>
-    /// Every operation with the segments of each path that it answers to.
-    private let paths: [(operation: Operation, segments: [Substring])]
+    /// Every operation with the segments of each path that it answers to, by method and number of segments.
+    private let paths: [Shape: [(operation: Operation, segments: [Substring])]]
+    /// What references name, and what the document says of each operation: every answer of every test is looked up.
+    private let components: [String: JSONValue]
+    private let descriptions: [Operation: JSONValue]
+
+    private struct Shape: Hashable {
+        var method: String
+        var segments: Int
+    }
 
     /// - Parameter text: YAML.
     package init(_ text: String) throws {
@@ -30,6 +38,7 @@ package struct OpenAPIDocument: Sendable {
         let root = try JSONValue(yaml: node)
         self.root = root
         var paths: [(operation: Operation, segments: [Substring])] = []
+        var descriptions: [Operation: JSONValue] = [:]
         for path in root["paths"]?.members ?? [] {
             for member in path.value.members where Self.methods.contains(member.name) {
                 let operation = Operation(method: member.name.uppercased(), path: path.name)
@@ -38,10 +47,17 @@ package struct OpenAPIDocument: Sendable {
                     templates += [legacy, "/www.googleapis.com" + legacy]
                 }
                 paths += templates.map { (operation, Self.segments($0)) }
+                descriptions[operation] = member.value
             }
         }
-        self.paths = paths
+        self.paths = Dictionary(grouping: paths) { Shape(method: $0.operation.method, segments: $0.segments.count) }
+        self.descriptions = descriptions
         operations = Set(paths.map(\.operation))
+        components = Dictionary(
+            (root["components"]?.members ?? []).flatMap { kind in
+                kind.value.members.map { ("#/components/\(kind.name)/\($0.name)", $0.value) }
+            }
+        ) { first, _ in first }
     }
 
     /// `openapi.yaml` of this repository.
@@ -56,7 +72,15 @@ package struct OpenAPIDocument: Sendable {
 
     /// What the document says of an operation; nil for one that it does not have.
     package func description(of operation: Operation) -> JSONValue? {
-        root["paths"]?[operation.path]?[operation.method.lowercased()]
+        descriptions[operation]
+    }
+
+    /// What a reference names; nil for one that leads nowhere.
+    func target(of reference: String) -> JSONValue? {
+        if let component = components[reference] { return component }
+        guard reference.hasPrefix("#/") else { return nil }
+        return reference.dropFirst(2).split(separator: "/")
+            .reduce(root as JSONValue?) { value, name in value?[String(name)] }
     }
 
     /// The members that an operation reads of a JSON body.
@@ -78,7 +102,8 @@ package struct OpenAPIDocument: Sendable {
     package func operation(_ method: String, _ path: String) -> Operation? {
         let segments = Self.segments(String(path.prefix { $0 != "?" }).replacing("%3A", with: ":"))
         func operation(_ segments: [Substring]) -> Operation? {
-            paths.first { $0.operation.method == method && Self.matches(segments, $0.segments) }?.operation
+            paths[Shape(method: method, segments: segments.count)]?
+                .first { Self.matches(segments, $0.segments) }?.operation
         }
         if let found = operation(segments) { return found }
         guard let place = segments.firstIndex(of: "tenants"), place + 2 < segments.count else { return nil }

@@ -19,6 +19,7 @@ enum Spawn {
         output: Int32,
         errors: Int32
     ) throws -> pid_t {
+        Started.count(.program)
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }

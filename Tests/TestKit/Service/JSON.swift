@@ -1,4 +1,5 @@
 import Foundation
+import StrictJSON
 
 /// A JSON value as tests write and compare it; members that are `nil` are left out when written.
 package enum JSON: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
@@ -22,10 +23,6 @@ package enum JSON: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleBy
     package init(nilLiteral: ()) { self = .null }
     /// A string, or null.
     package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
-
-    package init(parsing bytes: [UInt8]) throws {
-        self = try JSONDecoder().decode(JSON.self, from: Data(bytes))
-    }
 
     package subscript(name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
@@ -63,21 +60,19 @@ package enum JSON: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleBy
     }
 }
 
-extension JSON: Decodable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([JSON].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: JSON].self))
-        }
+extension JSON {
+    /// - Throws: for text that the service itself would not take, such as a name that stands twice.
+    package init(parsing bytes: [UInt8]) throws { self.init(try JSONValue(bytes)) }
+
+    private init(_ value: JSONValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .bool(let value): .bool(value)
+            case .number(let text): .number(Double(text) ?? .nan)
+            case .string(let text): .string(text)
+            case .array(let elements): .array(elements.map { JSON($0) })
+            case .object(let object): .object(Dictionary(object.members.map { ($0.name, JSON($0.value)) }) { $1 })
+            }
     }
 }

@@ -45,18 +45,26 @@ extension TestService {
         headers: [(String, String)] = [],
         body: [UInt8]? = nil
     ) async throws -> Reply {
-        let response = try await PlainHTTP.send(method, nextNode() + path, headers: headers, body: body)
+        let node = try await nextNode()
+        if !callsOverHTTP,
+            let response = await InProcess.send(method, path, headers: headers, body: body, to: node)
+        {
+            return try Self.described(method, path, response)
+        }
+        let response = try await PlainHTTP.send(method, node.baseURL + path, headers: headers, body: body)
         return try Self.described(method, path, response)
     }
 
     /// Where the next call goes.
-    private func nextNode() async throws -> String {
-        guard let other else { return baseURL }
-        let isOther = other.turns.increment().isMultiple(of: 2)
+    private func nextNode() async throws -> ServiceNode {
+        guard let other else { return node }
+        let next = other.turns.increment().isMultiple(of: 2) ? other.node : node
         // What was configured at one of them a moment before counts at both.
-        try await (isOther ? other.configuration : stores.configuration).refresh()
-        return isOther ? other.baseURL : baseURL
+        try await next.configuration.refresh()
+        return next
     }
+
+    private var node: ServiceNode { ServiceNode(self) }
 
     /// The answer, once `openapi.yaml` says that it may be like that.
     private static func described(_ method: String, _ path: String, _ response: PlainResponse) throws -> Reply {
@@ -74,12 +82,13 @@ extension TestService {
 
     /// Refreshes, as web SDKs do it.
     package func refresh(_ refreshToken: String?) async throws -> Reply {
-        let path = "/v1/token?key=\(apiKey)"
-        let response = try await PlainHTTP.post(
-            nextNode() + path,
-            form: [("grant_type", "refresh_token"), ("refresh_token", refreshToken ?? "")]
+        let form = FormFields(pairs: [("grant_type", "refresh_token"), ("refresh_token", refreshToken ?? "")])
+        return try await send(
+            "POST",
+            "/v1/token?key=\(apiKey)",
+            headers: [("Content-Type", "application/x-www-form-urlencoded")],
+            body: Array(form.text.utf8)
         )
-        return try Self.described("POST", path, response)
     }
 
     package func signUp(_ email: String, _ password: String = "correct horse") async throws -> Reply {

@@ -13,7 +13,10 @@ package import Secrets
 import ServiceLifecycle
 package import Storage
 
-/// The whole service over a real database and real HTTP, with a clock that tests move and a project of its own.
+/// The whole service over a real database, with a clock that tests move and a project of its own.
+///
+/// It listens at ``baseURL``; calls by its own methods go to what answers there without the way through sockets, unless
+/// ``Options/callsOverHTTP`` says otherwise.
 ///
 /// Everything in it is what `identity serve` runs; what differs stands in ``Options``.
 package struct TestService: Sendable {
@@ -27,6 +30,8 @@ package struct TestService: Sendable {
     /// A bearer token for everything in every project.
     package let adminToken: String
     package let logs: InMemoryLogHandler
+    /// Whether calls go through sockets.
+    let callsOverHTTP: Bool
     /// The second node of a test with the trait `.twoNodes`, which takes every other call.
     private(set) var other: OtherNode?
 
@@ -52,6 +57,8 @@ package struct TestService: Sendable {
         package var conninfo: String?
         package var batches = true
         package var connections = 4
+        /// For tests of what the HTTP server does with calls: counts them, limits them, loses their clients.
+        package var callsOverHTTP = false
         package var limits = ServiceResponder.Limits()
         package var hashQueueLimit = 512
         /// Runs before each password hash, on its thread.
@@ -86,7 +93,7 @@ package struct TestService: Sendable {
         guard TwoNodesTrait.isOn else { return try await runOne(options, body) }
         return try await runPair(options) { first, second in
             var both = first
-            both.other = OtherNode(baseURL: second.baseURL, configuration: second.stores.configuration)
+            both.other = OtherNode(node: ServiceNode(second))
             return try await body(both)
         }
     }
@@ -95,25 +102,33 @@ package struct TestService: Sendable {
         _ options: Options,
         _ body: @Sendable (TestService) async throws -> R
     ) async throws -> R {
+        Started.count(.service)
         let logs = InMemoryLogHandler()
         var logger = Logger(label: "identity") { _ in logs }
         logger.logLevel = .debug
-        let database = PostgresClient(
-            PostgresClient.Configuration(
-                conninfo: options.conninfo ?? TestDatabase.current.conninfo,
-                connections: options.connections
-            ),
-            logger: logger
-        )
+        // A test that names a database breaks it.
+        let lent =
+            options.conninfo == nil
+            ? LentClients.take(TestDatabase.current.conninfo, connections: options.connections) : nil
+        let database =
+            lent?.database
+            ?? PostgresClient(
+                .init(conninfo: options.conninfo ?? "", connections: options.connections),
+                logger: logger
+            )
         let clock = options.clock ?? SteppableClock()
         let stores = Stores(
             database: database,
+            watch: lent?.watch,
             keyRing: try KeyRing(keys: options.encryptionKeys ?? Self.encryptionKeys.get()),
             logger: logger,
             batches: options.batches,
             now: clock.now
         )
+        let isUsual = options.conninfo == nil && options.encryptionKeys == nil && options.clock == nil
+        if isUsual { try await FirstSigningKeys.put(into: database, at: clock.current) }
         try await stores.configuration.ensureSigningKeys()
+        if isUsual { try await FirstSigningKeys.keep(of: database) }
         let random = "test-" + RandomSource.system.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789")
         guard let id = ProjectID(rawValue: options.projectID ?? random) else { throw TestServiceError.setUp }
         let project: Project
@@ -161,7 +176,7 @@ package struct TestService: Sendable {
             }
         )
         let group = ServiceGroup(
-            services: [database, outbound, passwords, stores.configuration, application],
+            services: (lent == nil ? [database] : []) + [outbound, passwords, stores.configuration, application],
             logger: logger
         )
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -182,16 +197,19 @@ package struct TestService: Sendable {
                 project: project,
                 apiKey: key.rawValue,
                 adminToken: token.reveal(),
-                logs: logs
+                logs: logs,
+                callsOverHTTP: options.callsOverHTTP
             )
             do {
                 let result = try await body(service)
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
+                await lent?.giveBack()
                 return result
             } catch {
                 await group.triggerGracefulShutdown()
                 try? await tasks.waitForAll()
+                await lent?.giveBack()
                 throw error
             }
         }

@@ -1,4 +1,3 @@
-import Storage
 package import Testing
 
 /// Lets each service of a test be two nodes of one project, which take its calls in turns: for things that meet.
@@ -20,7 +19,6 @@ extension Trait where Self == TwoNodesTrait {
 
 /// The node that takes every other call.
 struct OtherNode: Sendable {
-    let baseURL: String
-    let configuration: ConfigurationStore
+    let node: ServiceNode
     let turns = Counter()
 }
