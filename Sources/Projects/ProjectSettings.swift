@@ -22,6 +22,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var emailEnumerationProtection = true
     /// Seconds since the sign-in within which sensitive operations are allowed; 0 switches the check off.
     package var recentSignInSeconds: Int64 = 300
+    /// Which accounts link and unlink sign-in methods after a recent sign-in only.
+    package var methodChanges = MethodChangePolicy.secondFactor
     /// Refuses end users the removal of their last sign-in method.
     package var keepLastSignInMethod = true
     /// `strict` takes the narrower defaults of ``EmailTrustDefaults``.
@@ -77,6 +79,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         disabledUserDeletion = try value(.disabledUserDeletion, \.disabledUserDeletion)
         emailEnumerationProtection = try value(.emailEnumerationProtection, \.emailEnumerationProtection)
         recentSignInSeconds = try value(.recentSignInSeconds, \.recentSignInSeconds)
+        methodChanges = try value(.methodChanges, \.methodChanges)
         keepLastSignInMethod = try value(.keepLastSignInMethod, \.keepLastSignInMethod)
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
         linking = try value(.linking, \.linking)

@@ -43,6 +43,12 @@ package struct SettingsMember: Sendable {
             try settings.passwordPolicy.setStrength(object.objects(name), path: "passwordPolicyConfig.\(name)")
         },
         seconds("identity.recentSignInSeconds", \.recentSignInSeconds, in: 0...31_536_000),
+        SettingsMember(path: "identity.methodChanges") { object, name, settings in
+            let policy = try object.choice(name, of: MethodChangePolicy.allCases.map(\.rawValue)).flatMap(
+                MethodChangePolicy.init(rawValue:)
+            )
+            settings.methodChanges = policy ?? ProjectSettings().methodChanges
+        },
         flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
         SettingsMember(path: "identity.linking") { object, name, settings in

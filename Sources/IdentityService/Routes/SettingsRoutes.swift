@@ -83,6 +83,7 @@ extension JSONWriter {
             json.member("appName", settings.mail.appName)
             if settings.pages != PageSettings() { json.object("pages") { $0.pages(settings.pages) } }
             json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
+            json.member("methodChanges", settings.methodChanges.rawValue)
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
             json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")
             json.member("linking", settings.linking.rawValue)

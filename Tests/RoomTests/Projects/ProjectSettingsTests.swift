@@ -67,6 +67,7 @@ import Testing
         settings.disabledUserDeletion.toggle()
         settings.emailEnumerationProtection.toggle()
         settings.recentSignInSeconds = 60
+        settings.methodChanges = .recentSignIn
         settings.keepLastSignInMethod.toggle()
         settings.strictEmailTrust.toggle()
         settings.signWithES256.toggle()
