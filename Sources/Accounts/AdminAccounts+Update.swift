@@ -71,7 +71,7 @@ extension AdminAccounts {
             if let email, email.canonical != account.email?.canonical {
                 changes.email = email
                 changes.emailVerified = request.emailVerified ?? false
-                if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+                changes.keepAddress(of: account)
                 changes.validSince = request.validSince ?? seconds
                 changes.endedSessions = .all
             }
@@ -88,9 +88,17 @@ extension AdminAccounts {
                 }
                 changes.linked = link
             }
+            try Self.keepVerified(account, changes)
             return changes
         }
         return try changed.existing
+    }
+
+    /// A second factor implies a proved address, whose first proof would end it (T-D12).
+    private static func keepVerified(_ account: Account, _ changes: AccountChanges) throws(AccountsError) {
+        let factors = changes.secondFactors ?? account.secondFactors
+        guard account.emailVerified, !account.secondFactors.isEmpty, !factors.isEmpty else { return }
+        guard changes.emailVerified ?? true else { throw .secondFactor(.verifiedEmailNeeded) }
     }
 
     private static func remove(_ request: Changes, from account: Account, into changes: inout AccountChanges) throws {

@@ -22,8 +22,7 @@ package struct ApplyOOBCode: Sendable {
         let seconds = parts.seconds
         let changed: ChangedAccount
         do {
-            let id = code.revertedFactor?.account ?? AccountID(code.owner)
-            changed = try await parts.change(id, session: nil, caller) { account, _ in
+            changed = try await parts.change(code.account, session: nil, caller) { account, _ in
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 var changes = AccountChanges()
                 changes.spends = .mail(code.hash)
@@ -70,7 +69,7 @@ package struct ApplyOOBCode: Sendable {
             throw .invalidOOBCode
         }
         changes.email = newEmail
-        if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+        changes.keepAddress(of: account)
         changes.sends = parts.recoveryCode(of: account, replacedBy: newEmail, caller)
         changes.validSince = seconds
         changes.endedSessions = .all
@@ -98,6 +97,7 @@ package struct ApplyOOBCode: Sendable {
 
     private func recover(_ code: OOBCode, _ changes: inout AccountChanges, _ seconds: Int64) {
         changes.email = code.email
+        changes.recovers = code
         changes.validSince = seconds
         changes.endedSessions = .all
         changes.verifyEmail(

@@ -10,9 +10,9 @@ package struct DeleteAccount: Sendable {
     package func callAsFunction(idToken: String?, _ caller: Caller) async throws {
         let token = try await parts.verify(idToken, caller: caller)
         _ = try await parts.change(token.account, session: token.session, caller) { account, session in
-            _ = try SignedInAccount(token: token, account: account, session: session)
+            let user = try SignedInAccount(token: token, account: account, session: session)
             guard !caller.project.settings.disabledUserDeletion else { throw AccountsError.deletionClosed }
-            try parts.requireRecentSignIn(token, caller: caller)
+            try parts.require([.deleteAccount], of: user, caller)
             var changes = AccountChanges()
             changes.deletesAccount = true
             return changes

@@ -60,8 +60,8 @@ package struct EnrollSecondFactor: Sendable {
         }
         let secret = [UInt8](pending.secret)
         guard
-            let step = TOTP(secret: secret).step(
-                of: code,
+            let match = TOTP(secret: secret).match(
+                code,
                 at: parts.seconds,
                 adjacent: Int64(settings.adjacentIntervals),
                 after: 0
@@ -71,11 +71,12 @@ package struct EnrollSecondFactor: Sendable {
         let sealed = try parts.keyRing.seal(secret, for: Parts.secretPlace(token.account, id, caller))
         let factor = SecondFactor(
             id: id,
-            kind: .totp(sealedSecret: sealed, lastStep: step),
+            kind: .totp(sealedSecret: sealed, lastStep: match.step),
             displayName: name,
             enrolledAt: parts.now()
         )
-        return try await enroll(factor, token, caller) { account throws(AccountsError) in
+        let evidence = Evidence(match, of: id, at: parts.seconds)
+        return try await enroll(factor, evidence, token, caller) { account throws(AccountsError) in
             try requireRoom(for: account)
         }
     }
@@ -127,34 +128,45 @@ package struct EnrollSecondFactor: Sendable {
             displayName: name,
             enrolledAt: parts.now()
         )
-        return try await enroll(factor, spending: checked.code, token, caller) { account throws(AccountsError) in
+        guard let evidence = checked.evidence.asSecondFactor(factor) else { throw AccountsError.invalidSessionInfo }
+        return try await enroll(factor, evidence, spending: checked.code, token, caller) {
+            account throws(AccountsError) in
             try requireRoom(for: checked.phoneNumber, in: account)
         }
     }
 
+    /// The recent sign-in was required when the enrolment began: it may be over by now, and the session stays as old as it
+    /// is.
+    ///
     /// - Parameter check: refuses what the account, as it stands now, cannot take.
     private func enroll(
         _ factor: SecondFactor,
+        _ evidence: Evidence,
         spending code: OneTimeCode? = nil,
         _ token: VerifiedIDToken,
         _ caller: Caller,
         _ check: @escaping @Sendable (Account) throws(AccountsError) -> Void
     ) async throws -> Result {
-        let prepared = parts.prepareSession(token, provider: token.signInProvider, caller: caller).proving(factor.proof)
+        let renewal = parts.prepareRenewal()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
             try requireEligible(user)
+            if parts.needsSecondFactor(account, caller), user.session.secondFactor == nil {
+                throw AccountsError.recentSignInRequired
+            }
             try check(account)
             var changes = AccountChanges()
             changes.secondFactors = account.secondFactors + [factor]
             changes.spends = code
-            changes.renew(prepared, of: user)
+            changes.endOthers(keeping: renewal.of(user.session).proving(evidence))
             changes.sends = parts.revertCode(of: factor, account, caller)
             return changes
         }
         AccountEvent.secondFactorEnrolled.log(token.account, caller)
-        let session = changed.changes.written(prepared) ?? prepared
-        return Result(tokens: try parts.issueTokens(for: try changed.existing, session, caller: caller), factor: factor)
+        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
+            throw AccountsError.contended
+        }
+        return Result(tokens: tokens, factor: factor)
     }
 
     /// The account of a token that may enrol: signed in a moment ago, with all that the account asks for.
@@ -162,10 +174,7 @@ package struct EnrollSecondFactor: Sendable {
         guard let idToken else { throw AccountsError.invalidIDToken }
         let user = try await parts.authenticate(idToken, caller: caller)
         try requireEligible(user)
-        try parts.requireRecentSignIn(user.token, caller: caller)
-        if parts.needsSecondFactor(user.account, caller), user.session.secondFactor == nil {
-            throw AccountsError.recentSignInRequired
-        }
+        try parts.require([.enrollSecondFactor], of: user, caller)
         return user
     }
 
@@ -191,12 +200,5 @@ package struct EnrollSecondFactor: Sendable {
         guard account.secondFactors.count(where: \.isTOTP) < SecondFactor.mostApps else {
             throw .secondFactor(.tooManyApps)
         }
-    }
-}
-
-extension SecondFactor {
-    /// What tokens say of a session that proved it.
-    var proof: IDTokenClaims.SecondFactor {
-        IDTokenClaims.SecondFactor(kind: isTOTP ? "totp" : "phone", enrollment: id)
     }
 }

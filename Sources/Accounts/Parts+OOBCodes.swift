@@ -60,26 +60,27 @@ extension Parts {
         return PreparedCode(values: values, code: code, link: Secret(link.text))
     }
 
-    /// The code that brings an account's first address back, in a mail to it (docs/threats.md, T-E6).
+    /// The code that brings the address back which is about to be replaced, in a mail to it (docs/threats.md, T-E6).
     ///
-    /// Nil when the account had no address, and, where changes need no mail otherwise, without a page to link to.
+    /// An address that was never proved gives that right to the last one that was. Nil when the account had no address, and,
+    /// where changes need no mail otherwise, without a page to link to.
     func recoveryCode(of account: Account, replacedBy newEmail: EmailAddress, _ caller: Caller) -> NewOOBCode? {
         guard let current = account.email,
-            let first = account.initialEmail.map({ EmailAddress($0) }) ?? current,
-            first.canonical != newEmail.canonical
+            let kept = account.emailVerified ? current : account.initialEmail.map({ EmailAddress($0) }) ?? current,
+            kept.canonical != newEmail.canonical
         else { return nil }
         do {
             var code = try prepareCode(
                 .recoverEmail,
-                owner: account.id.rawValue,
+                owner: OOBCode.recoveryOwner(account.id, kept),
                 // Always in the one form, by which a newer code knows an older one's address again.
-                email: EmailAddress(canonical: first.canonical, original: first.canonical),
+                email: EmailAddress(canonical: kept.canonical, original: kept.canonical),
                 newEmail: newEmail,
-                mailTo: first,
+                mailTo: kept,
                 displayName: account.displayName,
                 caller
             ).values
-            code.proved = account.emailVerified && first.canonical == current.canonical
+            code.proved = account.emailVerified
             return code
         } catch {
             Logger.current.warning(

@@ -6,6 +6,7 @@ import Storage
 /// A number that the code of an SMS has just proved.
 struct CheckedVerification: Sendable {
     var phoneNumber: PhoneNumber
+    var evidence: Evidence
     /// What the statement that the proof is for uses up: until then the code is good, within its tries.
     var code: OneTimeCode
 }
@@ -75,10 +76,10 @@ extension Parts {
         guard tried.validUntil > now(), tried.attempts <= VerificationCodeStore.attempts else {
             throw AccountsError.sessionExpired
         }
-        guard tried.isRight else { throw AccountsError.invalidVerificationCode }
+        guard let evidence = Evidence(tried, at: seconds) else { throw AccountsError.invalidVerificationCode }
         if caller.project.settings.phone.testNumbers[tried.phoneNumber.text] != nil {
             try await stores.rateLimits.giveBack(testNumberLimits(tried.phoneNumber, caller))
         }
-        return CheckedVerification(phoneNumber: tried.phoneNumber, code: .sms(tried.hash))
+        return CheckedVerification(phoneNumber: tried.phoneNumber, evidence: evidence, code: .sms(tried.hash))
     }
 }

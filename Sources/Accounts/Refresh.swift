@@ -50,17 +50,7 @@ package struct Refresh: Sendable {
             AccountEvent.sessionIdle.log(account.id, caller)
             throw AccountsError.tokenExpired
         case .good(let refreshToken):
-            let idToken = try parts.mint(
-                for: account,
-                session: found.session.id,
-                authTime: found.session.authTime,
-                provider: found.session.signInProvider,
-                claims: found.session.claims,
-                attributes: found.session.signInAttributes,
-                secondFactor: found.session.secondFactor,
-                project: caller.project,
-                tenant: caller.tenant
-            )
+            let idToken = try parts.mint(for: account, found.session, caller)
             return Result(
                 tokens: IssuedTokens(idToken: idToken, refreshToken: Secret(refreshToken.text)),
                 account: account.id,

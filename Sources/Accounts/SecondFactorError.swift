@@ -8,6 +8,8 @@ package enum SecondFactorError: Error, Sendable, Hashable {
     /// A number opens no account that asks for a second factor.
     case phoneAsFirstFactor
     case unverifiedEmail
+    /// The account would lose its verified address, and has second factors.
+    case verifiedEmailNeeded
     case missingFactor
     case phoneNumberEnrolled
     case tooManyPhones

@@ -58,6 +58,7 @@ package struct SendOOBCode: Sendable {
             caller
         )
         code.values.isDecoy = subject.isUnknown
+        code.values.session = subject.session
         try await parts.stores.oobCodes.insert(
             code.values,
             within: limits(subject, role, caller),
@@ -80,6 +81,8 @@ package struct SendOOBCode: Sendable {
         var displayName: String?
         /// The signed-in account that asks; nil where anybody may.
         var askedBy: AccountID?
+        /// The session that begins a change by it.
+        var session: SessionID?
         /// Nobody gets a mail, and the caller must not notice.
         var isUnknown = false
 
@@ -135,13 +138,14 @@ package struct SendOOBCode: Sendable {
 
     private func change(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
         guard let text = request.newEmail, !text.isEmpty else { throw AccountsError.missingNewEmail }
-        let (account, token) = try await account(request, role, caller)
-        if let token { try parts.requireRecentSignIn(token, caller: caller) }
+        let (account, user) = try await account(request, role, caller)
+        if let user { try parts.require([.requestEmailChange], of: user, caller) }
         guard let email = account.email else { throw AccountsError.missingEmail }
         guard let newEmail = EmailAddress(text) else { throw AccountsError.invalidNewEmail }
         let holder = try await find(newEmail, caller)
         var subject = Subject(account, email)
         subject.newEmail = newEmail
+        subject.session = user?.session.id
         subject.recipient = newEmail
         subject.askedBy = account.id
         if let holder, holder.id != account.id {
@@ -159,10 +163,10 @@ package struct SendOOBCode: Sendable {
         _ request: Request,
         _ role: Role,
         _ caller: Caller
-    ) async throws -> (account: Account, token: VerifiedIDToken?) {
+    ) async throws -> (account: Account, user: SignedInAccount?) {
         if !role.isAdmin || request.idToken != nil {
             let user = try await parts.authenticate(request.idToken, caller: caller)
-            return (user.account, user.token)
+            return (user.account, user)
         }
         guard let account = try await find(try Self.address(request.email), caller) else {
             throw AccountsError.userNotFound

@@ -31,8 +31,7 @@ package struct ShowAction: Sendable {
         }
         let code = try await parts.findCode(text, caller).code
         guard code.type == type, type != .emailSignIn else { throw AccountsError.invalidOOBCode }
-        let id = code.revertedFactor?.account ?? AccountID(code.owner)
-        guard let account = try await parts.accounts.find(id, session: nil, in: caller.scope)?.account else {
+        guard let account = try await parts.accounts.find(code.account, session: nil, in: caller.scope)?.account else {
             throw AccountsError.invalidOOBCode
         }
         guard !account.isDisabled else { throw AccountsError.userDisabled }

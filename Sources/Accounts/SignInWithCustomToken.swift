@@ -25,7 +25,12 @@ package struct SignInWithCustomToken: Sendable {
         } catch {
             throw AccountsError.missingUID
         }
-        let session = parts.prepareSession(nil, provider: .custom, claims: try claims(of: content), caller: caller)
+        let session = parts.prepareSession(
+            Evidence(content, at: parts.seconds),
+            provider: .custom,
+            claims: try claims(of: content),
+            caller: caller
+        )
         var conflict: ClaimConflict?
         for _ in 0..<3 {
             if let found = try await parts.accounts.find(id, session: nil, in: caller.scope) {

@@ -58,7 +58,11 @@ package struct SignInWithEmailLink: Sendable {
         if found.emailVerified, found.emailLinkSignIn, !parts.needsSecondFactor(found, caller) {
             return try await signInAgain(to: found, address, code, caller)
         }
-        let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        let session = parts.prepareSession(
+            Evidence(code, at: parts.seconds),
+            provider: .password,
+            caller: caller
+        )
         let now = parts.now()
         do {
             let challenges = found.emailVerified && parts.needsSecondFactor(found, caller)
@@ -114,7 +118,11 @@ package struct SignInWithEmailLink: Sendable {
         _ code: OOBCode,
         _ caller: Caller
     ) async throws -> Result? {
-        let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        let session = parts.prepareSession(
+            Evidence(code, at: parts.seconds),
+            provider: .password,
+            caller: caller
+        )
         let entrance = try await parts.admit(found, session, method: .emailLink, caller)
         do {
             let isSignedIn = try await parts.accounts.openSession(
@@ -141,7 +149,11 @@ package struct SignInWithEmailLink: Sendable {
         account.email = address
         account.emailVerified = true
         account.emailLinkSignIn = true
-        let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        let session = parts.prepareSession(
+            Evidence(code, at: parts.seconds),
+            provider: .password,
+            caller: caller
+        )
         let entrance = try await parts.admit(new: account, session, method: .emailLink, caller)
         do {
             let conflict = try await parts.accounts.insert(
@@ -172,7 +184,8 @@ package struct SignInWithEmailLink: Sendable {
         _ caller: Caller
     ) async throws -> Result {
         let token = try await parts.verify(idToken, caller: caller)
-        let session = parts.prepareSession(token, provider: .password, caller: caller)
+        let renewal = parts.prepareRenewal()
+        let evidence = Evidence(code, at: parts.seconds)
         let now = parts.now()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
@@ -180,29 +193,38 @@ package struct SignInWithEmailLink: Sendable {
             changes.spends = .mail(code.hash)
             changes.emailLinkSignIn = true
             changes.lastSignInAt = now
-            var retires = false
-            if account.email?.canonical != address.canonical {
+            let session = renewal.of(user.session, method: (.password, nil))
+            if account.email?.canonical == address.canonical {
+                // A first factor alone makes no session recent that needs two.
+                let isSignIn = !parts.needsSecondFactor(account, caller)
+                changes.session = .renew(isSignIn ? session.signedInAgain(evidence) : session, retiresOldSecret: false)
+            } else {
+                changes.session = .renew(session, retiresOldSecret: false)
                 changes.email = address
                 if account.email != nil {
-                    try parts.requireRecentSignIn(token, caller: caller)
-                    if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+                    try parts.require([.changeEmail], of: user, caller)
+                    changes.keepAddress(of: account)
                     changes.sends = parts.recoveryCode(of: account, replacedBy: address, caller)
-                    changes.validSince = session.values.authTime
-                    changes.endedSessions = .others
-                    retires = true
+                    changes.endOthers(keeping: session)
+                } else if !account.isGuest {
+                    try parts.require([.addMethod], of: user, caller)
                 }
             }
-            changes.session = .renew(session.continuing(user.session).values, retiresOldSecret: retires)
             changes.verifyEmail(
                 by: .emailLinkLink,
                 EmailProof(provider: .emailLink, subject: address.canonical),
                 provedBefore: account.emailVerified,
-                seconds: session.values.authTime
+                seconds: evidence.provedAt
             )
             return changes
         }
-        AccountEvent.linked.log(token.account, provider: .emailLink, caller)
-        return try result(changed, changed.changes.written(session) ?? session, caller)
+        let isLink = (changed.changes.email ?? nil) != nil
+        let event: AccountEvent = isLink ? .linked : .signedIn
+        event.log(token.account, provider: .emailLink, caller)
+        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
+            throw AccountsError.contended
+        }
+        return Result(account: try changed.existing, end: .signedIn(tokens))
     }
 
     private func result(_ changed: ChangedAccount, _ session: PreparedSession, _ caller: Caller) throws -> Result {

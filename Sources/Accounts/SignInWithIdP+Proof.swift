@@ -2,7 +2,6 @@ import Federation
 import Linking
 import Projects
 import Secrets
-import Sessions
 import Storage
 
 import struct Foundation.Date
@@ -241,14 +240,9 @@ extension SignInWithIdP {
         )
     }
 
-    /// - Parameter token: of the session to renew; nil for a new one.
-    func prepareSession(
-        _ token: VerifiedIDToken?,
-        _ credential: FederatedCredential,
-        _ caller: Caller
-    ) -> PreparedSession {
+    func prepareSession(_ credential: FederatedCredential, _ caller: Caller) -> PreparedSession {
         parts.prepareSession(
-            token,
+            Evidence(credential, at: parts.seconds),
             provider: credential.identity.provider,
             attributes: credential.signInAttributes,
             caller: caller

@@ -38,7 +38,7 @@ package struct SignInWithIdP: Sendable {
         var proof = proof
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
-            let session = prepareSession(nil, proof.credential, caller)
+            let session = prepareSession(proof.credential, caller)
             var write = makeWrite(proof, .open(session.values), caller)
             let found = try await store.candidates(
                 for: proof.credential.identity,
@@ -209,12 +209,15 @@ package struct SignInWithIdP: Sendable {
                 emailOwner: found.emailOwner?.id,
                 policy: parts.policy(for: proof.credential, caller)
             )
-            let session = prepareSession(token, proof.credential, caller).continuing(user.session)
-            var write = makeWrite(proof, .renew(session.values, retiresOldSecret: false), caller)
+            // Linking proves the identity, and nothing of the account: `auth_time` stays (docs/linking.md).
+            let renewal = parts.prepareRenewal()
+            let session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
+            var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)
             let written: WriteOutcome
             var account = user.account
             switch decision {
             case .link(let effect):
+                if !account.isGuest { try parts.require([.addMethod], of: user, caller) }
                 let linked = account.linking(identity, effect: effect)
                 write.notice = parts.notice(after: .linked, of: linked, caller)
                 written = try await parts.accounts.link(to: account, effect: effect, write)
@@ -238,13 +241,20 @@ package struct SignInWithIdP: Sendable {
             case .duplicateToken:
                 proof = try await reread(proof, caller)
                 guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
-            case .applied:
+            case .applied(let validSince):
                 if proof.isResumed { AccountEvents.count(conflict: .linked, identity.provider, caller) }
                 AccountEvent.linked.log(account.id, provider: identity.provider, caller)
                 return FederatedSignInResult(
                     outcome: .signedIn(
                         account,
-                        .signedIn(try parts.issueTokens(for: account, session, caller: caller)),
+                        .signedIn(
+                            try parts.issueTokens(
+                                for: account,
+                                session.written(validSince: validSince),
+                                renewal.secret,
+                                caller: caller
+                            )
+                        ),
                         isNewUser: false,
                         emailRecycled: false
                     ),

@@ -43,11 +43,11 @@ package struct SignInWithPassword: Sendable {
             from: caller.addressPrefix,
             in: caller.scope
         )
-        let matches: Bool
+        let match: PasswordMatch?
         do {
             // Nothing longer was ever stored.
             let stored = password.reveal().utf16.count <= 4096 ? found?.password?.hash : nil
-            matches = try await parts.passwords.verify(
+            match = try await parts.passwords.match(
                 stored == nil ? Secret("unknown") : password,
                 against: stored,
                 parameters: caller.project.scryptParameters,
@@ -61,7 +61,7 @@ package struct SignInWithPassword: Sendable {
             AccountEvents.count(.refused, .password, caller)
             throw protected ? AccountsError.invalidLoginCredentials : AccountsError.emailNotFound
         }
-        guard matches, let stored = found.password else {
+        guard let match, let stored = found.password else {
             AccountEvents.count(.refused, .password, caller)
             throw protected ? AccountsError.invalidLoginCredentials : AccountsError.invalidPassword
         }
@@ -70,7 +70,11 @@ package struct SignInWithPassword: Sendable {
             let problems = settings.passwordPolicy.problems(of: password.reveal())
             guard problems.isEmpty else { throw AccountsError.passwordMissesPolicy(problems) }
         }
-        let session = parts.prepareSession(nil, provider: .password, caller: caller)
+        let session = parts.prepareSession(
+            Evidence(match, at: parts.seconds),
+            provider: .password,
+            caller: caller
+        )
         let challenge = try parts.challenge(found.account, session, caller)
         let entrance =
             challenge == nil

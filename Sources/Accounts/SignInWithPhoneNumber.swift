@@ -31,6 +31,7 @@ package struct SignInWithPhoneNumber: Sendable {
     /// What shows that the caller has a number.
     private struct Proof {
         var phoneNumber: PhoneNumber
+        var evidence: Evidence
         /// Nil for a temporary proof, which is used as often as anybody likes.
         var code: OneTimeCode?
     }
@@ -64,22 +65,22 @@ package struct SignInWithPhoneNumber: Sendable {
                 account: nil,
                 caller
             )
-            return Proof(phoneNumber: checked.phoneNumber, code: checked.code)
+            return Proof(phoneNumber: checked.phoneNumber, evidence: checked.evidence, code: checked.code)
         }
         guard let phoneNumber = request.phoneNumber, !phoneNumber.isEmpty else {
             throw AccountsError.missingPhoneNumber
         }
         guard let number = PhoneNumber(phoneNumber),
-            TemporaryProof.isGood(text, of: number, parts.keyRing, for: caller.scope, now: parts.seconds)
+            let evidence = TemporaryProof.open(text, of: number, parts.keyRing, for: caller.scope, now: parts.seconds)
         else { throw AccountsError.invalidTemporaryProof }
-        return Proof(phoneNumber: number)
+        return Proof(phoneNumber: number, evidence: evidence)
     }
 
     /// - Returns: nil when the account changed meanwhile.
     private func signIn(to account: Account, _ proof: Proof, _ caller: Caller) async throws -> Result? {
         guard !account.isDisabled else { throw AccountsError.userDisabled }
         guard !parts.needsSecondFactor(account, caller) else { throw AccountsError.secondFactor(.phoneAsFirstFactor) }
-        let session = parts.prepareSession(nil, provider: .phone, caller: caller)
+        let session = parts.prepareSession(proof.evidence, provider: .phone, caller: caller)
         let entrance = try await parts.admit(account, session, caller)
         let isSignedIn = try await spending {
             try await parts.accounts.openSession(
@@ -103,7 +104,7 @@ package struct SignInWithPhoneNumber: Sendable {
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
         var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
         account.phoneNumber = proof.phoneNumber.text
-        let session = parts.prepareSession(nil, provider: .phone, caller: caller)
+        let session = parts.prepareSession(proof.evidence, provider: .phone, caller: caller)
         let entrance = try await parts.admit(new: account, session, caller)
         let conflict = try await spending {
             try await parts.accounts.insert(
@@ -130,7 +131,7 @@ package struct SignInWithPhoneNumber: Sendable {
     private func link(_ proof: Proof, owner: AccountID?, idToken: String, _ caller: Caller) async throws -> Result? {
         let token = try await parts.verify(idToken, caller: caller)
         guard owner == nil || owner == token.account else { return try await refuse(proof, idToken: idToken, caller) }
-        let session = parts.prepareSession(token, provider: .phone, caller: caller)
+        let renewal = parts.prepareRenewal()
         let now = parts.now()
         do {
             let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
@@ -141,20 +142,24 @@ package struct SignInWithPhoneNumber: Sendable {
                 var changes = AccountChanges()
                 changes.spends = proof.code
                 changes.lastSignInAt = now
-                changes.session = .renew(session.continuing(user.session).values, retiresOldSecret: false)
-                if account.phoneNumber != proof.phoneNumber.text {
-                    // Another number takes a way in away.
-                    if account.phoneNumber != nil { try parts.requireRecentSignIn(token, caller: caller) }
+                var session = renewal.of(user.session, method: (.phone, nil))
+                if account.phoneNumber == proof.phoneNumber.text {
+                    session = session.signedInAgain(proof.evidence)
+                } else {
+                    // Another number takes a sign-in method away.
+                    let operation: SensitiveOperation = account.phoneNumber == nil ? .addMethod : .replacePhoneNumber
+                    if !account.isGuest { try parts.require([operation], of: user, caller) }
                     changes.phoneNumber = proof.phoneNumber.text
                 }
+                changes.session = .renew(session, retiresOldSecret: false)
                 return changes
             }
             let event: AccountEvent = changed.changes.phoneNumber == nil ? .signedIn : .linked
             event.log(token.account, provider: .phone, caller)
-            let account = try changed.existing
-            let renewed = changed.changes.written(session) ?? session
-            let tokens = try parts.issueTokens(for: account, renewed, caller: caller)
-            return .signedIn(account, tokens: tokens, isNewUser: false)
+            guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
+                throw AccountsError.contended
+            }
+            return .signedIn(try changed.existing, tokens: tokens, isNewUser: false)
         } catch AccountsError.phoneNumberExists {
             return nil
         }
@@ -167,8 +172,8 @@ package struct SignInWithPhoneNumber: Sendable {
         guard try await parts.stores.verificationCodes.spend(code.hash, in: caller.scope) else {
             throw AccountsError.invalidSessionInfo
         }
-        let sealed = try TemporaryProof(of: proof.phoneNumber, now: parts.seconds)
-            .sealed(parts.keyRing, for: caller.scope)
+        guard let temporary = TemporaryProof(of: proof.evidence) else { throw AccountsError.invalidSessionInfo }
+        let sealed = try temporary.sealed(parts.keyRing, for: caller.scope)
         return .taken(proof.phoneNumber, proof: sealed, expiresIn: TemporaryProof.lifetime)
     }
 

@@ -60,10 +60,11 @@ package struct SignInWithSecondFactor: Sendable {
             caller
         )
         return try await finish(pending, spending: checked.code, caller) { account throws(AccountsError) in
-            guard let factor = account.secondFactors.first(where: { $0.phoneNumber == checked.phoneNumber.text }) else {
-                throw .secondFactor(.invalidEnrollment)
-            }
-            return factor
+            guard
+                let factor = account.secondFactors.first(where: { $0.phoneNumber == checked.phoneNumber.text }),
+                let evidence = checked.evidence.asSecondFactor(factor)
+            else { throw .secondFactor(.invalidEnrollment) }
+            return ProvedFactor(factor: factor, evidence: evidence)
         }
     }
 
@@ -89,30 +90,39 @@ package struct SignInWithSecondFactor: Sendable {
             guard caller.project.settings.secondFactors.totp else { throw .secondFactor(.totpNotOffered) }
             let place = Parts.secretPlace(account.id, enrollment, caller)
             guard let secret = try? parts.keyRing.open(sealed, for: place),
-                let step = TOTP(secret: secret).step(of: code, at: seconds, adjacent: adjacent, after: last)
+                let match = TOTP(secret: secret).match(code, at: seconds, adjacent: adjacent, after: last)
             else { throw .invalidVerificationCode }
             var used = factor
-            used.kind = .totp(sealedSecret: sealed, lastStep: step)
-            return used
+            used.kind = .totp(sealedSecret: sealed, lastStep: match.step)
+            return ProvedFactor(factor: used, evidence: Evidence(match, of: enrollment, at: seconds))
         }
     }
 
-    /// - Parameter prove: the factor that was proved, as it is to be kept.
+    private struct ProvedFactor {
+        /// As it is to be kept.
+        var factor: SecondFactor
+        var evidence: Evidence
+    }
+
     private func finish(
         _ pending: PendingSignIn,
         spending code: OneTimeCode? = nil,
         _ caller: Caller,
-        _ prove: @escaping @Sendable (Account) throws(AccountsError) -> SecondFactor
+        _ prove: @escaping @Sendable (Account) throws(AccountsError) -> ProvedFactor
     ) async throws -> IssuedTokens {
         let id = AccountID(pending.account)
         let provider = ProviderID(pending.provider)
-        let prepared = parts.prepareSession(
-            nil,
-            provider: provider,
-            claims: pending.claims,
-            attributes: pending.attributes,
-            caller: caller
-        )
+        let secret = Secret(parts.random.handle())
+        @Sendable func session(_ evidence: Evidence) -> PreparedSession {
+            parts.prepareSession(
+                evidence,
+                provider: provider,
+                claims: pending.claims,
+                attributes: pending.attributes,
+                secret: secret,
+                caller: caller
+            )
+        }
         let now = parts.now()
         do {
             var entrance: Entrance?
@@ -120,26 +130,29 @@ package struct SignInWithSecondFactor: Sendable {
                 let found = try await parts.accounts.find(id, session: nil, in: caller.scope)
                 guard let account = found?.account else { throw AccountsError.userNotFound }
                 try require(pending, standsFor: account)
-                entrance = try await parts.admit(account, prepared.proving(prove(account).proof), caller)
+                entrance = try await parts.admit(account, session(prove(account).evidence), caller)
             }
             let changed = try await parts.change(id, session: nil, caller) { [entrance] account, _ in
                 try require(pending, standsFor: account)
-                let factor = try prove(account)
+                let proved = try prove(account)
+                let factor = proved.factor
                 guard entrance == nil || entrance?.account.version == account.version else {
                     throw AccountsError.contended
                 }
                 var changes = AccountChanges()
                 changes.secondFactors = account.secondFactors.map { $0.id == factor.id ? factor : $0 }
-                changes.session = .open((entrance?.session ?? prepared).proving(factor.proof).values)
+                changes.session = .open((entrance?.session ?? session(proved.evidence)).values)
                 changes.lastSignInAt = now
                 changes.amend(entrance?.amendment)
                 changes.spends = code
                 changes.forgives = parts.secondFactorLimits(of: pending.account, caller)
                 return changes
             }
-            guard let session = changed.changes.written(prepared) else { throw AccountsError.contended }
+            guard let tokens = try parts.issueTokens(after: changed, secret, caller: caller) else {
+                throw AccountsError.contended
+            }
             AccountEvent.signedIn.log(id, provider: provider, caller)
-            return try parts.issueTokens(for: try changed.existing, session, caller: caller)
+            return tokens
         } catch AccountsError.invalidVerificationCode {
             AccountEvent.secondFactorRefused.log(id, provider: provider, caller)
             throw AccountsError.invalidVerificationCode

@@ -73,7 +73,11 @@ package struct SignUp: Sendable {
             account.passwordUpdatedAt = parts.now()
         }
         let provider: ProviderID = email == nil ? .anonymous : .password
-        let session = parts.prepareSession(nil, provider: provider, caller: caller)
+        let session = parts.prepareSession(
+            Evidence(newAccount: account, at: parts.seconds),
+            provider: provider,
+            caller: caller
+        )
         let limits = password == nil ? try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller) : .none
         let entrance = try await parts.admit(new: account, session, caller)
         let conflict = try await parts.accounts.insert(
@@ -101,29 +105,38 @@ package struct SignUp: Sendable {
     ) async throws -> Result {
         let token = try await parts.verify(idToken, caller: caller)
         let stored = try await parts.hash(password, caller.project)
-        let session = parts.prepareSession(token, provider: .password, caller: caller)
+        let renewal = parts.prepareRenewal()
+        let evidence = Evidence(settingPassword: stored, at: parts.seconds)
         let now = parts.now()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
-            try parts.requireRecentSignIn(token, caller: caller)
+            let moves = account.email?.canonical != email.canonical
+            if !account.isGuest {
+                try parts.require(moves ? [.setPassword, .changeEmail] : [.setPassword], of: user, caller)
+            }
             var changes = AccountChanges()
             changes.email = email
-            if account.email?.canonical != email.canonical {
+            if moves {
+                // The rule of `update`; a first address replaces none.
+                if account.email != nil || !account.secondFactors.isEmpty {
+                    try parts.requireChangeable(account, caller)
+                }
                 changes.emailVerified = false
-                if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+                changes.keepAddress(of: account)
                 changes.sends = parts.recoveryCode(of: account, replacedBy: email, caller)
             }
             changes.password = stored
             changes.passwordUpdatedAt = now
-            changes.validSince = session.values.authTime
             if let displayName { changes.displayName = displayName }
-            changes.session = .renew(session.continuing(user.session).values, retiresOldSecret: true)
-            changes.endedSessions = .others
+            // Its user knows the password from now on, as after a sign-in with it.
+            let session = renewal.of(user.session, method: (.password, nil))
+            changes.endOthers(keeping: session.signedInAgain(evidence))
             return changes
         }
-        let account = try changed.existing
-        let renewed = changed.changes.written(session) ?? session
-        return Result(account: account, tokens: try parts.issueTokens(for: account, renewed, caller: caller))
+        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
+            throw AccountsError.contended
+        }
+        return Result(account: try changed.existing, tokens: tokens)
     }
 
     private func isTaken(_ email: EmailAddress, by idToken: String?, _ caller: Caller) async throws -> Bool {

@@ -54,6 +54,20 @@ extension Parts {
         return try SignedInAccount(token: token, account: found?.account, session: found?.session)
     }
 
+    /// Refuses what the account's session may not do now (``SensitiveOperation``).
+    func require(
+        _ operations: Set<SensitiveOperation>,
+        of user: SignedInAccount,
+        _ caller: Caller
+    ) throws(AccountsError) {
+        let hasSecondFactor = needsSecondFactor(user.account, caller)
+        let policy = caller.project.settings.methodChanges
+        let isSensitive = operations.contains { $0.isSensitive(under: policy, hasSecondFactor: hasSecondFactor) }
+        guard isSensitive else { return }
+        try requireRecentSignIn(user.token, caller: caller)
+        guard !hasSecondFactor || user.session.secondFactor != nil else { throw .recentSignInRequired }
+    }
+
     func requireRecentSignIn(_ token: VerifiedIDToken, caller: Caller) throws(AccountsError) {
         let window = caller.project.settings.recentSignInSeconds
         guard RecentSignIn.isRecent(authTime: token.authTime, now: seconds, window: window) else {

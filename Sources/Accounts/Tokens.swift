@@ -4,40 +4,48 @@ import Secrets
 import Sessions
 import Storage
 
-/// A session about to be written, with the secret that only its client will know.
+/// A session about to be opened, with the secret that only its client will know.
 struct PreparedSession: Sendable {
     var values: NewSession
-    var secret: Secret
+    let secret: Secret
+}
 
-    func proving(_ factor: IDTokenClaims.SecondFactor?) -> PreparedSession {
-        var session = self
-        session.values.secondFactor = factor
-        return session
+/// The secret with which the caller's session goes on.
+struct Renewal: Sendable {
+    let secret: Secret
+    private let hash: [UInt8]
+
+    init(random: RandomSource) {
+        secret = Secret(random.handle())
+        hash = RefreshToken.hash(of: secret)
     }
 
-    /// Goes on with a session: with the second factor that it has, and never before it began.
-    func continuing(_ stored: StoredSession) -> PreparedSession {
-        var session = proving(stored.secondFactor)
-        session.values.authTime = max(session.values.authTime, stored.authTime)
-        return session
+    /// - Parameter method: see ``ContinuedSession/init(_:secretHash:method:)``.
+    func of(
+        _ session: StoredSession,
+        method: (provider: ProviderID, attributes: String?)? = nil
+    ) -> ContinuedSession {
+        ContinuedSession(session, secretHash: hash, method: method)
     }
 }
 
 extension Parts {
-    /// - Parameter token: of the session to renew; nil for a new one. What second factor a renewed one keeps says its row,
-    ///   never a token.
+    /// - Parameters:
+    ///   - evidence: what opens the session.
+    ///   - secret: nil for a new one.
     func prepareSession(
-        _ token: VerifiedIDToken?,
+        _ evidence: Evidence,
         provider: ProviderID,
         claims: String? = nil,
         attributes: String? = nil,
+        secret: Secret? = nil,
         caller: Caller
     ) -> PreparedSession {
-        let secret = Secret(random.handle())
+        let secret = secret ?? Secret(random.handle())
         let values = NewSession(
-            id: token?.session ?? SessionID(random: random),
+            id: SessionID(random: random),
             secretHash: RefreshToken.hash(of: secret),
-            authTime: seconds,
+            evidence: evidence,
             signInProvider: provider,
             claims: claims,
             signInAttributes: attributes,
@@ -47,40 +55,42 @@ extension Parts {
         return PreparedSession(values: values, secret: secret)
     }
 
-    /// - Parameter account: as it is after the session was written. The session is as old as its `validSince` at most, as
-    ///   the statement has it that wrote the session.
+    func prepareRenewal() -> Renewal { Renewal(random: random) }
+
+    /// - Parameter account: as it is after the session was written.
     func issueTokens(for account: Account, _ session: PreparedSession, caller: Caller) throws -> IssuedTokens {
-        let idToken = try mint(
-            for: account,
-            session: session.values.id,
-            authTime: max(session.values.authTime, account.validSince),
-            provider: session.values.signInProvider,
-            claims: session.values.claims,
-            attributes: session.values.signInAttributes,
-            secondFactor: session.values.secondFactor,
-            project: caller.project,
-            tenant: caller.tenant
-        )
+        let written = session.values.written(validSince: account.validSince)
+        return try issueTokens(for: account, written, session.secret, caller: caller)
+    }
+
+    /// The tokens of a session that a change opened or went on with; nil when it did neither.
+    func issueTokens(after changed: ChangedAccount, _ secret: Secret, caller: Caller) throws -> IssuedTokens? {
+        let account = try changed.existing
+        guard let session = changed.changes.session.written(validSince: account.validSince) else { return nil }
+        return try issueTokens(for: account, session, secret, caller: caller)
+    }
+
+    func issueTokens(
+        for account: Account,
+        _ session: StoredSession,
+        _ secret: Secret,
+        caller: Caller
+    ) throws -> IssuedTokens {
         let refreshToken = RefreshToken(
             projectNumber: caller.project.number,
             account: account.id,
-            session: session.values.id,
-            secret: session.secret
+            session: session.id,
+            secret: secret
         )
-        return IssuedTokens(idToken: idToken, refreshToken: Secret(refreshToken.text))
+        return IssuedTokens(
+            idToken: try mint(for: account, session, caller),
+            refreshToken: Secret(refreshToken.text)
+        )
     }
 
-    func mint(
-        for account: Account,
-        session: SessionID,
-        authTime: Int64,
-        provider: ProviderID,
-        claims: String?,
-        attributes: String?,
-        secondFactor: IDTokenClaims.SecondFactor?,
-        project: Project,
-        tenant: TenantID
-    ) throws -> String {
+    /// What a token says of the sign-in is what the session's row says.
+    func mint(for account: Account, _ session: StoredSession, _ caller: Caller) throws -> String {
+        let project = caller.project
         let algorithm: SigningAlgorithm = project.settings.signWithES256 ? .es256 : .rs256
         let key: (any TokenSigner)? = tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
         guard let key else { throw NoSigningKey() }
@@ -93,12 +103,12 @@ extension Parts {
                 issuer: try issuer(of: project),
                 project: project.id,
                 account: account.id,
-                session: session,
+                session: session.id,
                 id: Base64URL.encode(random.bytes(12)),
-                tenant: tenant,
-                authTime: authTime,
+                tenant: caller.tenant,
+                authTime: session.authTime,
                 issuedAt: seconds,
-                signInProvider: provider,
+                signInProvider: session.signInProvider,
                 name: account.displayName,
                 picture: account.photoURL,
                 email: account.email?.canonical,
@@ -106,9 +116,9 @@ extension Parts {
                 phoneNumber: account.phoneNumber,
                 identities: identities,
                 accountClaims: account.customAttributes,
-                sessionClaims: claims,
-                signInAttributes: attributes,
-                secondFactor: secondFactor
+                sessionClaims: session.claims,
+                signInAttributes: session.signInAttributes,
+                secondFactor: session.secondFactor
             ),
             with: key
         )
@@ -124,26 +134,11 @@ extension Parts {
 }
 
 extension AccountChanges {
-    /// The caller's session goes on with a new sign-in time and secret, all others end, and so does what they began.
-    ///
-    /// - Parameter provider: that signed in; nil for the one that did before.
-    mutating func renew(_ session: PreparedSession, of user: SignedInAccount, provider: ProviderID? = nil) {
-        var values = session.values
-        values.authTime = max(values.authTime, user.session.authTime)
-        values.signInProvider = provider ?? user.session.signInProvider
-        values.claims = user.session.claims
-        values.signInAttributes = user.session.signInAttributes
-        validSince = values.authTime
-        self.session = .renew(values, retiresOldSecret: true)
+    /// The session goes on with a new secret, all others end, and so does what they began.
+    mutating func endOthers(keeping session: ContinuedSession) {
+        validSince = session.authTime
+        self.session = .renew(session, retiresOldSecret: true)
         endedSessions = .others
-    }
-
-    /// A prepared session as it was written; nil when none was.
-    func written(_ session: PreparedSession) -> PreparedSession? {
-        switch self.session {
-        case .open(let values), .renew(let values, _): PreparedSession(values: values, secret: session.secret)
-        case .none: nil
-        }
     }
 }
 

@@ -46,33 +46,29 @@ package struct UpdateAccount: Sendable {
             return address
         }
         if let password = request.password { try PasswordRules.check(password, caller.project.settings.passwordPolicy) }
-        let sensitive =
-            email != nil || request.password != nil
-            || !request.deleteAttributes.filter { $0 != .displayName && $0 != .photoURL }.isEmpty
-        if sensitive { try parts.requireRecentSignIn(token, caller: caller) }
+        let operations = request.operations
+        let always = operations.contains { $0.isSensitive(under: .anySession, hasSecondFactor: false) }
+        if always { try parts.requireRecentSignIn(token, caller: caller) }
         let stored: StoredPassword? =
             if let password = request.password { try await parts.hash(password, caller.project) } else { nil }
         let settings = caller.project.settings
         let now = parts.now()
         // By a reset or a link, which lead somewhere.
         let mailOpensAccounts = (settings.passwordSignIn || settings.emailLinkSignIn) && parts.actionURL() != nil
-        let provider: ProviderID? = request.password == nil ? nil : .password
-        let session = parts.prepareSession(
-            token,
-            provider: provider ?? token.signInProvider,
-            caller: caller
-        )
+        let renewal = parts.prepareRenewal()
+        let seconds = parts.seconds
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
+            try parts.require(operations, of: user, caller)
             var changes = AccountChanges()
             var rotates = request.revokesSessions
             if let displayName { changes.displayName = displayName }
             if let photoURL { changes.photoURL = photoURL }
             if let email, email.canonical != account.email?.canonical {
-                guard !settings.emailEnumerationProtection else { throw AccountsError.verifyEmailBeforeChange }
+                try parts.requireChangeable(account, caller)
                 changes.email = email
                 changes.emailVerified = false
-                if account.initialEmail == nil { changes.initialEmail = account.email?.canonical }
+                changes.keepAddress(of: account)
                 changes.sends = parts.recoveryCode(of: account, replacedBy: email, caller)
                 rotates = true
             }
@@ -93,15 +89,21 @@ package struct UpdateAccount: Sendable {
                 into: &changes
             )
             if case .some(.none) = changes.email { rotates = true }
-            if rotates { changes.renew(session.continuing(user.session), of: user, provider: provider) }
+            if rotates {
+                var session = renewal.of(user.session)
+                // Its user knows the password from now on, as after a sign-in with it.
+                if let stored {
+                    let evidence = Evidence(settingPassword: stored, at: seconds)
+                    session = session.signedInAgain(evidence, with: .password)
+                }
+                changes.endOthers(keeping: session)
+            }
             return changes
         }
         var result = Result(account: try changed.existing)
         let event: AccountEvent = changed.changes.unlinked.isEmpty ? .changed : .unlinked
         event.log(result.account.id, caller)
-        if let renewed = changed.changes.written(session) {
-            result.tokens = try parts.issueTokens(for: result.account, renewed, caller: caller)
-        }
+        result.tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
         result.newEmail = (changed.changes.email ?? nil)?.canonical
         return result
     }
@@ -138,8 +140,44 @@ package struct UpdateAccount: Sendable {
         if attributes.contains(.displayName) { changes.displayName = .some(nil) }
         if attributes.contains(.photoURL) { changes.photoURL = .some(nil) }
         if attributes.contains(.email), account.email != nil {
+            guard account.secondFactors.isEmpty else { throw .secondFactor(.verifiedEmailNeeded) }
             changes.email = .some(nil)
             changes.emailVerified = false
+        }
+    }
+}
+
+extension UpdateAccount.Request {
+    /// What of it needs more than a session.
+    fileprivate var operations: Set<SensitiveOperation> {
+        var operations: Set<SensitiveOperation> = []
+        if email != nil { operations.insert(.changeEmail) }
+        if password != nil { operations.insert(.setPassword) }
+        if revokesSessions { operations.insert(.endOtherSessions) }
+        for attribute in deleteAttributes {
+            switch attribute {
+            case .email: operations.insert(.removeEmail)
+            case .password: operations.insert(.removePassword)
+            case .displayName, .photoURL: break
+            }
+        }
+        for provider in deleteProviders {
+            switch ProviderID(provider) {
+            case .password: operations.insert(.removePassword)
+            case .phone: operations.insert(.removePhoneNumber)
+            default: operations.insert(.unlinkProvider)
+            }
+        }
+        return operations
+    }
+}
+
+extension Parts {
+    /// Whether the account's user may put an address in the place of its own without proving it first.
+    func requireChangeable(_ account: Account, _ caller: Caller) throws(AccountsError) {
+        // An address that is not proved would take the second factors with it at its first proof (T-D12).
+        guard !caller.project.settings.emailEnumerationProtection, account.secondFactors.isEmpty else {
+            throw .verifyEmailBeforeChange
         }
     }
 }

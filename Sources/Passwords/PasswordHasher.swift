@@ -84,6 +84,19 @@ package final class PasswordHasher: Service {
         }
     }
 
+    /// As ``verify(_:against:parameters:signerKey:)``.
+    ///
+    /// - Returns: nil for another password.
+    package func match(
+        _ password: Secret,
+        against stored: PasswordHash?,
+        parameters: ScryptParameters = .standard,
+        signerKey: [UInt8]
+    ) async throws(PasswordError) -> PasswordMatch? {
+        try await verify(password, against: stored, parameters: parameters, signerKey: signerKey)
+            ? PasswordMatch() : nil
+    }
+
     private struct State {
         var admitted = 0
         var begun = 0
@@ -148,4 +161,9 @@ private final class Cancellation: Sendable {
 
     var isCancelled: Bool { flag.load(ordering: .acquiring) }
     func cancel() { flag.store(true, ordering: .releasing) }
+}
+
+/// That a password was the one of a hash. Only a hasher makes one.
+package struct PasswordMatch: Sendable, Hashable {
+    fileprivate init() {}
 }

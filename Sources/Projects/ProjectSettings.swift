@@ -27,6 +27,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var recentSignInSeconds: Int64 = 300
     /// The same for session cookies, which a back end makes; 0 leaves it to the back end, as Firebase does.
     package var sessionCookieSignInSeconds: Int64 = 0
+    /// Which accounts link and unlink sign-in methods after a recent sign-in only.
+    package var methodChanges = MethodChangePolicy.secondFactor
     /// Refuses end users the removal of their last sign-in method.
     package var keepLastSignInMethod = true
     /// `strict` takes the narrower defaults of ``EmailTrustDefaults``.
@@ -84,6 +86,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         emailEnumerationProtection = try value(.emailEnumerationProtection, \.emailEnumerationProtection)
         recentSignInSeconds = try value(.recentSignInSeconds, \.recentSignInSeconds)
         sessionCookieSignInSeconds = try value(.sessionCookieSignInSeconds, \.sessionCookieSignInSeconds)
+        methodChanges = try value(.methodChanges, \.methodChanges)
         keepLastSignInMethod = try value(.keepLastSignInMethod, \.keepLastSignInMethod)
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
         linking = try value(.linking, \.linking)

@@ -36,4 +36,16 @@ package struct TOTP: Sendable {
         }
         return found
     }
+
+    /// That a code was right, and of which step. Only the comparison makes one.
+    package struct Match: Sendable, Hashable {
+        package let step: Int64
+
+        fileprivate init(step: Int64) { self.step = step }
+    }
+
+    /// As ``step(of:at:adjacent:after:)``.
+    package func match(_ code: String, at seconds: Int64, adjacent: Int64, after last: Int64) -> Match? {
+        step(of: code, at: seconds, adjacent: adjacent, after: last).map { Match(step: $0) }
+    }
 }

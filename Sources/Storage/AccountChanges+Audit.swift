@@ -36,8 +36,13 @@ extension AccountChanges {
         let lost = account.linked.map(\.provider).filter(unlinked.contains)
         if !lost.isEmpty { entries.append(entry(.credentialUnlinked, lost)) }
         for grant in grants { entries.append(entry(grant.action, [grant.provider])) }
-        if case .open(let session) = session {
+        switch session {
+        case .open(let session):
             entries.append(entry(.signedIn, [session.signInProvider], resource: session.id.rawValue))
+        // A password that was changed is in the entry of the change.
+        case .renew(let session, _) where session.evidence != nil && password == nil:
+            entries.append(entry(.signedIn, [session.signInProvider], resource: session.session.id.rawValue))
+        case .renew, .none: break
         }
         return entries
     }

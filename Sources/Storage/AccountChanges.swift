@@ -44,6 +44,8 @@ package struct AccountChanges: Sendable {
     package var told: Set<WebhookType> = []
     /// A code that goes out with the change.
     package var sends: NewOOBCode?
+    /// The recovery code that brings the address back: those of addresses that replaced it later end.
+    package var recovers: OOBCode?
     /// Limits that begin anew.
     package var forgives = RateLimits.none
 
@@ -96,6 +98,13 @@ package struct AccountChanges: Sendable {
     }
 
     package init() {}
+
+    /// Keeps the address that is about to be replaced: it takes the account back, the last one that was proved before any
+    /// other (docs/threats.md, T-E6).
+    package mutating func keepAddress(of account: Account) {
+        guard let email = account.email, account.emailVerified || account.initialEmail == nil else { return }
+        initialEmail = email.canonical
+    }
 
     /// Marks the address verified, with what that does to the rest of the account.
     ///

@@ -146,10 +146,13 @@ extension AccountStore {
         try await applyCodes(changes, from: account, to: after, scope, now: now, transaction)
     }
 
+    /// Above the sessions that end, unless one goes on that did not sign in again: then no higher than its `auth_time`, and
+    /// those that are as new end by their rows alone.
     private func validSince(_ changes: AccountChanges, of account: AccountID, _ scope: Scope) -> SQL {
         guard let seconds = changes.validSince else { return "valid_since" }
         switch changes.endedSessions {
         case .all: return endingSessions(of: account, at: seconds, scope)
+        case .others where changes.session.evidence == nil: return "greatest(valid_since, \(seconds))"
         case .others: return endingSessions(of: account, at: seconds, except: changes.session.id, scope)
         case .none, .openedWith, .openedBefore: return "greatest(valid_since, \(seconds))"
         }
@@ -182,8 +185,8 @@ extension AccountStore {
         let moves = before.email?.canonical != after.email?.canonical
         let ends =
             switch changes.endedSessions {
-            case .all, .others, .openedBefore: true;
-            case .none, .openedWith: false
+            case .all, .others, .openedBefore, .openedWith: true
+            case .none: false
             }
         // An address that comes or goes brings the word on whether it is verified.
         if changes.emailVerified != nil {
@@ -199,6 +202,14 @@ extension AccountStore {
             try await transaction.execute(
                 OOBCodeStore.voiding([.verifyAndChangeEmail], of: before.id.rawValue, scope)
             )
+        }
+        if let code = changes.recovers {
+            try await transaction.execute(
+                OOBCodeStore.voidingRecoveries(of: before.id.rawValue, since: code.createdAt, scope)
+            )
+        } else if changes.emailVerified == true {
+            // An address that nobody proved has no right once a newer one was.
+            try await transaction.execute(OOBCodeStore.voidingRecoveries(of: before.id.rawValue, since: nil, scope))
         }
         if let code = changes.sends {
             try await OOBCodeStore.insert(code, scope, keyRing, now: now, transaction)
@@ -220,7 +231,7 @@ extension AccountStore {
             """
         var renewed: SessionID?
         if case .renew(let session, let retires) = changes.session {
-            renewed = session.id
+            renewed = session.session.id
             try await transaction.execute(
                 "\(sql: target) \(sql: renewSession(session, scope, retiresOldSecret: retires, now: now))"
             )

@@ -139,6 +139,10 @@ extension AccountStore {
                 DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND type = ANY(\(ownCodes)::text[])
                     AND owner = ANY(\(ids)::text[])
+            ), recoveries AS (
+                DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND type = \(OOBCodeType.recoverEmail.rawValue)
+                    AND left(owner, \(-OOBCode.recoverySuffix)) = ANY(\(ids)::text[])
             ), links AS (
                 DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND type = \(OOBCodeType.emailSignIn.rawValue)

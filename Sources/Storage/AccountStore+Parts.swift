@@ -282,19 +282,24 @@ extension AccountStore {
         """
     }
 
-    func renewSession(_ session: NewSession, _ scope: Scope, retiresOldSecret: Bool, now: Date) -> SQL {
-        """
-        UPDATE sessions s SET previous_hash = secret_hash, secret_hash = \(session.secretHash),
-            generation = generation + 1,
-            successor_used_at = CASE WHEN \(retiresOldSecret) THEN '-infinity'::timestamptz END,
-            auth_time = greatest(s.auth_time, \(session.authTime), t.valid_since), sign_in_provider = \(session.signInProvider.rawValue),
-            claims = \(session.claims), sign_in_attributes = \(session.signInAttributes),
-            second_factor = \(session.secondFactor?.kind),
-            second_factor_identifier = \(session.secondFactor?.enrollment), last_used_at = \(now)
-        FROM target t
-        WHERE s.project = \(scope.project.rawValue) AND s.account = t.account
-            AND s.session = \(session.id.rawValue) AND s.revoked_at IS NULL
-        """
+    /// `auth_time` moves with evidence alone, and the second factor is what the session's row had or evidence says.
+    func renewSession(_ session: ContinuedSession, _ scope: Scope, retiresOldSecret: Bool, now: Date) -> SQL {
+        let signsIn: SQL =
+            session.evidence.map { evidence -> SQL in
+                "auth_time = greatest(s.auth_time, \(evidence.provedAt), t.valid_since),"
+            } ?? ""
+        return """
+            UPDATE sessions s SET previous_hash = secret_hash, secret_hash = \(session.secretHash),
+                generation = generation + 1,
+                successor_used_at = CASE WHEN \(retiresOldSecret) THEN '-infinity'::timestamptz END,
+                \(sql: signsIn) sign_in_provider = \(session.signInProvider.rawValue),
+                claims = \(session.claims), sign_in_attributes = \(session.signInAttributes),
+                second_factor = \(session.secondFactor?.kind),
+                second_factor_identifier = \(session.secondFactor?.enrollment), last_used_at = \(now)
+            FROM target t
+            WHERE s.project = \(scope.project.rawValue) AND s.account = t.account
+                AND s.session = \(session.session.id.rawValue) AND s.revoked_at IS NULL
+            """
     }
 
     /// The `valid_since` of an account whose sessions end: it only grows, and is later than each session that ends,

@@ -4,6 +4,7 @@ package import Linking
 package import Postgres
 package import Projects
 package import Secrets
+import Sessions
 
 /// One-time codes of mails, by the SHA-256 of what the mail holds.
 ///
@@ -24,6 +25,8 @@ package struct OOBCodeStore: Sendable {
     private static let remembrance = 86_400.0
 
     /// Stores a code and its mail by one statement, in place of the owner's older one of the type.
+    ///
+    /// The right to bring an address back is as old as the first code for it that is still good.
     ///
     /// - Throws: ``RateLimitReached``.
     package func insert(
@@ -56,14 +59,17 @@ package struct OOBCodeStore: Sendable {
         let validUntil = now.addingTimeInterval(code.isDecoy ? 0 : code.type.lifetime)
         let expiry = code.isDecoy ? now : validUntil.addingTimeInterval(Self.remembrance)
         let insertion: SQL = """
-            INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, created_at,
-                valid_until, expires_at)
+            INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, session,
+                created_at, valid_until, expires_at)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), \(code.isDecoy ? "NONE" : code.type.rawValue),
-                \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved), \(now),
-                \(validUntil), \(expiry)
+                \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
+                \(code.session?.rawValue), \(now), \(validUntil), \(expiry)
             FROM limits WHERE \(sql: limits.havePassed)
             ON CONFLICT (project, tenant, type, owner) DO UPDATE SET code_hash = EXCLUDED.code_hash,
-                email = EXCLUDED.email, new_email = EXCLUDED.new_email, created_at = EXCLUDED.created_at,
+                email = EXCLUDED.email, new_email = EXCLUDED.new_email, session = EXCLUDED.session,
+                created_at = CASE WHEN EXCLUDED.type = \(OOBCodeType.recoverEmail.rawValue)
+                    AND oob_codes.valid_until > EXCLUDED.created_at THEN oob_codes.created_at
+                    ELSE EXCLUDED.created_at END,
                 proved = EXCLUDED.proved OR (oob_codes.proved AND oob_codes.email = EXCLUDED.email),
                 valid_until = EXCLUDED.valid_until, expires_at = EXCLUDED.expires_at
             RETURNING owner
@@ -110,7 +116,8 @@ package struct OOBCodeStore: Sendable {
     ) async throws -> [Result<FoundCode?, any Error>] {
         try await database.query(
             """
-            SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.valid_until, c.code_hash,
+            SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.created_at, c.valid_until,
+                c.code_hash,
                 a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity)
             FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
                 \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.hash))::bytea[]) WITH ORDINALITY
@@ -145,12 +152,33 @@ package struct OOBCodeStore: Sendable {
     ) -> SQL {
         let own = types.filter { $0 != .emailSignIn }
         let names = own.map(\.rawValue) + addresses.map { _ in OOBCodeType.emailSignIn.rawValue }
+        var codes: SQL = """
+            SELECT * FROM unnest(\(names)::text[], \(own.map { _ in account } + addresses)::text[])
+            """
+        if own.contains(.recoverEmail) {
+            codes =
+                "\(sql: codes) UNION ALL SELECT type, owner FROM oob_codes WHERE \(sql: recoveries(of: account, scope))"
+        }
         return """
-            DELETE FROM oob_codes c
-            USING unnest(\(names)::text[], \(own.map { _ in account } + addresses)::text[]) v (type, owner)
+            DELETE FROM oob_codes c USING (\(sql: codes)) v (type, owner)
             WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue) AND c.type = v.type
                 AND c.owner = v.owner
             """
+    }
+
+    /// Ends codes that bring an address of the account back.
+    ///
+    /// - Parameter date: only those whose right is no older; nil for those of addresses that nobody proved.
+    static func voidingRecoveries(of account: String, since date: Date?, _ scope: Scope) -> SQL {
+        let condition: SQL = date.map { "created_at >= \($0)" } ?? "NOT proved"
+        return "DELETE FROM oob_codes WHERE \(sql: recoveries(of: account, scope)) AND \(sql: condition)"
+    }
+
+    private static func recoveries(of account: String, _ scope: Scope) -> SQL {
+        """
+        project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            AND type = \(OOBCodeType.recoverEmail.rawValue) AND left(owner, \(-OOBCode.recoverySuffix)) = \(account)
+        """
     }
 }
 
@@ -166,6 +194,7 @@ package struct FoundCode: Sendable {
         let email = EmailAddress(try row.next())
         let newEmail = try row.next(String?.self).flatMap { EmailAddress($0) }
         let proved: Bool = try row.next()
+        let createdAt: Date = try row.next()
         let validUntil: Date = try row.next()
         let hash: [UInt8] = try row.next()
         guard let type, let email else { return nil }
@@ -176,6 +205,7 @@ package struct FoundCode: Sendable {
             newEmail: newEmail,
             proved: proved,
             hash: hash,
+            createdAt: createdAt,
             validUntil: validUntil
         )
         holder = try row.next() ? try AccountRow.decode(&row) : nil

@@ -50,7 +50,8 @@ extension SessionStore {
         }.compactMap(\.self)
     }
 
-    /// Ends sessions: one, all but one, or all; with others, also a change of address that one of them began (T-A4).
+    /// Ends sessions: one, all but one, or all; and with them the change of address that one of them began (T-A4). With
+    /// others, also what an admin began.
     ///
     /// - Parameter caller: the session that asks for it. Nil for an admin.
     /// - Returns: how many ended now; nil when the caller had ended meanwhile, and so none did.
@@ -95,20 +96,20 @@ extension SessionStore {
                 )
                 """
             } ?? "true"
-        let codes: [OOBCodeType] = if case .only = which { [] } else { [.verifyAndChangeEmail] }
+        let isBegun: SQL = if case .only = which { "c.session IN (SELECT session FROM ended)" } else { "true" }
         let entry = AuditEntry(.sessionRevoked, in: scope, account: account, at: now)
         return try await executor.query(
             """
             WITH caller AS MATERIALIZED (SELECT \(sql: standing) AS stands),
-            codes AS (
-                \(sql: OOBCodeStore.voiding(codes, of: account.rawValue, scope))
-                    AND (SELECT stands FROM caller)
-            ), ended AS (
+            ended AS (
                 UPDATE sessions SET revoked_at = \(now)
                 WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND revoked_at IS NULL AND \(sql: condition)
                     AND (SELECT stands FROM caller)
                 RETURNING session
+            ), codes AS (
+                \(sql: OOBCodeStore.voiding([.verifyAndChangeEmail], of: account.rawValue, scope))
+                    AND (SELECT stands FROM caller) AND \(sql: isBegun)
             ), audit AS (\(sql: entry.insertion(from: "ended", resource: "session")))
             SELECT CASE WHEN stands THEN (SELECT count(*) FROM ended) END FROM caller
             """

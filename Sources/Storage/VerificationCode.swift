@@ -49,12 +49,12 @@ package struct NewVerificationCode: Sendable {
 
 /// A code that somebody tried, after the try was counted.
 package struct TriedCode: Sendable {
-    package var phoneNumber: PhoneNumber
+    package let phoneNumber: PhoneNumber
     /// The hash of its session, which names it.
-    package var hash: [UInt8]
+    package let hash: [UInt8]
     /// What was tried is the code.
-    package var isRight: Bool
-    package var validUntil: Date
+    package let isRight: Bool
+    package let validUntil: Date
     /// Tries so far, this one included; one more than are allowed at most.
-    package var attempts: Int
+    package let attempts: Int
 }

@@ -55,6 +55,11 @@ struct ConsoleSetting: Sendable {
             .choice(["default", "strict"]) { $0.strictEmailTrust ? "strict" : "default" }
         ),
         ConsoleSetting(
+            "identity.methodChanges",
+            "Linking and unlinking sign-in methods: which accounts need a recent sign-in",
+            .choice(MethodChangePolicy.allCases.map(\.rawValue)) { $0.methodChanges.rawValue }
+        ),
+        ConsoleSetting(
             "identity.keepLastSignInMethod",
             "Nobody removes their last sign-in method",
             .flag { $0.keepLastSignInMethod }

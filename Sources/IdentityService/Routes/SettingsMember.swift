@@ -55,6 +55,12 @@ package struct SettingsMember: Sendable {
             }
             settings.continueURLs = urls
         },
+        SettingsMember(path: "identity.methodChanges") { object, name, settings in
+            let policy = try object.choice(name, of: MethodChangePolicy.allCases.map(\.rawValue)).flatMap(
+                MethodChangePolicy.init(rawValue:)
+            )
+            settings.methodChanges = policy ?? ProjectSettings().methodChanges
+        },
         flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
         SettingsMember(path: "identity.linking") { object, name, settings in

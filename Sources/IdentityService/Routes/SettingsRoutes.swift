@@ -85,6 +85,7 @@ extension JSONWriter {
             json.member("recentSignInSeconds", int64: settings.recentSignInSeconds)
             json.member("sessionCookieSignInSeconds", int64: settings.sessionCookieSignInSeconds)
             if !settings.continueURLs.isEmpty { json.member("continueURLs", strings: settings.continueURLs) }
+            json.member("methodChanges", settings.methodChanges.rawValue)
             json.member("keepLastSignInMethod", settings.keepLastSignInMethod)
             json.member("emailTrust", settings.strictEmailTrust ? "strict" : "default")
             json.member("linking", settings.linking.rawValue)

@@ -211,6 +211,12 @@ class Person:
             good = [session for session in good if time.monotonic() - self.tokens[session].opened < RECENT]
         return self.rng.choice(good) if good else None
 
+    def a_session_that_links(self, state):
+        """Of an account with a second factor, one that is recent."""
+        session = self.a_session(state)
+        account = state.accounts.get(state.sessions[session][0]) if session is not None else None
+        return self.a_session(state, sensitive=True) if account and account.factors else session
+
     def an_account(self, state):
         known = [account for account in state.accounts.values() if not account.uid.startswith("?")]
         return self.rng.choice(known) if known else None
@@ -304,17 +310,17 @@ class Person:
         return result
 
     def link_with_idp(self, state):
-        session = self.a_session(state)
+        session = self.a_session_that_links(state)
         if session is None:
             return None
         identity = self.identity()
         body = self.with_identity(identity, idToken=self.tokens[session].id)
         return Step(f"signInWithIdp {identity}, linked by session {session}",
                     lambda node: node.call("POST", "accounts:signInWithIdp", body),
-                    lambda s: model.linked(s, session, *identity), session, moves_auth_time=True)
+                    lambda s: model.linked(s, session, *identity), session)
 
     def resume(self, state):
-        session = self.a_session(state)
+        session = self.a_session_that_links(state)
         if session is None or not state.conflicts:
             return None
         conflict = self.rng.choice(list(state.conflicts))
@@ -331,7 +337,7 @@ class Person:
                 return bad | ({refusal} if isinstance(refusal, str) else refusal or set()) - {"ok"}, None
             return model.linked(s, session, *s.conflicts[conflict], also=lambda s: s.conflicts.pop(conflict))
         return Step(f"signInWithIdp, conflict {conflict} by session {session}",
-                    lambda node: node.call("POST", "accounts:signInWithIdp", body), predict, session, moves_auth_time=True)
+                    lambda node: node.call("POST", "accounts:signInWithIdp", body), predict, session)
 
     def sign_in_with_custom_token(self, state):
         uid = self.custom_uid
@@ -546,10 +552,11 @@ class Person:
                            lambda account: None if account.email else "OPERATION_NOT_ALLOWED", moves=True)
 
     def unlink(self, state):
-        session = self.a_session(state)
+        method = self.rng.choice([*self.PROVIDERS, *self.PROVIDERS, "password", "phone"])
+        own = method in ("password", "phone")
+        session = self.a_session(state, sensitive=True) if own else self.a_session_that_links(state)
         if session is None:
             return None
-        method = self.rng.choice([*self.PROVIDERS, *self.PROVIDERS, "password", "phone"])
 
         def refused(account):
             # A password without an address opens nothing, so it may always go.
@@ -570,7 +577,7 @@ class Person:
         return self.update("set a name", session, {"displayName": f"Ada {self.serial}"}, lambda s, account, a: None)
 
     def revoke_tokens(self, state):
-        session = self.a_session(state)
+        session = self.a_session(state, sensitive=True)
         if session is None:
             return None
 
@@ -579,7 +586,7 @@ class Person:
             s.void_codes(account.uid, ["VERIFY_AND_CHANGE_EMAIL"])
             if a is None:
                 s.sessions[session] = (account.uid, "unknown")
-        return self.update("revoke all tokens", session, {"validSince": "1"}, change, moves=True)
+        return self.update("revoke all tokens", session, {"validSince": "1"}, change)
 
     def sign_out(self, state):
         session = self.a_session(state)
@@ -677,7 +684,7 @@ class Person:
             return model.with_session(s, session, change, lambda account: (
                 "UNSUPPORTED_FIRST_FACTOR" if provider in ("anonymous", "custom", "phone") else
                 None if account.email and account.verified else "UNVERIFIED_EMAIL"))
-        return Step(f"enrol an app by session {session}", call, predict, session, moves_auth_time=True, concurrent=False)
+        return Step(f"enrol an app by session {session}", call, predict, session, concurrent=False)
 
     def second_factor(self, state):
         usable = [serial for serial in state.pending if serial in self.pending]
@@ -736,7 +743,7 @@ class Person:
                 s.sessions[session] = (account.uid, "unknown")
         return Step(f"withdraw the app by session {session}", lambda node: node.call(
             "POST", "/v2/accounts/mfaEnrollment:withdraw", {"idToken": token, "mfaEnrollmentId": enrolment}),
-            lambda s: model.with_session(s, session, change), session, moves_auth_time=True)
+            lambda s: model.with_session(s, session, change), session)
 
     # Admins
 
@@ -857,6 +864,10 @@ class Person:
         elif what == "verified":
             verified = self.rng.random() < 0.7
             body = {"emailVerified": verified}
+
+            def refused(s):
+                account = s.accounts[uid]
+                return "UNVERIFIED_EMAIL" if account.factors and account.verified and not verified else None
 
             def change(s, account, a):
                 account.verified = verified

@@ -69,6 +69,7 @@ import Testing
         settings.disabledUserDeletion.toggle()
         settings.emailEnumerationProtection.toggle()
         settings.recentSignInSeconds = 60
+        settings.methodChanges = .recentSignIn
         settings.keepLastSignInMethod.toggle()
         settings.strictEmailTrust.toggle()
         settings.signWithES256.toggle()

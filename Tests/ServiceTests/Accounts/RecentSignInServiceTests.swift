@@ -3,8 +3,8 @@ import Projects
 import TestKit
 import Testing
 
-/// An operation that asks for a recent sign-in, or does not.
-struct SensitiveOperation: Sendable, CustomTestStringConvertible {
+/// A call that asks for a recent sign-in, or does not.
+struct AccountCall: Sendable, CustomTestStringConvertible {
     var name: String
     var path: String
     var body: JSON
@@ -14,7 +14,7 @@ struct SensitiveOperation: Sendable, CustomTestStringConvertible {
         try await world.service.call(path, body.merging(["idToken": JSON(idToken)]))
     }
 
-    static let sensitive: [SensitiveOperation] = [
+    static let sensitive: [AccountCall] = [
         .init(name: "delete the account", path: "accounts:delete", body: [:]),
         .init(name: "change the email", path: "accounts:update", body: ["email": "new@example.com"]),
         .init(name: "set the password", path: "accounts:update", body: ["password": "another horse"]),
@@ -25,6 +25,9 @@ struct SensitiveOperation: Sendable, CustomTestStringConvertible {
         ),
         .init(name: "remove the address", path: "accounts:update", body: ["deleteAttribute": ["EMAIL"]]),
         .init(name: "remove the password", path: "accounts:update", body: ["deleteAttribute": ["PASSWORD"]]),
+        .init(name: "unlink the password", path: "accounts:update", body: ["deleteProvider": ["password"]]),
+        .init(name: "unlink a phone number", path: "accounts:update", body: ["deleteProvider": ["phone"]]),
+        .init(name: "end the other sessions", path: "accounts:update", body: ["validSince": "1"]),
         .init(
             name: "email and profile",
             path: "accounts:update",
@@ -32,10 +35,9 @@ struct SensitiveOperation: Sendable, CustomTestStringConvertible {
         ),
     ]
 
-    static let ordinary: [SensitiveOperation] = [
+    static let ordinary: [AccountCall] = [
         .init(name: "change the profile", path: "accounts:update", body: ["displayName": "Ada"]),
         .init(name: "unlink a provider", path: "accounts:update", body: ["deleteProvider": ["google.com"]]),
-        .init(name: "unlink the password", path: "accounts:update", body: ["deleteProvider": ["password"]]),
         .init(name: "look up", path: "accounts:lookup", body: [:]),
         .init(name: "list sessions", path: "accounts:listSessions", body: [:]),
         .init(name: "sign out elsewhere", path: "accounts:signOut", body: ["scope": "others"]),
@@ -56,9 +58,9 @@ struct RecentSignInServiceTests {
 
     @Test(
         "T-A15: sensitive operations want a sign-in of the last five minutes, which a refresh is not",
-        arguments: SensitiveOperation.sensitive
+        arguments: AccountCall.sensitive
     )
-    func wantsARecentSignIn(operation: SensitiveOperation) async throws {
+    func wantsARecentSignIn(operation: AccountCall) async throws {
         try await LinkingWorld.run { world in
             let user = try await signIn(world)
             let before = try await world.service.account(user.localID)
@@ -77,8 +79,8 @@ struct RecentSignInServiceTests {
         }
     }
 
-    @Test("T-A15: what is not sensitive needs none", arguments: SensitiveOperation.ordinary)
-    func needsNone(operation: SensitiveOperation) async throws {
+    @Test("T-A15: what is not sensitive needs none", arguments: AccountCall.ordinary)
+    func needsNone(operation: AccountCall) async throws {
         try await LinkingWorld.run { world in
             let user = try await signIn(world)
             world.service.clock.advance(by: 3000)

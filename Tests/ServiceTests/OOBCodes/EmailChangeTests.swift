@@ -94,6 +94,7 @@ struct EmailChangeTests {
             service.clock.advance(by: 5)
             let again = try await service.signInWithPassword("eve@example.org")
             let code = try await service.mail(.recoverEmail, to: ada).code
+            let thiefs = try await service.mail(.recoverEmail, to: "eve@example.net").code
             service.clock.advance(by: 5)
             let replies = try await inParallel(20) { _ in try await service.apply(code) }
             #expect(replies.filter { $0.status == 200 }.count == 1)
@@ -104,6 +105,62 @@ struct EmailChangeTests {
             try await service.signInWithPassword("eve@example.org").expectRefused("EMAIL_NOT_FOUND")
             // The address had been proved: the password is its owner's.
             #expect(try await service.signInWithPassword(ada).status == 200)
+            // What replaced it later has no right any more.
+            try await service.apply(thiefs).expectRefused("INVALID_OOB_CODE")
+        }
+    }
+
+    @Test("T-E6: of two changes the thief's address takes back the second, and the owner still the first")
+    func recoversAfterTheThief() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
+            #expect(try await service.apply(verify).status == 200)
+            _ = try await service.apply(try await change(service, user, to: "eve@example.net"))
+            service.clock.advance(by: 5)
+            let thief = try await service.signInWithPassword("eve@example.net")
+            _ = try await service.apply(try await change(service, thief, to: "eve@example.org"))
+            let owners = try await service.mail(.recoverEmail, to: ada).code
+            let thiefs = try await service.mail(.recoverEmail, to: "eve@example.net").code
+            #expect(try await service.apply(thiefs)["email"] == "eve@example.net")
+            #expect(try await service.apply(owners)["email"]?.string == ada)
+        }
+    }
+
+    @Test("T-E6: the mail goes to the address that was replaced, and to none that a proved one replaced before")
+    func asksTheAddressThatWasReplaced() async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp("stranger@example.com")
+            let first = try await service.code(
+                .verifyEmail,
+                ["idToken": JSON(user.idToken)],
+                to: "stranger@example.com"
+            )
+            #expect(try await service.apply(first).status == 200)
+            _ = try await service.apply(try await change(service, user, to: ada))
+            // Longer than a code is good.
+            service.clock.advance(by: 4 * 86_400)
+            let again = try await service.signInWithPassword(ada)
+            _ = try await service.apply(try await change(service, again, to: new))
+            let mails = try await service.mails().filter { $0.type == .recoverEmail }
+            let live = mails.filter { $0.mail.newEmail == new }
+            #expect(live.map(\.mail.to) == [ada])
+            #expect(try await service.account(user.localID)?["initialEmail"]?.string == ada)
+        }
+    }
+
+    @Test("T-E6: an address that nobody proved has no right once a newer one was proved")
+    func unprovedHasNoRight() async throws {
+        try await MailScene.run { service in
+            let eve = try await service.signUp(ada)
+            let moved = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(eve.idToken), "email": .string(new)]
+            )
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            let verify = try await service.code(.verifyEmail, ["idToken": JSON(moved.idToken)], to: new)
+            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(code).expectRefused("INVALID_OOB_CODE")
         }
     }
 
@@ -116,13 +173,11 @@ struct EmailChangeTests {
                 "accounts:update",
                 ["idToken": JSON(eve.idToken), "email": "eve@example.net"]
             )
-            let verify = try await service.code(
-                .verifyEmail,
-                ["idToken": JSON(moved.idToken)],
-                to: "eve@example.net"
+            let again = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(moved.idToken), "email": "eve@example.org"]
             )
-            #expect(try await service.apply(verify).status == 200)
-            #expect(try await service.apply(try await change(service, moved, to: "eve@example.org")).status == 200)
+            #expect(again.status == 200, "\(again)")
             let code = try await service.mail(.recoverEmail, to: ada).code
             let reply = try await service.apply(code)
             #expect(reply.localID == eve.localID && reply["emailVerified"] == true, "\(reply)")
@@ -222,12 +277,56 @@ struct EmailChangeTests {
                 try await end(owner)
                 try await service.apply(code).expectRefused("INVALID_OOB_CODE")
             }
-            // Signing out of one device is no reason.
+            // What ends another session is no reason.
             let owner = try await service.signInWithPassword(ada)
+            let other = try await service.signInWithPassword(ada)
             let code = try await change(service, owner, to: new)
-            _ = try await service.call("accounts:signOut", ["idToken": JSON(owner.idToken)])
+            _ = try await service.call("accounts:signOut", ["idToken": JSON(other.idToken)])
             #expect(try await service.apply(code)["email"]?.string == new)
             #expect(try await service.account(user.localID)?["email"]?.string == new)
+        }
+    }
+
+    @Test("T-A4: a change dies with the session that began it, whoever ends that", arguments: 0..<3)
+    func endsWithItsSession(way: Int) async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let thief = try await service.signInWithPassword(ada)
+            let code = try await change(service, thief, to: "eve@example.com")
+            let session = thief.claims["firebase"]?["sid"] ?? .null
+            let ended =
+                switch way {
+                case 0:
+                    try await service.call(
+                        "accounts:signOut",
+                        ["idToken": JSON(user.idToken), "scope": "session", "sessionId": session]
+                    )
+                case 1: try await service.call("accounts:signOut", ["idToken": JSON(thief.idToken)])
+                default:
+                    try await service.admin(
+                        "accounts:signOut",
+                        ["localId": JSON(user.localID), "sessionId": session]
+                    )
+                }
+            #expect(ended.status == 200, "\(ended)")
+            try await service.apply(code).expectRefused("INVALID_OOB_CODE")
+        }
+    }
+
+    @Test("T-A4: a change dies with a session that ends because its refresh token was stolen")
+    func endsWithAStolenSession() async throws {
+        try await MailScene.run({ $0.rotateRefreshTokens = true }) { service in
+            _ = try await service.signUp(ada)
+            let thief = try await service.signInWithPassword(ada)
+            let code = try await change(service, thief, to: "eve@example.com")
+            var token = thief.refreshToken
+            for _ in 0..<3 {
+                token = try await service.refresh(token).refreshToken
+                service.clock.advance(by: 120)
+            }
+            #expect(try await service.refresh(thief.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.refresh(token).error == "TOKEN_EXPIRED")
+            try await service.apply(code).expectRefused("INVALID_OOB_CODE")
         }
     }
 

@@ -105,22 +105,23 @@ struct AccountRaceTests {
                 email: EmailAddress("ada@example.com")
             )
             let signedInAt = service.clock.seconds
+            let credential = FederatedCredential(
+                identity: identity,
+                tokens: ProviderTokens(),
+                rawUserInfo: "{}",
+                federatedID: "ada"
+            )
             let session = NewSession(
                 id: SessionID(random: .system),
                 secretHash: [1],
-                authTime: signedInAt,
+                evidence: Evidence(credential, at: signedInAt),
                 signInProvider: "google.com"
             )
             let outcome = try await service.stores.accounts.takeOver(
                 found.account,
                 SignInWrite(
                     scope: scope,
-                    credential: FederatedCredential(
-                        identity: identity,
-                        tokens: ProviderTokens(),
-                        rawUserInfo: "{}",
-                        federatedID: "ada"
-                    ),
+                    credential: credential,
                     session: .open(session),
                     now: service.clock.current.addingTimeInterval(1),
                     allowsUnconfiguredProvider: true

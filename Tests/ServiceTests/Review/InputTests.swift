@@ -77,7 +77,9 @@ struct InputTests {
 
     @Test("T-E6: linking a password with another address keeps the first one for recovery")
     func initialEmail() async throws {
-        try await TestService.run { service in
+        var options = TestService.Options()
+        options.settings.emailEnumerationProtection = false
+        try await TestService.run(options) { service in
             let user = try await service.signUp("ada@example.com")
             let linked = try await service.call(
                 "accounts:signUp",
