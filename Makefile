@@ -15,9 +15,7 @@ FAULTS ?=
 SEED ?= 1
 # debug, or release: as the optimiser leaves the code, which takes longer to build, and less than half as long to test.
 CONFIGURATION ?= debug
-# One set of flags, so that `make run` and `make test` share one build. The check keeps the direction of imports.
-# SwiftPM writes flags in the order of its hash tables: a random one would compile Hummingbird again each other time.
-BUILD := SWIFT_DETERMINISTIC_HASHING=1 swift build -c $(CONFIGURATION) --explicit-target-dependency-import-check error
+BUILD := scripts/swift-build -c $(CONFIGURATION)
 
 # What is tested in processes of its own: the one just built, or that of IDENTITY_PROGRAM.
 PROGRAM := IDENTITY_PROGRAM=$${IDENTITY_PROGRAM:-$$PWD/.build/$(CONFIGURATION)/identity}
@@ -35,10 +33,12 @@ build: ## Build everything, tests included.
 	@scripts/install-dependencies test
 	$(BUILD) --build-tests
 
-test: build ## Run every test, against a private PostgreSQL or the one of DATABASE_URL.
+test: build ## Run every test, against a private PostgreSQL or the one of DATABASE_URL, and schemathesis beside them.
 	@scripts/venv
-	scripts/test -c $(CONFIGURATION)
-	$(PROGRAM) scripts/schemathesis
+	@$(PROGRAM) scripts/schemathesis >.build/schemathesis.log 2>&1 & called=$$!; \
+	scripts/test -c $(CONFIGURATION); tested=$$?; \
+	wait $$called || { tail -n 60 .build/schemathesis.log; tested=1; }; \
+	tail -n 1 .build/schemathesis.log; exit $$tested
 
 test-long: build ## Run what gets better with time, at length: races, property tests, fuzzing; ROUNDS=300 SECONDS=60.
 	RACE_ROUNDS=$(ROUNDS) FUZZ_SECONDS=$(SECONDS) scripts/test -c $(CONFIGURATION) \
