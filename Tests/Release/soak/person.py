@@ -738,7 +738,8 @@ class Person:
 
         def change(s, account, a):
             account.factors -= {enrolment}
-            account.epoch += 1
+            s.end_sessions(account.uid, but=session)
+            s.void_codes(account.uid, ["VERIFY_AND_CHANGE_EMAIL"])
             if a is None:
                 s.sessions[session] = (account.uid, "unknown")
         return Step(f"withdraw the app by session {session}", lambda node: node.call(
