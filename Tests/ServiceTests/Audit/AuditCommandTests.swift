@@ -14,7 +14,10 @@ struct AuditCommandTests {
 
     @Test("lists and exports what a project's people, admins and commands did, and what is of the deployment")
     func lists() async throws {
-        try await TestService.run { service in
+        var options = TestService.Options()
+        // With a clock of the test's own, signing keys are made, not copied.
+        options.clock = SteppableClock()
+        try await TestService.run(options) { service in
             let project = service.project.id.rawValue
             let user = try await service.signUp("ada@example.com")
             #expect(try await run("api-keys", "create", "--project", project).status == 0)

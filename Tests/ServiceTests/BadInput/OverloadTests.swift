@@ -28,6 +28,7 @@ struct OverloadTests {
     func stalledDatabase() async throws {
         var options = TestService.Options()
         options.limits.time = .seconds(1)
+        options.callsOverHTTP = true
         try await TestService.run(options) { service in
             let user = try await service.call("accounts:signUp")
             try await service.stores.database.transaction { transaction in
@@ -58,6 +59,7 @@ struct OverloadTests {
     func manyRequests() async throws {
         var options = TestService.Options()
         options.limits.requests = 8
+        options.callsOverHTTP = true
         try await TestService.run(options) { service in
             let user = try await service.call("accounts:signUp")
             try await service.stores.database.transaction { transaction in
@@ -77,6 +79,7 @@ struct OverloadTests {
         let gate = Gate(isOpen: true)
         var options = TestService.Options()
         options.hashQueueLimit = 2
+        options.callsOverHTTP = true
         options.beforeHash = { gate.wait() }
         try await TestService.run(options) { service in
             _ = try await service.call("accounts:signUp", ["email": "ada@example.com", "password": "correct"])

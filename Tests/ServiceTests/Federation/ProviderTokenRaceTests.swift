@@ -18,6 +18,7 @@ struct ProviderTokenRaceTests {
     @Test("R-51: 100 callers on two nodes, a refresh token that is good once: one renewal, 100 good answers")
     func together() async throws {
         var options = TestService.Options()
+        options.callsOverHTTP = true
         options.outboundLimits.read = .seconds(60)
         options.outboundLimits.total = .seconds(60)
         try await TestService.runPair(options) { first, second in
