@@ -67,8 +67,10 @@ extension Parts {
         )
     }
 
-    /// For a number of the project with a fixed code, which costs nothing: without its sessions being counted, that code could
-    /// be guessed at, five tries a session. The number may be another project's too; each counts its own.
+    /// For a number of the project with a fixed code, which costs nothing.
+    ///
+    /// Without its sessions being counted that code could be guessed at, five tries a session. The number may be another
+    /// project's too; each counts its own.
     func testNumberLimits(_ number: PhoneNumber, _ caller: Caller) -> RateLimits {
         limits([.smsPerRecipient: [number.text, "test", caller.project.id.rawValue]], caller)
     }
