@@ -195,6 +195,7 @@ extension AccountStore {
                     OOBCodeType.allCases.filter { $0 != .recoverEmail },
                     of: before.id.rawValue,
                     signIn: moves ? [before.email, after.email].compactMap { $0?.canonical } : [],
+                    recoveries: endedRecoveries(changes),
                     scope
                 )
             )
@@ -203,17 +204,15 @@ extension AccountStore {
                 OOBCodeStore.voiding([.verifyAndChangeEmail], of: before.id.rawValue, scope)
             )
         }
-        if let code = changes.recovers {
-            try await transaction.execute(
-                OOBCodeStore.voidingRecoveries(of: before.id.rawValue, since: code.createdAt, scope)
-            )
-        } else if changes.emailVerified == true {
-            // An address that nobody proved has no right once a newer one was.
-            try await transaction.execute(OOBCodeStore.voidingRecoveries(of: before.id.rawValue, since: nil, scope))
-        }
         if let code = changes.sends {
             try await OOBCodeStore.insert(code, scope, keyRing, now: now, transaction)
         }
+    }
+
+    /// Of addresses that replaced the one that comes back, and of those that nobody proved before a newer one was.
+    private func endedRecoveries(_ changes: AccountChanges) -> OOBCodeStore.EndedRecoveries {
+        if let code = changes.recovers { return .since(code.createdAt) }
+        return changes.emailVerified == true ? .unproved : .asNamed
     }
 
     private func applySessions(

@@ -143,42 +143,48 @@ package struct OOBCodeStore: Sendable {
         try await database.execute(OneTimeCode.mail(code.hash).spending(scope)) > 0
     }
 
+    /// Which codes end that bring an address back.
+    enum EndedRecoveries {
+        /// All, when their type is named, and none otherwise.
+        case asNamed
+        /// Those of addresses that nobody proved.
+        case unproved
+        /// Those whose right is no older.
+        case since(Date)
+    }
+
     /// Ends codes of an account, and sign-in codes of addresses.
     static func voiding(
         _ types: some Sequence<OOBCodeType>,
         of account: String,
         signIn addresses: [String] = [],
+        recoveries: EndedRecoveries = .asNamed,
         _ scope: Scope
     ) -> SQL {
         let own = types.filter { $0 != .emailSignIn }
         let names = own.map(\.rawValue) + addresses.map { _ in OOBCodeType.emailSignIn.rawValue }
+        let ended: SQL? =
+            switch recoveries {
+            case .asNamed: own.contains(.recoverEmail) ? "true" : nil
+            case .unproved: "NOT proved"
+            case .since(let date): "created_at >= \(date)"
+            }
         var codes: SQL = """
             SELECT * FROM unnest(\(names)::text[], \(own.map { _ in account } + addresses)::text[])
             """
-        if own.contains(.recoverEmail) {
-            codes =
-                "\(sql: codes) UNION ALL SELECT type, owner FROM oob_codes WHERE \(sql: recoveries(of: account, scope))"
+        if let ended {
+            codes = """
+                \(sql: codes) UNION ALL SELECT type, owner FROM oob_codes
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND type = \(OOBCodeType.recoverEmail.rawValue)
+                    AND left(owner, \(-OOBCode.recoverySuffix)) = \(account) AND \(sql: ended)
+                """
         }
         return """
             DELETE FROM oob_codes c USING (\(sql: codes)) v (type, owner)
             WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue) AND c.type = v.type
                 AND c.owner = v.owner
             """
-    }
-
-    /// Ends codes that bring an address of the account back.
-    ///
-    /// - Parameter date: only those whose right is no older; nil for those of addresses that nobody proved.
-    static func voidingRecoveries(of account: String, since date: Date?, _ scope: Scope) -> SQL {
-        let condition: SQL = date.map { "created_at >= \($0)" } ?? "NOT proved"
-        return "DELETE FROM oob_codes WHERE \(sql: recoveries(of: account, scope)) AND \(sql: condition)"
-    }
-
-    private static func recoveries(of account: String, _ scope: Scope) -> SQL {
-        """
-        project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-            AND type = \(OOBCodeType.recoverEmail.rawValue) AND left(owner, \(-OOBCode.recoverySuffix)) = \(account)
-        """
     }
 }
 

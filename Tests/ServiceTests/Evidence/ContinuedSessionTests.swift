@@ -29,7 +29,7 @@ struct Continuation: Sendable, CustomTestStringConvertible {
             try await world.service.signInByPhone(PhoneScene.number, idToken: idToken)
         },
         Continuation(name: "link a pending credential") { world, idToken in
-            let conflict = try await world.github(world.githubPerson(email: "bob@example.com"))
+            let conflict = try await world.github(world.githubPerson())
             return try await world.resume(conflict.pendingToken, idToken: idToken)
         },
     ]
@@ -43,6 +43,7 @@ struct ContinuedSessionTests {
     ) async throws {
         try await LinkingWorld.run {
             $0.phone.isEnabled = true
+            $0.keepLastSignInMethod = false
             $0.allowsEmailLink = true
             $0.offerApps()
             $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")

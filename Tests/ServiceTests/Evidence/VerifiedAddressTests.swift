@@ -9,7 +9,10 @@ struct VerifiedAddressTests {
     private func run(
         _ body: @Sendable (TestService, _ app: AuthenticatorApp, _ user: Reply, _ localID: String) async throws -> Void
     ) async throws {
-        try await MailScene.run({ $0.offerApps() }) { service in
+        try await MailScene.run {
+            $0.offerApps()
+            $0.keepLastSignInMethod = false
+        } _: { service in
             let user = try await service.verifiedUser()
             let (app, enrolled) = try await AuthenticatorApp.enroll(user.idToken, service)
             try await body(service, app, enrolled, try #require(user.localID))
