@@ -57,7 +57,9 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Which accounts link and unlink sign-in methods after a recent sign-in only. Firebase's clients expect it of none.
+/// Which accounts link and unlink sign-in methods after a recent sign-in only.
+///
+/// Firebase's clients expect it of none.
 package enum MethodChangePolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case anySession
     /// Those with a second factor.

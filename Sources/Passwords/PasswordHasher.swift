@@ -163,7 +163,9 @@ private final class Cancellation: Sendable {
     func cancel() { flag.store(true, ordering: .releasing) }
 }
 
-/// That a password was the one of a hash. Only a hasher makes one.
+/// That a password was the one of a hash.
+///
+/// Only a hasher makes one.
 package struct PasswordMatch: Sendable, Hashable {
     fileprivate init() {}
 }

@@ -37,7 +37,9 @@ package struct TOTP: Sendable {
         return found
     }
 
-    /// That a code was right, and of which step. Only the comparison makes one.
+    /// That a code was right, and of which step.
+    ///
+    /// Only the comparison makes one.
     package struct Match: Sendable, Hashable {
         package let step: Int64
 

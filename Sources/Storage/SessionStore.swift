@@ -50,8 +50,9 @@ extension SessionStore {
         }.compactMap(\.self)
     }
 
-    /// Ends sessions: one, all but one, or all; and with them the change of address that one of them began (T-A4). With
-    /// others, also what an admin began.
+    /// Ends sessions: one, all but one, or all; and with them the change of address that one of them began (T-A4).
+    ///
+    /// With others, also what an admin began.
     ///
     /// - Parameter caller: the session that asks for it. Nil for an admin.
     /// - Returns: how many ended now; nil when the caller had ended meanwhile, and so none did.

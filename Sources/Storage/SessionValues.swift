@@ -55,7 +55,9 @@ package struct NewSession: Sendable {
     }
 }
 
-/// A session as it stands. Only `Storage` makes one, from a row or from what it is about to write; tokens say nothing else.
+/// A session as it stands.
+///
+/// Only `Storage` makes one, from a row or from what it is about to write; tokens say nothing else.
 package struct StoredSession: Sendable, Hashable {
     package internal(set) var id: SessionID
     package internal(set) var authTime: Int64

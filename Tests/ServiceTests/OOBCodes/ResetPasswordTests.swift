@@ -127,7 +127,9 @@ struct ResetPasswordTests {
             // Only one attempt has it, also of those at once.
             let replies = try await inParallel(8) { try await service.reset(code, to: "password \($0)") }
             #expect(
-                replies.map { $0.error ?? "" }.sorted() == Array(repeating: "INVALID_OOB_CODE", count: 7) + ["USER_DISABLED"]
+                replies.map { $0.error ?? "" }.sorted() == Array(repeating: "INVALID_OOB_CODE", count: 7) + [
+                    "USER_DISABLED"
+                ]
             )
             _ = try await service.admin("accounts:update", ["localId": JSON(user.localID), "disableUser": false])
             #expect(try await service.signInWithPassword(ada).status == 200)
