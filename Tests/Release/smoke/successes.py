@@ -290,7 +290,7 @@ def changed_settings(world):
     return world.console_form(path, **{
         "version": inputs(page.text)["version"], "identity.appName": f"App {world.number()}", "authorizedDomains": "localhost",
         "signIn.email.enabled": "true", "identity.linking": "auto", "identity.emailTrust": "default",
-        "identity.sessionIdleDays": "0", "identity.recentSignInSeconds": "300",
+        "identity.methodChanges": "secondFactor", "identity.sessionIdleDays": "0", "identity.recentSignInSeconds": "300",
     })
 
 
