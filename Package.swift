@@ -10,6 +10,8 @@ let facade: [SwiftSetting] = [
 ]
 /// For everything else: an unsafe construct doesn't compile.
 let strict = facade + [.strictMemorySafety()]
+/// For tests: a release build optimises what they test, and would take longer over them than over all of it.
+let tests = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 // Packages, by the product a target imports.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -243,7 +245,7 @@ let package = Package(
             exclude: ["Mail/mail_server.py"],
             swiftSettings: strict
         ),
-        .testTarget(name: "LinkingTests", dependencies: ["Linking"], swiftSettings: strict),
+        .testTarget(name: "LinkingTests", dependencies: ["Linking"], swiftSettings: tests),
         .testTarget(
             name: "RoomTests",
             dependencies: [
@@ -253,7 +255,7 @@ let package = Package(
                 crypto, cryptoExtras,
                 httpTypes, jwtKit, logging, nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "ServiceTests",
@@ -272,7 +274,7 @@ let package = Package(
                 "Processes/verify_tokens.py",
                 "Pages/pages_in_chromium.py",
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
     ]
 )

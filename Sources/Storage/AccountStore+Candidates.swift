@@ -110,9 +110,11 @@ extension AccountStore {
                 FOR SHARE OF a \(sql: skip)
             ), used AS (
                 INSERT INTO used_id_tokens (project, token_hash, expires_at)
-                SELECT project, token_hash, to_timestamp(token_expires) FROM chosen WHERE token_hash <> ''
+                SELECT project, token_hash, to_timestamp(token_expires) FROM chosen c
+                WHERE token_hash <> '' AND NOT EXISTS (
+                    SELECT FROM used_id_tokens u WHERE u.project = c.project AND u.token_hash = c.token_hash
+                )
                 ORDER BY project, token_hash
-                ON CONFLICT ON CONSTRAINT used_id_tokens_pkey DO NOTHING
                 RETURNING project, token_hash
             ), target AS MATERIALIZED (
                 SELECT * FROM chosen

@@ -147,7 +147,7 @@ struct CommandTests {
         let fresh = try await run("check", "--project", id.rawValue)
         #expect(fresh.status == 0 && fresh.errors.isEmpty, "\(fresh)")
         let lines = fresh.output.split(separator: "\n").map { $0.split(separator: " ").prefix(3) }
-        let warnings = ["public-url-missing", "mail-server-missing", "loopback-domain"].map {
+        let warnings = ["continue-urls-by-host", "public-url-missing", "mail-server-missing", "loopback-domain"].map {
             ["check-project", "warning", $0]
         }
         let ofProject = lines.filter { ["PROJECT", "check-project"].contains($0.first) }
@@ -167,10 +167,12 @@ struct CommandTests {
         let findings = try JSON(parsing: Array(broken.output.utf8)).array?.filter { $0["project"] != "" } ?? []
         #expect(
             findings.map { $0["id"] } == [
-                "provider-invalid", "apple-missing", "public-url-missing", "mail-server-missing", "loopback-domain",
+                "provider-invalid", "apple-missing", "continue-urls-by-host", "public-url-missing",
+                "mail-server-missing",
+                "loopback-domain",
             ]
         )
-        #expect(findings.map { $0["level"] } == ["error", "warning", "warning", "warning", "warning"])
+        #expect(findings.map { $0["level"] } == ["error", "warning", "warning", "warning", "warning", "warning"])
         #expect(findings.first?["provider"] == "github.com" && findings.first?["project"] == "check-project")
         #expect(findings.first?["text"]?.string?.contains("clientSecret") == true, "\(broken)")
         // Without a project it looks at all of them.
