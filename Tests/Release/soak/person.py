@@ -584,6 +584,8 @@ class Person:
         def change(s, account, a):
             s.end_sessions(account.uid, but=session)
             s.void_codes(account.uid, ["VERIFY_AND_CHANGE_EMAIL"])
+            # A first factor that somebody proved stands or not: it opens nothing without the second one.
+            s.pending = {key: value for key, value in s.pending.items() if value[0] != account.uid}
             if a is None:
                 s.sessions[session] = (account.uid, "unknown")
         return self.update("revoke all tokens", session, {"validSince": "1"}, change)
