@@ -5,7 +5,10 @@ package import Projects
 /// Everything that decides is passed in: a token selects none of issuers, audience, keys or algorithm.
 package struct IDTokenVerifier: TokenVerifier {
     /// How far ahead of ours the clock of the node that issued a token may be, in seconds.
-    package static let clockSkew: Int64 = 60
+    ///
+    /// Generous, because SDKs sign a user out at `INVALID_ID_TOKEN`: a clock that jumps by a minute must not do that. Only our
+    /// own key signs these tokens, and nobody gains by a later `iat`.
+    package static let clockSkew: Int64 = 300
     /// Longer tokens are refused unread, in bytes.
     package static let maximumLength = 65_536
 

@@ -59,7 +59,7 @@ import Testing
 
     @Test(
         arguments: [
-            (0, nil), (3599, nil), (3600, .expired), (3601, .expired), (-60, nil), (-61, .issuedInFuture),
+            (0, nil), (3599, nil), (3600, .expired), (3601, .expired), (-300, nil), (-301, .issuedInFuture),
         ] as [(Int64, IDTokenError?)]
     )
     func times(_ offset: Int64, _ error: IDTokenError?) throws {
