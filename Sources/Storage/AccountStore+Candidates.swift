@@ -32,7 +32,7 @@ extension AccountStore {
     /// session. Accounts are locked in the order of their keys; one that somebody else has locked, or that changed since
     /// the statement began, or that may ask for a second factor, or whose one-time token was taken before, is left to
     /// ``signIn(to:_:)``: whatever takes an identity from an account counts as a change of it, and either sees the new
-    /// session or comes before it. No question makes the statement fail for the others.
+    /// session or comes before it.
     ///
     /// - Parameters:
     ///   - caller: the account and session of the request's ID token.
@@ -43,14 +43,20 @@ extension AccountStore {
         opening write: SignInWrite? = nil,
         in scope: Scope
     ) async throws -> SignInCandidates {
-        let question = CandidatesQuestion(
+        var question = CandidatesQuestion(
             scope: scope,
             identity: identity,
             account: caller?.account,
             session: caller?.session,
             opening: write.flatMap(OpeningSession.init)
         )
-        return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
+        do {
+            return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
+        } catch let error as PostgresError where question.opening != nil && error.constraint != nil {
+            // Another node took the token at the same moment: writing the sign-in alone says so.
+            question.opening = nil
+            return try await candidateReads.answer(to: question, for: nil)
+        }
     }
 
     static func candidates(

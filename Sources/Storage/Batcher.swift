@@ -202,6 +202,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         let isSlow = (error as? PostgresError)?.code == .timeout
         let size = isSlow ? 1 : min(Int(Double(batch.count).squareRoot().rounded(.up)), batch.count / 2)
         guard isBeside else { return await split(batch, into: size, after: error, until: deadline) }
+        // Nobody's task, as a batch is: the next batch does not wait for these questions.
         Task.detached {
             await self.split(batch, into: size, after: error, until: deadline)
             self.state.withLock { state in

@@ -68,6 +68,33 @@ struct PoisonedBatchTests {
         }
     }
 
+    @Test("T-C4: a one-time token that another node takes at the same moment signs in nobody here")
+    func takenMeanwhile() async throws {
+        try await LinkingWorld.run { world in
+            let project = world.service.project.id.rawValue
+            let person = try await SignInBatchTests.people(1, world)[0]
+            let once = try world.acme.mintIDToken(for: person.user, nonce: SecureHash.sha256Hex("n"))
+            let body = "id_token=\(once)&nonce=n&providerId=oidc.acme"
+            #expect(try await world.service.signInWithIdP(postBody: body).status == 200)
+            let hash = try await TestDatabase.current.client.query(
+                "DELETE FROM used_id_tokens WHERE project = \(project) RETURNING token_hash"
+            ) { try $0.next([UInt8].self) }
+            let reply = try await Race.run(
+                world.service,
+                hold: {
+                    try await $0.execute(
+                        """
+                        INSERT INTO used_id_tokens (project, token_hash, expires_at)
+                        VALUES (\(project), \(hash[0]), now() + interval '1 day')
+                        """
+                    )
+                },
+                { try await world.service.signInWithIdP(postBody: body) }
+            )
+            #expect(reply.error?.hasPrefix("MISSING_OR_INVALID_NONCE : Duplicate credential") == true, "\(reply)")
+        }
+    }
+
     @Test("T-E12: an account that cannot be read fails its own sign-in alone, and nothing is done twice")
     func unreadableRow() async throws {
         try await LinkingWorld.run { world in
