@@ -10,8 +10,12 @@ let facade: [SwiftSetting] = [
 ]
 /// For everything else: an unsafe construct doesn't compile.
 let strict = facade + [.strictMemorySafety()]
-/// For tests: a release build optimises what they test, and would take longer over them than over all of it.
-let tests = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+/// For tests: a release build optimises what they test, and would take longer over them than over all of it. In files side
+/// by side, as a debug build compiles.
+let tests =
+    strict + [
+        .unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"], .when(configuration: .release))
+    ]
 
 // Packages, by the product a target imports.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")

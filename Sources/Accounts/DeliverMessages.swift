@@ -31,8 +31,14 @@ package struct DeliverMessages: Service {
         self.logger = logger
     }
 
-    /// Seconds in which a node that took a message has to be done with it.
-    private static let lease = 120.0
+    /// Seconds in which a node that took a message has to be done with it: a mail server may take its time, an endpoint has
+    /// ten seconds. Whoever waits for an SMS waits no longer when the node dies that was about to send it.
+    private static func lease(_ lane: OutboxStore.Selection) -> TimeInterval {
+        switch lane {
+        case .only: 120
+        case .allBut: 20
+        }
+    }
 
     /// What is delivered side by side: a mail server that stalls holds nothing else up.
     private var lanes: [OutboxStore.Selection] {
@@ -74,7 +80,7 @@ package struct DeliverMessages: Service {
         while true {
             let messages = try await parts.stores.outbox.take(
                 limit: 16,
-                lease: Self.lease,
+                lease: Self.lease(lane),
                 lane,
                 except: waiting,
                 butFor: carriedByEndpoints,

@@ -13,8 +13,8 @@ struct PendingSignIn: Codable, Sendable {
     var account: String
     /// When the first factor was proved, in seconds since 1970.
     var authTime: Int64
-    /// The account's, then: it grows with whatever ends sessions, and that ends this too.
-    var validSince: Int64
+    /// The account's, then: it grows with every change that ends sessions, and that ends this too.
+    var revokedVersion: Int64
     var provider: String
     var claims: String?
     var attributes: String?
@@ -53,7 +53,7 @@ extension Parts {
         let pending = PendingSignIn(
             account: account.id.rawValue,
             authTime: session.values.authTime,
-            validSince: account.validSince,
+            revokedVersion: account.revokedVersion,
             provider: session.values.signInProvider.rawValue,
             claims: session.values.claims,
             attributes: session.values.signInAttributes

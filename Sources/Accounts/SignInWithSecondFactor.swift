@@ -161,7 +161,8 @@ package struct SignInWithSecondFactor: Sendable {
 
     private func require(_ pending: PendingSignIn, standsFor account: Account) throws(AccountsError) {
         guard !account.isDisabled else { throw .userDisabled }
-        guard pending.validSince == account.validSince, account.signsIn(with: ProviderID(pending.provider)) else {
+        guard pending.revokedVersion == account.revokedVersion, account.signsIn(with: ProviderID(pending.provider))
+        else {
             throw .secondFactor(.invalidPendingCredential)
         }
     }

@@ -26,6 +26,8 @@ package struct Account: Sendable, Hashable {
     package var disabled: Bool?
     /// Seconds since 1970: sessions that signed in before are over.
     package var validSince: Int64
+    /// The ``version`` that ended sessions last; 0 when none did. What was half proved before is over.
+    package var revokedVersion: Int64 = 0
     package var createdAt: Date
     package var lastSignInAt: Date?
     package var lastRefreshAt: Date?

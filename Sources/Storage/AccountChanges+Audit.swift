@@ -68,7 +68,7 @@ extension AccountChanges {
 }
 
 extension AccountChanges.EndedSessions {
-    fileprivate var isNone: Bool { if case .none = self { true } else { false } }
+    var isNone: Bool { if case .none = self { true } else { false } }
 }
 
 extension AccountChanges.GrantChange {

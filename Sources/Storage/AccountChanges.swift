@@ -99,6 +99,9 @@ package struct AccountChanges: Sendable {
 
     package init() {}
 
+    /// Whether sessions end by it, and what is half proved with them.
+    var revokes: Bool { validSince != nil || !endedSessions.isNone }
+
     /// Keeps the address that is about to be replaced: it takes the account back, the last one that was proved before any
     /// other (docs/threats.md, T-E6).
     package mutating func keepAddress(of account: Account) {

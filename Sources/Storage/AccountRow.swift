@@ -46,7 +46,7 @@ enum AccountRow {
         """
         a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name,
         a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth,
-        a.custom_attributes, a.disabled, a.valid_since, a.created_at, \(sql: activity),
+        a.custom_attributes, a.disabled, a.valid_since, a.revoked_version, a.created_at, \(sql: activity),
         a.screen_name, a.language, a.time_zone, a.date_of_birth, a.second_factors
         """
     }
@@ -84,6 +84,7 @@ enum AccountRow {
         account.customAttributes = try row.next()
         account.disabled = try row.next()
         account.validSince = try row.next()
+        account.revokedVersion = try row.next()
         account.createdAt = try row.next()
         account.lastSignInAt = try row.next()
         account.lastRefreshAt = try row.next()

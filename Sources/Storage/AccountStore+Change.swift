@@ -130,6 +130,7 @@ extension AccountStore {
                 disabled = \(changes.disabled ?? account.disabled),
                 disabled_at = CASE WHEN \(changes.disabled ?? account.disabled) THEN coalesce(disabled_at, \(now)) END,
                 valid_since = \(sql: validSince(changes, of: account.id, scope)),
+                revoked_version = \(sql: changes.revokes ? "version + 1" : "revoked_version"),
                 created_at = \(changes.createdAt ?? account.createdAt)
             WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
             """

@@ -220,12 +220,12 @@ extension AccountStore {
             ), audit AS (
                 \(sql: entry.insertion(from: imports, account: "n.account"))
             ), \(sql: linkedInsertion(of: accounts, scope, now: now))
-            INSERT INTO accounts (project, tenant, account, version, methods, valid_since, disabled, email,
-                email_original, email_verified, email_link, initial_email, phone_number, display_name, photo_url,
+            INSERT INTO accounts (project, tenant, account, version, revoked_version, methods, valid_since, disabled,
+                email, email_original, email_verified, email_link, initial_email, phone_number, display_name, photo_url,
                 screen_name, language, time_zone, date_of_birth, custom_attributes, custom_auth, password_hash,
                 password_salt, password_parameters, password_updated_at, second_factors, created_at)
-            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.version, n.methods::text[],
-                n.valid_since, n.disabled, n.email, n.email_original, n.email_verified, n.email_link,
+            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.version, n.version,
+                n.methods::text[], n.valid_since, n.disabled, n.email, n.email_original, n.email_verified, n.email_link,
                 n.initial_email, n.phone_number, n.display_name, n.photo_url, n.screen_name, n.language,
                 n.time_zone, n.date_of_birth, n.custom_attributes, n.custom_auth, n.password_hash,
                 n.password_salt, n.password_parameters, n.password_updated_at, n.second_factors, n.created_at

@@ -263,6 +263,7 @@ extension AccountStore {
             """
             UPDATE accounts SET version = version + 1, methods = \(account.methodNames),
                 merged_into = \(survivor?.rawValue), disabled = \(account.disabled), valid_since = \(sql: validSince),
+                revoked_version = version + 1,
                 email = \(account.email?.canonical), email_original = \(account.email?.original),
                 email_verified = \(account.emailVerified), email_link = \(account.emailLinkSignIn),
                 phone_number = \(account.phoneNumber), display_name = \(account.displayName),

@@ -130,7 +130,8 @@ extension AccountStore {
         let validSince = endingSessions(of: account.id, at: seconds, write.scope)
         let target: SQL = """
             UPDATE accounts SET version = version + 1, methods = \([identity.provider.rawValue]),
-                valid_since = \(sql: validSince), email_verified = true, email_original = \(identity.email?.original),
+                valid_since = \(sql: validSince), revoked_version = version + 1, email_verified = true,
+                email_original = \(identity.email?.original),
                 password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
                 email_link = false, second_factors = NULL, initial_email = NULL, display_name = \(identity.profile.displayName),
                 photo_url = \(identity.profile.photoURL), screen_name = \(identity.profile.screenName),

@@ -29,6 +29,7 @@ class Faults:
                                                  for kind in self.kinds])[0]
             self.world.faults += 1
             self.world.is_failing += 1
+            print(f"{time.monotonic() - self.world.began:6.0f} s  {kind}", flush=True)
             try:
                 await getattr(self, kind)()
                 self.counts[kind] += 1

@@ -231,6 +231,21 @@ struct SecondFactorSignInTests {
         }
     }
 
+    @Test("T-A2: a change of the password ends what is pending, also when a clock had been ahead")
+    func aheadBefore() async throws {
+        try await Scene.run { scene in
+            let clock = scene.world.service.clock
+            clock.advance(by: 60)
+            try await scene.world.update(scene.localID, ["password": "another horse"])
+            clock.advance(by: -60)
+            let pending = try await scene.world.service.signInWithPassword("ada@example.com", "another horse")
+            try await scene.world.update(scene.localID, ["password": "a third horse"])
+            clock.advance(by: 30)
+            try await scene.app.signIn(pending["mfaPendingCredential"]?.string, code: scene.app.code())
+                .expectRefused("INVALID_MFA_PENDING_CREDENTIAL")
+        }
+    }
+
     @Test("says what is missing or wrong, and nothing is signed in by it")
     func refuses() async throws {
         try await Scene.run { scene in
