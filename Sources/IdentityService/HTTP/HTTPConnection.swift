@@ -15,7 +15,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private enum State {
         /// Waits for a request.
         case idle
-        case reading(HTTPRequestHead, body: ByteBuffer, refusal: WireError?)
+        case reading(HTTPRequestHead, refusal: WireError?)
         case answering(Task<Void, Never>)
         case closed
     }
@@ -36,6 +36,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isBroken = false
     /// The client sends nothing more, and may still read.
     private var isInputClosed = false
+    /// What has come of the body that is being read. It stands beside the state: what two hold is copied when it grows.
+    private var body = ByteBuffer()
     /// Bytes of bodies that count as held.
     private var held = 0
     /// When what goes on now has taken too long.
@@ -98,36 +100,36 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
         switch (part, state) {
         case (.head(let head), .idle):
-            state = .reading(head, body: ByteBuffer(), refusal: nil)
+            state = .reading(head, refusal: nil)
             limit(to: limits.time, context)
             if head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
                 let text: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: text)), promise: nil)
             }
-        case (.body(let part), .reading(let head, var body, var refusal)) where refusal == nil:
-            // Free for the append below, which would copy what two hold.
-            state = .idle
-            let size = body.readableBytes + part.readableBytes
-            // Most bodies are too small to ask the route.
-            let limit = size > Request.maximumBody ? responder.bodyLimit(of: head) : Request.maximumBody
-            if size > limit {
-                refusal = .tooLarge(limit)
-            } else if !load.hold(part.readableBytes, after: held) {
-                refusal = .unavailable(cause: "bodies")
-            } else {
-                held += part.readableBytes
-                if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
-            }
+        case (.body(let part), .reading(let head, refusal: nil)):
+            guard let refusal = append(part, to: head) else { break }
             // The rest is read and dropped: a client that still sends would not see an answer.
-            state = .reading(head, body: refusal == nil ? body : ByteBuffer(), refusal: refusal)
-        case (.end, .reading(let head, let body, let refusal)): answer(head, body, refusal, context)
+            body = ByteBuffer()
+            state = .reading(head, refusal: refusal)
+        case (.end, .reading(let head, let refusal)): answer(head, refusal, context)
         default: break
         }
     }
 
+    /// Takes a piece of the body, unless that is too much.
+    private func append(_ part: ByteBuffer, to head: HTTPRequestHead) -> WireError? {
+        let size = body.readableBytes + part.readableBytes
+        // Most bodies are too small to ask the route.
+        let limit = size > Request.maximumBody ? responder.bodyLimit(of: head) : Request.maximumBody
+        guard size <= limit else { return .tooLarge(limit) }
+        guard load.hold(part.readableBytes, after: held) else { return .unavailable(cause: "bodies") }
+        held += part.readableBytes
+        if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
+        return nil
+    }
+
     private func answer(
         _ head: HTTPRequestHead,
-        _ body: ByteBuffer,
         _ refusal: WireError?,
         _ context: ChannelHandlerContext
     ) {
@@ -138,6 +140,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             body: body,
             peer: peer
         )
+        body = ByteBuffer()
         request.refusal = refusal
         let isAdmitted = load.begin()
         if !isAdmitted { request.refusal = .unavailable(cause: "requests") }
