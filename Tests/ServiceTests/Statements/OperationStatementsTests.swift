@@ -5,7 +5,7 @@ import StrictJSON
 import TestKit
 import Testing
 
-/// The table of docs/performance.md, held against what the service asks its database.
+/// The table of docs/maintainers/performance.md, held against what the service asks its database.
 @Suite("Statements of operations", .database, .testProvider, .serialized)
 struct OperationStatementsTests {
     /// A row of the table: how often an operation asks the database in some case.
@@ -21,7 +21,7 @@ struct OperationStatementsTests {
 
     /// The lines of the document's chapter.
     private static func chapter() throws -> [Substring] {
-        let file = IdentityProgram.repository.appending(path: "docs/performance.md")
+        let file = IdentityProgram.repository.appending(path: "docs/maintainers/performance.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         let chapter = try #require(text.components(separatedBy: "## Statements of each operation\n").last)
         return (chapter.components(separatedBy: "\n## ").first ?? "").split(separator: "\n")
