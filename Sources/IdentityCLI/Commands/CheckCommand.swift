@@ -14,8 +14,8 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Say what in the projects' configuration cannot work, or should be another way.",
         discussion: """
             A line for each finding; docs/reference/configuration.md lists them by their ids. Ends with 1 if one is an \
-            error, otherwise with 0. Nothing is changed and no provider is asked. With --url it looks at a service that \
-            runs instead, as anybody could, and needs no database.
+            error, otherwise with 0. Nothing is changed and no provider is asked. With --url it looks at a service \
+            that runs instead, as anybody could, and needs no database.
             """
     )
     @OptionGroup var database: DatabaseOptions
