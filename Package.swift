@@ -276,7 +276,7 @@ let package = Package(
                 "Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",
                 "Processes/admin_sdk.py", "Processes/front.py", "Processes/revocation_feed.py",
                 "Processes/verify_tokens.py",
-                "Pages/pages_in_chromium.py",
+                "Pages/pages_in_chromium.py", "Statements/statements.tsv",
             ],
             swiftSettings: tests
         ),

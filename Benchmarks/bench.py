@@ -1,4 +1,4 @@
-"""Measures the service under load; see docs/performance.md. Run it with `make bench`.
+"""Measures the service under load; see docs/maintainers/performance.md. Run it with `make bench`.
 
 usage: bench.py [--accounts N] [--seconds S] [--connections 1,16,64] [--only PATH,…] [--json FILE]
        bench.py --url http://127.0.0.1:9099 --key API_KEY [--pid PID,…]

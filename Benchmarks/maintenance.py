@@ -229,7 +229,8 @@ class Maintenance(bench.Bench):
 
     def replace_nodes(self):
         """A node of this release comes beside each of before, which is taken out; some seconds later it is told to end, and
-        some seconds after that it is the next one's turn (docs/production.md). They have a second encryption key, for later."""
+        some seconds after that it is the next one's turn (docs/operations/production.md). They have a second encryption
+        key, for later."""
         keys = self.service.environment["IDENTITY_ENCRYPTION_KEYS"].split(",")[0]
         second = "second:" + keys.split(":")[1]
         for old in list(self.nodes):

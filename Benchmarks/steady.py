@@ -3,7 +3,7 @@
 usage: steady.py REQUESTS RECORD    commands on stdin: `rate N` (0 for as many as 64 connections carry), `nodes URL,…`, `end`
 
 The requests are those of a file of bench.Requests, one after the other; a refresh token of an answer takes the place of the
-one that was sent. Nodes get them in turns, over connections that are kept, as from the proxy of docs/production.md: a node
+one that was sent. Nodes get them in turns, over connections that are kept, as from the proxy of production.md: a node
 that takes no connection is passed over, and anything else that is no answer, or none with status 200, is a failure. RECORD gets
 three 64-bit floats of each request: when it was sent, when answered (of the monotonic clock; negative for a failure), and 1 for
 a refresh.

@@ -1,4 +1,4 @@
-"""Whether the time of an answer tells who has an account (docs/threats.md, T-E1). Run it by `make bench-timing`.
+"""Whether the time of an answer tells who has an account (threats.md, T-E1). Run it by `make bench-timing`.
 
 Requests about addresses that somebody has and that nobody has come in turns, one at a time. It prints a line for each kind
 and fails when the medians differ by more than 2 % of the time of one password hash, twice in a row.

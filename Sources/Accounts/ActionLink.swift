@@ -6,7 +6,7 @@ import Storage
 
 /// The link of a mail: to the page that carries out what its code is good for.
 ///
-/// It begins where configuration says, whatever the request came with (docs/threats.md, T-E3).
+/// It begins where configuration says, whatever the request came with (threats.md, T-E3).
 struct ActionLink {
     /// `http.publicURL` and the page's path.
     var base: String

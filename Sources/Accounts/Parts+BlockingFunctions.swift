@@ -25,8 +25,8 @@ struct Entrance: Sendable {
     }
 }
 
-/// The project's functions (docs/blocking-hooks.md): every path that makes an account or opens a session asks them here,
-/// after all that could refuse it, just before it writes.
+/// The project's functions (docs/reference/blocking-hooks.md): every path that makes an account or opens a session asks
+/// them here, after all that could refuse it, just before it writes.
 extension Parts {
     /// Asks whether an account may be made, and then whether it may be signed in.
     func admit(

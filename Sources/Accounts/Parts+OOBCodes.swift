@@ -60,7 +60,7 @@ extension Parts {
         return PreparedCode(values: values, code: code, link: Secret(link.text))
     }
 
-    /// The code that brings the address back which is about to be replaced, in a mail to it (docs/threats.md, T-E6).
+    /// The code that brings the address back which is about to be replaced, in a mail to it (threats.md, T-E6).
     ///
     /// An address that was never proved gives that right to the last one that was. Nil when the account had no address, and,
     /// where changes need no mail otherwise, without a page to link to.

@@ -6,7 +6,7 @@ import Storage
 extension Parts {
     /// Failed sign-ins with a password.
     ///
-    /// By the address, whether or not somebody has it (docs/threats.md, T-E1).
+    /// By the address, whether or not somebody has it (threats.md, T-E1).
     func passwordLimits(for email: EmailAddress, _ caller: Caller) -> RateLimits {
         limits(
             [

@@ -52,7 +52,7 @@ extension Parts {
         return session
     }
 
-    /// Checks the code of an SMS: the try is counted before anything is compared (docs/threats.md, T-E2).
+    /// Checks the code of an SMS: the try is counted before anything is compared (threats.md, T-E2).
     ///
     /// - Parameter account: whose second factor the code has to be about; nil for a sign-in.
     func checkVerificationCode(

@@ -36,7 +36,7 @@ package struct SendOOBCode: Sendable {
     }
 
     /// About addresses of which the caller may not learn whether somebody has them, the same is answered and the same
-    /// done, but for the mail (docs/threats.md, T-E1).
+    /// done, but for the mail (threats.md, T-E1).
     package func callAsFunction(_ request: Request, as role: Role, _ caller: Caller) async throws -> Result {
         let continueURL = try continueURL(request, caller)
         let subject: Subject

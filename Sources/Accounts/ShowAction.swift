@@ -3,7 +3,7 @@ import Projects
 package import Storage
 
 /// What the link of a mail is about to do, for the page that asks before it is done: nothing is used up
-/// (docs/threats.md, T-E5).
+/// (threats.md, T-E5).
 ///
 /// Whoever holds the code has read the account's mail, and could carry it out. So they may know which account it is and
 /// how one signs in to it, which tells the owner of an address that somebody else opened an account with it.

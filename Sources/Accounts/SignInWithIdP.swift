@@ -209,7 +209,7 @@ package struct SignInWithIdP: Sendable {
                 emailOwner: found.emailOwner?.id,
                 policy: parts.policy(for: proof.credential, caller)
             )
-            // Linking proves the identity, and nothing of the account: `auth_time` stays (docs/linking.md).
+            // Linking proves the identity, and nothing of the account: `auth_time` stays (docs/guide/linking.md).
             let renewal = parts.prepareRenewal()
             let session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
             var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)

@@ -5,7 +5,7 @@ package struct SMS: Sendable, Codable {
     /// The outbox's name for it.
     package static let kind = "sms"
 
-    /// Seconds for which a code is good (docs/threats.md, T-E2).
+    /// Seconds for which a code is good (threats.md, T-E2).
     package static let lifetime = 600.0
 
     /// The number it goes to, E.164.

@@ -104,7 +104,8 @@ struct RunningServiceCheck: Sendable {
         add(
             .headersMissing,
             if: !missing.isEmpty,
-            "\(missing.joined(separator: ", ")) missing: have the proxy pass on and add headers (docs/production.md)"
+            "\(missing.joined(separator: ", ")) missing: have the proxy pass on and add headers "
+                + "(docs/operations/production.md)"
         )
         return Self.ordered(findings)
     }

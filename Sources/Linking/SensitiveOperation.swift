@@ -1,5 +1,5 @@
 /// What a user's session may do to its account only after a recent sign-in: the one table that all use cases read
-/// (docs/threats.md, T-A15).
+/// (threats.md, T-A15).
 ///
 /// Each row also requires a session that proved a second factor, on accounts that have one. A stolen session alone thus
 /// neither takes the account nor makes itself a recent one.

@@ -1,7 +1,7 @@
 /// What a verified identity may do when nobody is signed in.
 ///
 /// A pure function of the identity, the accounts that it could mean and the project's policy; the row ids (S1…S14,
-/// D1, D2) are those of the decision table in `docs/linking.md`.
+/// D1, D2) are those of the decision table in `docs/guide/linking.md`.
 package enum SignInDecision: Sendable, Hashable {
     /// The identity belongs to this account (S1, D1).
     case signIn(AccountID)

@@ -1,4 +1,4 @@
-/// A row of the decision table of `docs/linking.md`.
+/// A row of the decision table of `docs/guide/linking.md`.
 package enum SignInRow: String, Sendable, Hashable, CaseIterable {
     case s1 = "S1"
     case s2 = "S2"

@@ -1,6 +1,6 @@
 /// How an account's address becomes verified: all the ways there are, and what each does to what was there before.
 ///
-/// The registry of the first-verification rule (docs/threats.md, T-A7). Besides these only admins set an address verified.
+/// The registry of the first-verification rule (threats.md, T-A7). Besides these only admins set an address verified.
 package enum VerifyingPath: String, Sendable, Hashable, CaseIterable {
     /// A sign-in with a provider that proves the address (S7).
     case providerSignIn

@@ -69,7 +69,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Counted over all projects of the deployment: a further project is no further allowance (docs/threats.md, T-E8).
+    /// Counted over all projects of the deployment: a further project is no further allowance (threats.md, T-E8).
     package var spansProjects: Bool {
         switch self {
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .mailsPerRecipient, .codeTriesPerAddress,

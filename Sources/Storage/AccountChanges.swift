@@ -103,7 +103,7 @@ package struct AccountChanges: Sendable {
     var revokes: Bool { validSince != nil || !endedSessions.isNone }
 
     /// Keeps the address that is about to be replaced: it takes the account back, the last one that was proved before any
-    /// other (docs/threats.md, T-E6).
+    /// other (threats.md, T-E6).
     package mutating func keepAddress(of account: Account) {
         guard let email = account.email, account.emailVerified || account.initialEmail == nil else { return }
         initialEmail = email.canonical

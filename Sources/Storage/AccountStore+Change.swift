@@ -174,7 +174,7 @@ extension AccountStore {
     }
 
     /// Codes of what is no longer so end: those of an address that is proved or replaced, but for the one that brings it
-    /// back, and a change of address that was begun before sessions ended (docs/threats.md, T-A4, T-E6).
+    /// back, and a change of address that was begun before sessions ended (threats.md, T-A4, T-E6).
     private func applyCodes(
         _ changes: AccountChanges,
         from before: Account,

@@ -7,7 +7,7 @@ import struct Foundation.Date
 extension AccountStore {
     /// The parts of a statement that take from an account what was there before its address was proved.
     ///
-    /// These are credentials, phone, sessions and codes (docs/threats.md, T-A1, T-A7); the columns of the account itself
+    /// These are credentials, phone, sessions and codes (threats.md, T-A1, T-A7); the columns of the account itself
     /// are those of ``Linking/Account/dropUnproved(validSince:)``.
     ///
     /// - Parameter provider: whose row stays, for another subject to take it.

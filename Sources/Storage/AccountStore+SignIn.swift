@@ -120,7 +120,7 @@ extension AccountStore {
     }
 
     /// Gives an account that never proved its address to the person who did: every way in that was there before goes,
-    /// with every session, and is recorded (S7; docs/threats.md, T-A1).
+    /// with every session, and is recorded (S7; threats.md, T-A1).
     ///
     /// A statement sees no session that was committed after it began, not even after it waited: the account is locked
     /// by a statement of its own first.

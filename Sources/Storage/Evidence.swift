@@ -4,7 +4,7 @@ package import Passwords
 package import Secrets
 package import Sessions
 
-/// What a caller proved, and when: the only source of a session's `auth_time` and second factor (docs/threats.md, T-A15).
+/// What a caller proved, and when: the only source of a session's `auth_time` and second factor (threats.md, T-A15).
 ///
 /// The initializers that other modules see take what only the code that checks a proof can make. A session that goes on
 /// without evidence keeps what its row has: see ``ContinuedSession``.

@@ -13,7 +13,7 @@ package struct VerificationCodeStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
 
-    /// Tries that a code has (docs/threats.md, T-E2).
+    /// Tries that a code has (threats.md, T-E2).
     package static let attempts = 5
 
     /// Seconds for which the row of a code that is good no more is kept.

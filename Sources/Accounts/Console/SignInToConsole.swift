@@ -28,7 +28,7 @@ package struct SignInToConsole: Sendable {
     ///
     /// Whatever is wrong, the same is asked of the database, the same is computed, and the same is said.
     ///
-    /// - Returns: its handle, a new one each time (docs/threats.md, T-D9).
+    /// - Returns: its handle, a new one each time (threats.md, T-D9).
     /// - Throws: ``ConsoleError/wrongCredentials``; ``Storage/RateLimitReached``.
     package func callAsFunction(_ request: Request) async throws -> Secret {
         // Nobody has the empty address.

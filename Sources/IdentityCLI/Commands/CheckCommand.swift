@@ -13,9 +13,9 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Say what in the projects' configuration cannot work, or should be another way.",
         discussion: """
-            A line for each finding; docs/configuration.md lists them by their ids. Ends with 1 if one is an error, \
-            otherwise with 0. Nothing is changed and no provider is asked. With --url it looks at a service that runs \
-            instead, as anybody could, and needs no database.
+            A line for each finding; docs/reference/configuration.md lists them by their ids. Ends with 1 if one is an \
+            error, otherwise with 0. Nothing is changed and no provider is asked. With --url it looks at a service \
+            that runs instead, as anybody could, and needs no database.
             """
     )
     @OptionGroup var database: DatabaseOptions
@@ -71,7 +71,7 @@ struct CheckCommand: AsyncParsableCommand {
                 (
                     "audit-log-changeable",
                     "the role of database.url may change and remove entries: give the service one that owns no tables "
-                        + "(docs/production.md), and run `identity migrate`"
+                        + "(docs/operations/production.md), and run `identity migrate`"
                 )
             )
         }

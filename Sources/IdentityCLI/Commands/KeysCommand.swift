@@ -9,8 +9,8 @@ struct KeysCommand: AsyncParsableCommand {
         commandName: "keys",
         abstract: "List, rotate and revoke the keys that sign tokens, and replace those that encrypt.",
         discussion: """
-            They follow one another by themselves (signing.rotationDays); docs/signing-keys.md says how, and what to do \
-            when one was taken away.
+            They follow one another by themselves (signing.rotationDays); docs/operations/signing-keys.md says how, and \
+            what to do when one was taken away.
             """,
         subcommands: [List.self, Rotate.self, Revoke.self, Reencrypt.self]
     )

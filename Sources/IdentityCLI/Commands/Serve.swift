@@ -19,7 +19,7 @@ struct Serve: AsyncParsableCommand {
         abstract: "Run the service.",
         discussion: """
             Reads the configuration from --config and the environment (IDENTITY_DATABASE_URL, IDENTITY_ENCRYPTION_KEYS, \
-            …; see docs/configuration.md). Expects a database that `identity migrate` brought up to date.
+            …; see docs/reference/configuration.md). Expects a database that `identity migrate` brought up to date.
             """
     )
 

@@ -5,7 +5,7 @@ import Projects
 import Secrets
 import Storage
 
-/// `/console`: the pages on which people administer the service (docs/console.md).
+/// `/console`: the pages on which people administer the service (docs/operations/console.md).
 ///
 /// Everything is HTML that this service makes, and works without scripts. A page reads the session by one statement, so
 /// that whoever is revoked sees nothing more; an action besides needs the token of our own form and a request that the

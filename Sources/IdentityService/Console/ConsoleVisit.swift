@@ -13,7 +13,7 @@ struct ConsoleVisit: Sendable {
     var handle: Secret
     let isSecure: Bool
 
-    /// What a form of ours proves with: only who has the session's handle can know it (docs/threats.md, T-D9).
+    /// What a form of ours proves with: only who has the session's handle can know it (threats.md, T-D9).
     var formToken: String { Base64URL.encode(SecureHash.sha256("console form \(handle.reveal())")) }
 
     /// The same, as a field.

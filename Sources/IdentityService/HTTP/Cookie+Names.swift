@@ -3,7 +3,7 @@ import HTTPTypes
 package import Secrets
 import Storage
 
-/// The cookies that there are, each made anew for what it is for (docs/threats.md, T-D9).
+/// The cookies that there are, each made anew for what it is for (threats.md, T-D9).
 extension Cookie {
     // MARK: The handler page
 

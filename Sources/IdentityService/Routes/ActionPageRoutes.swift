@@ -6,7 +6,7 @@ import Projects
 import Secrets
 import Storage
 
-/// `/__/auth/action`, to which the links of mails lead: GET asks, POST does it (docs/threats.md, T-E5).
+/// `/__/auth/action`, to which the links of mails lead: GET asks, POST does it (threats.md, T-E5).
 ///
 /// No cookie and no script is needed. The code stands in the form and is all that the POST is allowed by: who knows it
 /// has read the mail. A page of somebody else's can make a browser post only codes that its maker knows, and so do with

@@ -10,7 +10,7 @@ import Projects
 import Prometheus
 import Storage
 
-/// Prometheus's page; docs/observability.md explains each of its metrics.
+/// Prometheus's page; docs/operations/observability.md explains each of its metrics.
 ///
 /// No label has a value that comes from outside: ids, addresses and texts of requests make no series.
 struct MetricsRoutes {

@@ -4,7 +4,7 @@ import NIOCore
 import Projects
 import Secrets
 
-/// `/__/auth/sign-in`: the sign-in page of projects that have none of their own (docs/sign-in-page.md).
+/// `/__/auth/sign-in`: the sign-in page of projects that have none of their own (docs/guide/sign-in-page.md).
 ///
 /// GET shows it, each POST is a step, and the last page leads back to the app with a code. It needs no script. That a POST
 /// comes from our own page shows a cookie, to which the page's sealed visit is bound, and what browsers say of the page

@@ -26,8 +26,8 @@ OPERATIONS = {
     operation["operationId"]: {**operation, "paths": paths(path, item, operation), "method": method.upper()}
     for path, item in DOCUMENT["paths"].items() for method, operation in item.items() if method in METHODS
 }
-# Every code that docs/errors.md has a row for.
-CODES = set(re.findall(r"^\| `([\w/-]+)` \|", (ROOT / "docs/errors.md").read_text(), re.MULTILINE))
+# Every code that docs/reference/errors.md has a row for.
+CODES = set(re.findall(r"^\| `([\w/-]+)` \|", (ROOT / "docs/reference/errors.md").read_text(), re.MULTILINE))
 
 
 def follow(node):

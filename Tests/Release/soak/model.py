@@ -1,4 +1,4 @@
-"""What must be true of the accounts of one person: a pure model of docs/linking.md and docs/errors.md.
+"""What must be true of the accounts of one person: a pure model of docs/guide/linking.md and docs/reference/errors.md.
 
 An operation says of a state how it is answered and what it changes. What a crash leaves open is open in the model too: a
 person is in any of several states, and each answer rules out those in which it could not have been given.
@@ -190,7 +190,7 @@ def first_label(account, has_factor=True):
 
 
 def federated(state, serial, provider, subject, email, verified):
-    """docs/linking.md, S1 to S9: the label and the change."""
+    """docs/guide/linking.md, S1 to S9: the label and the change."""
     owner = state.by_subject(provider, subject)
     if owner is not None:
         if owner.disabled:
@@ -222,7 +222,7 @@ def federated(state, serial, provider, subject, email, verified):
 
 
 def linked(state, session, provider, subject, email, verified, also=None):
-    """docs/linking.md, K1 to K7."""
+    """docs/guide/linking.md, K1 to K7."""
     refusal = state.refusal(session)
     if isinstance(refusal, str) or refusal and "ok" not in refusal:
         return refusal, None

@@ -1,4 +1,4 @@
-"""The codes that docs/errors.md promises to apps, as the SDK makes them of the service's answers."""
+"""The codes that docs/reference/errors.md promises to apps, as the SDK makes them of the service's answers."""
 
 import http.server
 import json
@@ -9,7 +9,7 @@ import pytest
 
 import bundle
 
-SECTIONS = re.split(r"^## ", (bundle.ROOT / "docs" / "errors.md").read_text(), flags=re.M)[1:]
+SECTIONS = re.split(r"^## ", (bundle.ROOT / "docs" / "reference" / "errors.md").read_text(), flags=re.M)[1:]
 
 
 def rows(section):

@@ -11,7 +11,7 @@ SUBJECTS = {
     "oidc.line": "4001", "linkedin.com": "4001", "oidc.slack": "4001", "oidc.gitlab": "4001", "oauth.discord": "4001",
     "oauth.feedly": "4001", "oauth.x": "4001", "oauth.plain": "4001",
 }
-# Those whose word about Ada's or Grace's address counts (docs/linking.md).
+# Those whose word about Ada's or Grace's address counts (docs/guide/linking.md).
 BELIEVED = {"oidc.demo", "google.com", "apple.com"}
 WITHOUT_ID_TOKEN = {
     "github.com", "facebook.com", "twitter.com", "oauth.discord", "oauth.feedly", "oauth.x", "oauth.plain",

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-@Suite("docs/configuration.md, of a node")
+@Suite("docs/reference/configuration.md, of a node")
 struct ConfigurationDocumentTests {
     @Test("has a row for every key that a node reads, and none for another")
     func everyKeyHasARow() throws {
@@ -12,7 +12,7 @@ struct ConfigurationDocumentTests {
         }
         #expect(keys.count >= 20)
         var documented: Set<String> = []
-        for row in try Repository.rows(of: "docs/configuration.md", section: "## A node") {
+        for row in try Repository.rows(of: "docs/reference/configuration.md", section: "## A node") {
             let names = row[0].split(separator: ", ").map { $0.filter { $0 != "`" } }
             for name in names { #expect(documented.insert(name).inserted, "\(name) has two rows") }
             let says = ["default", "required", "none by default"].contains { row[1].contains($0) }

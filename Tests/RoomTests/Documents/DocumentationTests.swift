@@ -5,7 +5,7 @@ import Testing
 struct DocumentationTests {
     @Test("name no requirement and no threat without a test whose display name carries the id")
     func everyIDHasATest() throws {
-        let documents = try ["requirements.md", "threats.md"].map { try Repository.text("docs/\($0)") }
+        let documents = try ["requirements.md", "threats.md"].map { try Repository.text("docs/maintainers/\($0)") }
         let documented = Set(
             documents.flatMap { $0.matches(of: #/(?m)^\| (R-[0-9]{2}|T-[A-E][0-9]+) /#).map { String($0.1) } }
         )

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-@Suite("docs/errors.md")
+@Suite("docs/reference/errors.md")
 struct ErrorDocumentTests {
     /// Codes with the statuses that they are answered with, as the sources have them.
     ///
@@ -32,7 +32,7 @@ struct ErrorDocumentTests {
     @Test("has a row for every code, with its status, and none for another")
     func everyCodeHasARow() throws {
         var documented: [String: Set<Int>] = [:]
-        for row in try Repository.rows(of: "docs/errors.md", section: "# Errors") where row.count == 5 {
+        for row in try Repository.rows(of: "docs/reference/errors.md", section: "# Errors") where row.count == 5 {
             let code = row[0].filter { $0 != "`" }
             #expect(documented[code] == nil, "\(code) has two rows")
             documented[code] = Set(row[1].split(separator: ", ").compactMap { Int($0) })
@@ -43,7 +43,7 @@ struct ErrorDocumentTests {
         #expect(codes.removeValue(forKey: "INTERNAL_ERROR") == [500])
         #expect(codes.count > 60)
         for (code, statuses) in codes.sorted(by: { $0.key < $1.key }) {
-            #expect(documented[code] == statuses, "\(code) in docs/errors.md")
+            #expect(documented[code] == statuses, "\(code) in docs/reference/errors.md")
         }
         #expect(Set(documented.keys).subtracting(codes.keys).sorted() == [], "no code of the service")
     }

@@ -6,7 +6,7 @@ import Storage
 import TestKit
 import Testing
 
-/// `projects/{p}/revocations`, as docs/revocation-feed.md tells resource servers to read it.
+/// `projects/{p}/revocations`, as docs/reference/revocation-feed.md tells resource servers to read it.
 @Suite("Feed of revocations", .database, .testProvider, .serialized)
 struct RevocationFeedTests {
     /// Verifies tokens by the feed alone.
@@ -356,7 +356,7 @@ struct RevocationFeedTests {
 
     // MARK: The document
 
-    @Test("the Python of docs/revocation-feed.md refuses what is void, and nothing else")
+    @Test("the Python of docs/reference/revocation-feed.md refuses what is void, and nothing else")
     func python() async throws {
         var options = TestService.Options()
         options.settings.allowsTenants = true
@@ -379,7 +379,7 @@ struct RevocationFeedTests {
                 root.appending(path: ".venv/bin/python").path,
                 [
                     root.appending(path: "Tests/ServiceTests/Processes/revocation_feed.py").path,
-                    root.appending(path: "docs/revocation-feed.md").path, service.baseURL,
+                    root.appending(path: "docs/reference/revocation-feed.md").path, service.baseURL,
                     service.project.id.rawValue, service.adminToken, claims.path,
                 ],
                 within: 60

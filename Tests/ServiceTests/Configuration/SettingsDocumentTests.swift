@@ -3,7 +3,7 @@ import Projects
 import TestKit
 import Testing
 
-@Suite("docs/configuration.md, of a project", .database)
+@Suite("docs/reference/configuration.md, of a project", .database)
 struct SettingsDocumentTests {
     private struct Row {
         var path: String
@@ -15,7 +15,7 @@ struct SettingsDocumentTests {
 
     /// One for each member; `{template}` stands for each template, `{limit}` for each limit.
     private func rows() throws -> [Row] {
-        try Repository.rows(of: "docs/configuration.md", section: "## A project").flatMap { cells -> [Row] in
+        try Repository.rows(of: "docs/reference/configuration.md", section: "## A project").flatMap { cells -> [Row] in
             // Tables of smaller headings have fewer columns.
             guard cells.count == 5 else { return [] }
             let path = cells[0].filter { $0 != "`" }
@@ -78,7 +78,7 @@ struct SettingsDocumentTests {
     func saysLimits() throws {
         let units = ["an hour": 3_600, "half an hour": 1_800, "a day": 86_400]
         var documented: [String: RateLimitBudget] = [:]
-        for row in try Repository.rows(of: "docs/configuration.md", section: "### Limits") {
+        for row in try Repository.rows(of: "docs/reference/configuration.md", section: "### Limits") {
             let words = try #require(row[1].wholeMatch(of: #/([0-9,]+) in ([a-z ]+)/#))
             documented[row[0].filter { $0 != "`" }] = RateLimitBudget(
                 count: try #require(Int(words.1.filter { $0 != "," })),

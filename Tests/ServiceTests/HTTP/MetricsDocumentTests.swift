@@ -9,7 +9,7 @@ import TestKit
 import Testing
 import Yams
 
-/// docs/observability.md, the dashboard and the alert rules, held against a page of the metrics.
+/// docs/operations/observability.md, the dashboard and the alert rules, held against a page of the metrics.
 @Suite("Metrics and what reads them", .database, .testProvider, .serialized)
 struct MetricsDocumentTests {
     private struct Family: Hashable {
@@ -20,7 +20,7 @@ struct MetricsDocumentTests {
 
     /// What the document lists.
     private static func documented() throws -> [Family] {
-        try Repository.rows(of: "docs/observability.md", section: "## Metrics").map { cells in
+        try Repository.rows(of: "docs/operations/observability.md", section: "## Metrics").map { cells in
             Family(
                 name: cells[0].replacing("`", with: ""),
                 kind: cells[1],

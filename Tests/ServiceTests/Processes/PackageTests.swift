@@ -26,7 +26,7 @@ struct PackageTests {
                 "-rwxr-xr-x root/root ./usr/bin/identity", "-rw-r--r-- root/root ./etc/identity/identity.yaml",
                 "-rw-r--r-- root/root ./lib/systemd/system/identity.service",
                 "-rw-r--r-- root/root ./usr/share/identity/monitoring/dashboard.json",
-                "-rw-r--r-- root/root ./usr/share/doc/identity/docs/production.md",
+                "-rw-r--r-- root/root ./usr/share/doc/identity/docs/operations/production.md",
                 "-rw-r--r-- root/root ./usr/share/doc/identity/changelog.gz",
             ]
             let listed = files.map { line in
@@ -40,7 +40,7 @@ struct PackageTests {
             _ = try await Self.run("for f in control/p*; do sh -n $f; done; rm -r control", in: folder)
             _ = try await Self.run("sha256sum --quiet -c SHA256SUMS", in: folder)
             let tarball = try await Self.run("tar -tzf identity-\(Release.version)-linux-*.tar.gz", in: folder)
-            #expect(tarball.contains("/identity\n") && tarball.contains("/docs/production.md\n"))
+            #expect(tarball.contains("/identity\n") && tarball.contains("/docs/operations/production.md\n"))
             let image = try await Self.run("ls docker; cat docker/Dockerfile", in: folder)
             #expect(image.contains("identity.deb\n") && image.contains("healthcheck\n"))
             #expect(image.contains("\nUSER identity\n") && image.contains("\nENV IDENTITY_HTTP_BIND=0.0.0.0:9099\n"))
@@ -53,7 +53,7 @@ struct PackageTests {
             _ = try await Self.run("scripts/dist --binary /bin/true '\(folder)'", in: IdentityProgram.repository.path)
             _ = try await Self.run("dpkg-deb -x identity_*.deb package; tar -xzf identity-*.tar.gz", in: folder)
             let documents = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
-            #expect(documents.filter { $0.hasSuffix("/docs/providers/README.md") }.count == 2)
+            #expect(documents.filter { $0.hasSuffix("/docs/guide/providers/README.md") }.count == 2)
             for document in documents {
                 let file = URL(filePath: folder).appending(path: document)
                 for link in try String(contentsOf: file, encoding: .utf8).matches(of: #/\]\(([^)#\s]+)/#).map(\.1)

@@ -5,12 +5,12 @@ import Postgres
 import TestKit
 import Testing
 
-/// What docs/production.md says, done: its roles, its backup and its failover, with servers of their own.
-@Suite("docs/production.md", .timeLimit(.minutes(2)))
+/// What docs/operations/production.md says, done: its roles, its backup and its failover, with servers of their own.
+@Suite("docs/operations/production.md", .timeLimit(.minutes(2)))
 struct ProductionTests {
     /// The code of a fence of the document.
     private static func code(_ language: String, containing text: String) throws -> String {
-        let document = try Repository.text("docs/production.md")
+        let document = try Repository.text("docs/operations/production.md")
         let fences = document.matches(of: /(?ms)^```([a-z]*)\n(.*?)^```$/)
         return String(try #require(fences.first { $0.1 == language && $0.2.contains(text) }?.2))
     }

@@ -63,7 +63,7 @@ struct RunningServiceCheckTests {
 
     @Test("each finding is in the document")
     func documented() throws {
-        let rows = try Repository.rows(of: "docs/configuration.md", section: "### A service that runs")
+        let rows = try Repository.rows(of: "docs/reference/configuration.md", section: "### A service that runs")
         let source = try Repository.text("Sources/IdentityCLI/RunningServiceCheck.swift")
         let named = source.matches(of: /(?m)^        case ([A-Za-z]+)(?: = "([a-z-]+)")?$/).map { String($0.2 ?? $0.1) }
         #expect(named.count == 10)

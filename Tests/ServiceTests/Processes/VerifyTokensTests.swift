@@ -8,10 +8,10 @@ import Storage
 import TestKit
 import Testing
 
-/// The code of docs/verify-tokens.md, taken out of the document, with tokens of a service that runs.
-@Suite("docs/verify-tokens.md", .database, .timeLimit(.minutes(3)))
+/// The code of docs/guide/verify-tokens.md, taken out of the document, with tokens of a service that runs.
+@Suite("docs/guide/verify-tokens.md", .database, .timeLimit(.minutes(3)))
 struct VerifyTokensTests {
-    private static let path = "docs/verify-tokens.md"
+    private static let path = "docs/guide/verify-tokens.md"
 
     // MARK: Python
 

@@ -1,4 +1,4 @@
-"""Runs the Python of docs/revocation-feed.md against a service that runs.
+"""Runs the Python of docs/reference/revocation-feed.md against a service that runs.
 
 Arguments: the document, the service's URL, the project, an admin's key; then the file of the claims of tokens, as a JSON
 array. Reads the feed twice, and prints which of them are void.

@@ -1,4 +1,4 @@
-"""Runs the Python of docs/verify-tokens.md against a service that runs.
+"""Runs the Python of docs/guide/verify-tokens.md against a service that runs.
 
 Arguments: the document; a JSON file with `port`, `values` (what stands in the document for what is there), and
 `snippets` by their headings: the function that each defines, and by their names the tokens that it must take and refuse.

@@ -6,7 +6,7 @@ import Testing
 struct OperationCase: Sendable, CustomTestStringConvertible {
     typealias Request = @Sendable () async throws -> Reply
 
-    /// As in docs/performance.md.
+    /// As in statements.tsv.
     var name: String
     var settings: @Sendable (inout ProjectSettings) -> Void
     /// Does what comes before the request.

@@ -1,14 +1,13 @@
-import Foundation
 import Projects
 import Storage
 import StrictJSON
 import TestKit
 import Testing
 
-/// The table of docs/performance.md, held against what the service asks its database.
+/// Compares statements.tsv with what the service asks its database.
 @Suite("Statements of operations", .database, .testProvider, .serialized)
 struct OperationStatementsTests {
-    /// A row of the table: how often an operation asks the database in some case.
+    /// A row of the file: how often an operation asks the database in some case.
     struct Row: Sendable, Hashable {
         /// The name in openapi.yaml, and the case: `signUp`, `signUp, a guest`.
         var name: String
@@ -19,20 +18,13 @@ struct OperationStatementsTests {
         var operation: String { String(name.prefix { $0 != "," }) }
     }
 
-    /// The lines of the document's chapter.
-    private static func chapter() throws -> [Substring] {
-        let file = IdentityProgram.repository.appending(path: "docs/performance.md")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        let chapter = try #require(text.components(separatedBy: "## Statements of each operation\n").last)
-        return (chapter.components(separatedBy: "\n## ").first ?? "").split(separator: "\n")
-    }
-
-    /// What the document says.
+    /// Reads the file; its first line names the columns.
     static func table() throws -> [Row] {
-        try chapter().filter { $0.hasPrefix("| `") }.map { line in
-            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        let text = try Repository.text("Tests/ServiceTests/Statements/statements.tsv")
+        return try text.split(separator: "\n").dropFirst().map { line in
+            let cells = line.split(separator: "\t", omittingEmptySubsequences: false)
             return Row(
-                name: cells[0].replacing("`", with: ""),
+                name: String(cells[0]),
                 roundTrips: try #require(Int(cells[1])),
                 statements: try #require(Int(cells[2]))
             )
