@@ -36,7 +36,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     /// Refresh tokens that are neither the current nor the last one of their session, from one network address: each is
     /// compared with up to two thousand earlier ones.
     case refreshTriesPerAddress
-    /// Failed sign-ins to the console, and set-up codes that are none, from one network address.
+    /// Failed sign-ins to the console, and setup codes that are none, from one network address.
     case consoleTriesPerAddress
     /// Failed sign-ins to the console as one person.
     case consoleTries

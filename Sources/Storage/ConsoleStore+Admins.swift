@@ -6,7 +6,7 @@ package import struct Foundation.Date
 
 /// The people of the console, as the command line knows them.
 extension ConsoleStore {
-    /// Seconds for which a set-up code is good.
+    /// Seconds for which a setup code is good.
     package static let invitationLifetime = 86_400.0
 
     /// Lets a person in: with the code they choose a password and enrol their app.

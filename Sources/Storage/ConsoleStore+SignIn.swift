@@ -87,13 +87,13 @@ extension ConsoleStore {
 
     // MARK: Setting up
 
-    /// Whom a set-up code is for.
+    /// Whom a setup code is for.
     package struct Invitation: Sendable, Hashable {
         package var admin: String
         package var email: String
     }
 
-    /// Takes from the limits, and reads whom a set-up code is for, by one statement.
+    /// Takes from the limits, and reads whom a setup code is for, by one statement.
     ///
     /// - Returns: nil for a code that is none, was used, or is too old.
     /// - Throws: ``RateLimitReached``.
@@ -115,7 +115,7 @@ extension ConsoleStore {
         return rows.first?.invitation
     }
 
-    /// Ends a set-up code: keeps what the person has chosen and opens a session, by one statement.
+    /// Ends a setup code: keeps what the person has chosen and opens a session, by one statement.
     ///
     /// - Returns: whether the code was good still.
     package func setUp(

@@ -4,7 +4,7 @@ import Projects
 package import Secrets
 import Storage
 
-/// How a person who has a set-up code comes to a password and an app, and so into the console.
+/// How a person who has a setup code comes to a password and an app, and so into the console.
 package struct SetUpConsole: Sendable {
     let parts: Parts
 

@@ -10,7 +10,7 @@ struct AdminsCommand: AsyncParsableCommand {
         commandName: "admins",
         abstract: "Let people in to the console, list them, and shut them out.",
         discussion: """
-            `create` and `reset` print a set-up code, which is good once and for a day: with it the person chooses a password \
+            `create` and `reset` print a setup code, which is good once and for a day: with it the person chooses a password \
             and enrols an authenticator app, at /console/set-up.
             """,
         subcommands: [Create.self, List.self, Revoke.self, Reset.self]
@@ -18,7 +18,7 @@ struct AdminsCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let somebody in, and print the set-up code, this once."
+            abstract: "Let somebody in, and print the setup code, this once."
         )
         @OptionGroup var database: DatabaseOptions
         @Argument(help: "The person's email address.") var email: String
@@ -92,7 +92,7 @@ struct AdminsCommand: AsyncParsableCommand {
 
     struct Reset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take somebody's password and app back, end their sessions, and print another set-up code."
+            abstract: "Take somebody's password and app back, end their sessions, and print another setup code."
         )
         @OptionGroup var database: DatabaseOptions
         @Argument(help: "The person's email address.") var email: String

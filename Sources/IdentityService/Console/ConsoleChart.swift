@@ -38,7 +38,7 @@ struct ConsoleChart {
             return "<li><span class=\"key\(String(number))\"></span>\(part.name): \(String(total))</li>\n"
         }
         let label = "\(title): \(sum) in \(days.count) days, \(most) on the busiest day"
-        let summary = "Numbers of each day"
+        let summary = "Show daily numbers"
         return """
             <section aria-labelledby="\(id)">
             <h2 id="\(id)">\(title)</h2>
@@ -60,7 +60,7 @@ struct ConsoleChart {
         guard series.count > Self.colors else { return series }
         var shown = Array(series.prefix(Self.colors - 1))
         let rest = series.dropFirst(Self.colors - 1)
-        shown.append(("Others", days.indices.map { day in rest.reduce(0) { $0 + $1.counts[day] } }))
+        shown.append(("Other", days.indices.map { day in rest.reduce(0) { $0 + $1.counts[day] } }))
         return shown
     }
 

@@ -69,7 +69,7 @@ struct ConsolePage: Sendable {
             <link rel="stylesheet" href="\(ConsoleFiles.sheetPath)">
             </head>
             <body>
-            <a class="skip" href="#main">Skip to the content</a>
+            <a class="skip" href="#main">Skip to content</a>
             \(html: header)
             <main id="main" tabindex="-1">
             <h1>\(title)</h1>

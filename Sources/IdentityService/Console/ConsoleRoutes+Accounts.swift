@@ -31,8 +31,8 @@ extension ConsoleRoutes {
                 <li>
                 <p><a href="\(place.path(of: account.id))"><b><bdi>\(ConsoleText.name(of: account))</bdi></b></a>\
                 \(html: ConsoleText.tags(of: account))</p>
-                <p class="quiet">\(methods.isEmpty ? "no sign-in method" : methods)<br><code>\(account.id.rawValue)</code>,
-                since \(html: ConsoleText.time(account.createdAt))</p>
+                <p class="quiet">\(methods.isEmpty ? "no sign-in methods" : methods)<br><code>\(account.id.rawValue)</code>,
+                created \(html: ConsoleText.time(account.createdAt))</p>
                 </li>
 
                 """
@@ -46,7 +46,7 @@ extension ConsoleRoutes {
             "Accounts",
             """
             <form class="search" role="search" method="get" action="\(place.path)/accounts">
-            <label for="q">Email address, phone number, id, or a provider's id of the person</label>
+            <label for="q">Email address, phone number, account ID, or user ID at a provider</label>
             <div><input id="q" name="q" type="search" value="\(term)" maxlength="512" autocomplete="off" spellcheck="false">
             <button>Search</button></div>
             </form>
@@ -63,14 +63,14 @@ extension ConsoleRoutes {
     private func nothingFound(_ term: String, _ place: ConsolePlace) -> HTML {
         guard term.isEmpty else {
             return """
-                <p>No account here has <b><bdi>\(term)</bdi></b> as its email address, phone number or id, and none is linked to
-                a provider's account with that id. An address is searched whole, a number with its country
-                (<code>+49…</code>). <a href="\(place.path)/accounts">Show the newest accounts</a></p>
+                <p>No account matches <b><bdi>\(term)</bdi></b>. Enter the complete email address, phone number with country code
+                (<code>+49…</code>), account ID, or user ID at a provider.
+                <a href="\(place.path)/accounts">Show the newest accounts</a></p>
                 """
         }
         return """
-            <p>Nobody has signed up yet. Give an app the project's API key (<code>identity api-keys list</code>), or bring
-            accounts along with <code>identity import</code>.</p>
+            <p>No accounts yet. Use the project's API key in an app (<code>identity api-keys list</code>), or import accounts
+            with <code>identity import</code>.</p>
             """
     }
 
@@ -172,7 +172,7 @@ extension ConsoleRoutes {
         let place = try place(visit, .manageAccounts)
         let account = try await account(visit, place)
         guard let action = AccountAction(rawValue: try form.value("do")) else {
-            throw WireError.invalidRequest("There is no such action.", field: "do")
+            throw WireError.invalidRequest("Unknown action.", field: "do")
         }
         do {
             return try await carryOut(action, account, form, visit, place)

@@ -18,7 +18,7 @@ struct ConsoleOperations: Sendable {
     var findings: @Sendable (Project) -> [ConfigurationFinding]
     /// Whether the mail server took the last mail that this node tried to send.
     var mailFails: @Sendable () -> Bool
-    /// Which providers did not answer this node the last time.
+    /// Which providers did not respond to this node's last request.
     var failingProviders: @Sendable () -> [String]
 }
 
@@ -45,14 +45,14 @@ extension ConsoleRoutes {
         let providers = operations.failingProviders().joined(separator: ", ")
         let mail: HTML =
             operations.mailFails()
-            ? "<span class=\"tag warning\">does not take mails</span> They wait in the outbox, and are tried again."
-            : "takes mails, as far as this node knows"
+            ? "<span class=\"tag warning\">refuses emails</span> They stay in the outbox and are retried."
+            : "works, as far as this node knows"
         let answering: HTML =
             providers.isEmpty
-            ? "answer, as far as this node knows"
-            : "<span class=\"tag warning\">\(providers)</span> did not answer this node the last time."
+            ? "respond, as far as this node knows"
+            : "<span class=\"tag warning\">\(providers)</span> did not respond to this node's last request."
         let facts: [(name: String, value: HTML?)] = [("Mail server", mail), ("Identity providers", answering)]
-        return ConsoleText.section("neighbours", "Who else is there", ConsoleText.facts(facts))
+        return ConsoleText.section("neighbours", "External services", ConsoleText.facts(facts))
     }
 
     private func outbox(_ waiting: [Stores.Backlog], _ messages: [Stores.WaitingMessage]) -> HTML {
@@ -65,14 +65,14 @@ extension ConsoleRoutes {
                 "\(String(message.attempts))", ConsoleText.time(message.nextAttemptAt),
             ]
         }
-        let heads = ["Kind", "Project", "Since", "Tried", "Next try"]
-        let table = ConsoleText.table("Outbox", ["Kind", "Waiting", "The oldest since"], rows)
-        let tables = table.map { "\(html: $0)\(html: ConsoleText.table("Messages tried next", heads, next))" as HTML }
+        let heads = ["Kind", "Project", "Created", "Attempts", "Next attempt"]
+        let table = ConsoleText.table("Outbox", ["Kind", "Pending", "Oldest created"], rows)
+        let tables = table.map { "\(html: $0)\(html: ConsoleText.table("Next messages", heads, next))" as HTML }
         return ConsoleText.section(
             "outbox",
             "Outbox",
             tables,
-            else: "Nothing waits: mails, SMS, webhooks and revocations are delivered."
+            else: "The outbox is empty: all emails, SMS, webhooks and revocations are delivered."
         )
     }
 
@@ -93,7 +93,7 @@ extension ConsoleRoutes {
             "keys",
             "Signing keys",
             ConsoleText.table("Signing keys", heads, rows),
-            else: "There is none yet: a node makes them when it starts."
+            else: "No signing keys yet. A node creates them when it starts."
         )
     }
 }

@@ -31,7 +31,7 @@ extension ConsoleRoutes {
         var test = ConsoleProviderTest(name: ProviderNames.name(of: provider.provider.rawValue, provider.displayName))
         test.path = path
         var page = ConsolePage("Test", "", visit: visit, place: place, part: .providers)
-        page.title = "Test of \(test.name)"
+        page.title = "Test \(test.name)"
         do {
             let started = try await accounts.rehearseSignIn.begin(
                 provider.provider,
@@ -69,7 +69,7 @@ extension ConsoleRoutes {
         test.path = path
         return .page(
             ConsolePage(
-                "Test of \(test.name)",
+                "Test \(test.name)",
                 test.result(report, isEnabled: provider.enabled),
                 visit: visit,
                 place: place,

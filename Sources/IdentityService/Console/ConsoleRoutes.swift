@@ -129,20 +129,20 @@ struct ConsoleRoutes: Sendable {
 
         var text: String {
             switch self {
-            case .disabled: "The account is disabled: nobody can sign in to it, and its sessions are refused."
-            case .enabled: "The account is enabled."
+            case .disabled: "Account disabled. The user cannot sign in, and existing sessions are refused."
+            case .enabled: "Account enabled."
             case .signedOut: "Signed out."
-            case .unlinked: "The sign-in method is removed."
-            case .resetSent: "The mail is on its way; the outbox keeps it until the mail server has taken it."
-            case .deleted: "The account is deleted."
-            case .merged: "The accounts are one. For a week the merge can be undone."
+            case .unlinked: "Sign-in method removed."
+            case .resetSent: "Email queued. It stays in the outbox until the mail server accepts it."
+            case .deleted: "Account deleted."
+            case .merged: "Accounts merged. You can undo the merge for a week."
             case .unmerged:
-                "The merge is undone. What somebody changed since stays with the account that has it."
-            case .saved: "Saved. Every node goes by it within half a second."
-            case .made: "The key is made."
-            case .revoked: "The key is revoked: within half a second no node takes it."
-            case .removed: "The provider is deleted."
-            case .moved: "This account took in the one that you asked for."
+                "Merge undone. Anything changed since the merge was left as it is."
+            case .saved: "Saved. All nodes apply the change within half a second."
+            case .made: "Key created."
+            case .revoked: "Key revoked. All nodes refuse it within half a second."
+            case .removed: "Provider deleted."
+            case .moved: "The account that you requested was merged into this one."
             }
         }
 
@@ -225,9 +225,9 @@ struct ConsoleRoutes: Sendable {
     /// For an action of somebody who is signed in no more: it was not carried out.
     private static func signedOut(_ call: Call) -> ConsolePage {
         var page = ConsolePage(
-            "Your session is over",
+            "Your session has ended",
             """
-            <p>Nothing was changed. Sign in, and do it again.</p>
+            <p>Nothing was changed. Sign in and try again.</p>
             <p><a class="button" href="\(signInPath(backTo: call))">Sign in</a></p>
             """
         )
@@ -238,5 +238,5 @@ struct ConsoleRoutes: Sendable {
 
 extension WireError {
     /// A form that is not of our own page, or of another session.
-    static let foreignForm = status(.forbidden, "PERMISSION_DENIED", "The form is not of this page.")
+    static let foreignForm = status(.forbidden, "PERMISSION_DENIED", "The form belongs to another page or session.")
 }

@@ -24,59 +24,59 @@ struct ConsoleSetting: Sendable {
 
     /// What it is not shown here, the API sets.
     static let all: [ConsoleSetting] = [
-        ConsoleSetting("identity.appName", "Name of the app, in mails and on pages", .text { $0.mail.appName ?? "" }),
-        ConsoleSetting("authorizedDomains", "Domains of the app, one a line", .list { $0.authorizedDomains }),
+        ConsoleSetting("identity.appName", "App name in emails and on pages", .text { $0.mail.appName ?? "" }),
+        ConsoleSetting("authorizedDomains", "Authorized domains, one per line", .list { $0.authorizedDomains }),
         ConsoleSetting(
             "identity.continueURLs",
-            "URLs to return to, one a line (none: any page of the domains)",
+            "Continue URLs, one per line (empty: any page on an authorized domain)",
             .list { $0.continueURLs }
         ),
-        ConsoleSetting("signIn.email.enabled", "Sign-in by email and password", .flag { $0.passwordSignIn }),
-        ConsoleSetting("signIn.anonymous.enabled", "Guests without an address", .flag { $0.anonymousSignIn }),
+        ConsoleSetting("signIn.email.enabled", "Email and password sign-in", .flag { $0.passwordSignIn }),
+        ConsoleSetting("signIn.anonymous.enabled", "Anonymous sign-in", .flag { $0.anonymousSignIn }),
         ConsoleSetting(
             "client.permissions.disabledUserSignup",
-            "Nobody signs up by themselves",
+            "Disable sign-up by users",
             .flag { $0.disabledUserSignup }
         ),
         ConsoleSetting(
             "emailPrivacyConfig.enableImprovedEmailPrivacy",
-            "Answers do not tell which addresses have accounts",
+            "Email enumeration protection",
             .flag { $0.emailEnumerationProtection }
         ),
-        ConsoleSetting("identity.signInPage", "The service's own sign-in page", .flag { $0.signInPage }),
+        ConsoleSetting("identity.signInPage", "Hosted sign-in page", .flag { $0.signInPage }),
         ConsoleSetting(
             "identity.linking",
-            "A new identity whose address belongs to an account",
+            "When a new identity's email already has an account",
             .choice(LinkingMode.allCases.map(\.rawValue)) { $0.linking.rawValue }
         ),
         ConsoleSetting(
             "identity.emailTrust",
-            "Which providers' addresses are believed",
+            "Providers whose emails count as verified",
             .choice(["default", "strict"]) { $0.strictEmailTrust ? "strict" : "default" }
         ),
         ConsoleSetting(
             "identity.methodChanges",
-            "Linking and unlinking sign-in methods: which accounts need a recent sign-in",
+            "Accounts that need a recent sign-in to link or unlink sign-in methods",
             .choice(MethodChangePolicy.allCases.map(\.rawValue)) { $0.methodChanges.rawValue }
         ),
         ConsoleSetting(
             "identity.keepLastSignInMethod",
-            "Nobody removes their last sign-in method",
+            "Users cannot remove their last sign-in method",
             .flag { $0.keepLastSignInMethod }
         ),
         ConsoleSetting(
             "identity.rotateRefreshTokens",
-            "Each refresh token is good once",
+            "Rotate refresh tokens",
             .flag { $0.rotateRefreshTokens }
         ),
         ConsoleSetting(
             "identity.sessionIdleDays",
-            "Days after which a session ends that nobody uses (0: never)",
+            "Days until an unused session ends (0: never)",
             .number { Int64($0.sessionIdleDays) }
         ),
         ConsoleSetting(
             "identity.recentSignInSeconds",
-            "Seconds since the sign-in in which sensitive things may be done (0: always)",
+            "Seconds for which a sign-in counts as recent (0: always)",
             .number { $0.recentSignInSeconds }
         ),
     ]

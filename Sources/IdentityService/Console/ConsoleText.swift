@@ -89,7 +89,7 @@ enum ConsoleText {
 
     /// - Parameter withAccounts: whether there is a column of the accounts, which leads on to their pages.
     static func table(of changes: [RecordedChange], in place: ConsolePlace, withAccounts: Bool) -> HTML? {
-        let heads = ["When", "What"] + (withAccounts ? ["Account"] : []) + ["Who", "More", "Why"]
+        let heads = ["Time", "Action"] + (withAccounts ? ["Account"] : []) + ["Actor", "Details", "Reason"]
         let rows = changes.map { change -> [HTML] in
             var row: [HTML] = [time(change.recordedAt), "\(sentence(change.action))"]
             if withAccounts { row.append(account(of: change, in: place)) }

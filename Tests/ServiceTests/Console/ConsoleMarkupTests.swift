@@ -145,7 +145,7 @@ struct ConsoleMarkupTests {
                 #expect(reply.contains("default-src 'none'") && reply.contains("frame-ancestors 'none'"), "\(path)")
                 #expect(reply.contains("content-type: text/html; charset=utf-8"), "\(path): \(reply)")
                 #expect(!reply.contains("access-control-allow-origin"), "\(path)")
-                #expect(reply.contains("go to the first page"), "\(path): \(reply)")
+                #expect(reply.contains("go to the start page"), "\(path): \(reply)")
             }
             let posted = try await service.send("DELETE", "/console", headers: [("Cookie", "console=\(handle)")])
             #expect(posted.status == 405 && posted.text.contains("<h1>"), "\(posted)")

@@ -34,18 +34,18 @@ struct ActionPageTests {
     private static let actions = [
         Action(
             type: .verifyEmail,
-            asks: ["Confirm your email address", "ada@example.com", "Password", "only if it was you"],
-            done: "Address confirmed"
+            asks: ["Confirm your email address", "ada@example.com", "Password", "only if you created it"],
+            done: "Email address confirmed"
         ),
         Action(
             type: .verifyAndChangeEmail,
             asks: ["Change your email address", "ada@example.com", "ada@example.net", "Password"],
-            done: "Address changed"
+            done: "Email address changed"
         ),
         Action(
             type: .recoverEmail,
-            asks: ["Bring your address back", "ada@example.com", "ada@example.net", "Password"],
-            done: "Your address is back"
+            asks: ["Restore your email address", "ada@example.com", "ada@example.net", "Password"],
+            done: "Email address restored"
         ),
         Action(
             type: .revertSecondFactor,
