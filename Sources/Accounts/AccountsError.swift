@@ -166,7 +166,7 @@ extension AccountsError {
         switch error {
         case .misconfigured, .clientRejected:
             Logger.current.warning(
-                "A provider's configuration must be mended",
+                "A provider's configuration is wrong",
                 metadata: [
                     "project.id": "\(caller.project.id)", "provider.id": "\(provider)", "error.cause": "\(error)",
                 ]

@@ -22,7 +22,7 @@ extension DeliverMessages {
             // Once more, for a node that does not know of the configuration yet.
             let isOver = error.isPermanent || (error == .notConfigured && message.attempts > 1)
             guard isOver else { return tryAgain(message, error) }
-            log(.error, "Gave up a message that nobody takes", message, error)
+            log(.error, "Gave up a message that cannot be delivered", message, error)
             return .abandoned
         }
     }

@@ -21,11 +21,11 @@ extension DeliverMessages {
         }
         do {
             try await mailer.send(mail, id: message.id, of: project, date: parts.now())
-            log(.info, "Sent a mail", message)
+            log(.info, "Sent an email", message)
             return .delivered
         } catch {
             guard error.isPermanent else { return tryAgain(message, error) }
-            log(.error, "Gave up a mail that the server refuses", message, error)
+            log(.error, "Gave up an email that the server refused", message, error)
             return .abandoned
         }
     }

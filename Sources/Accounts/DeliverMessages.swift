@@ -132,7 +132,7 @@ package struct DeliverMessages: Service {
 
     private func deliver(_ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
         guard !message.isOver else {
-            log(.warning, "Gave up a message whose time is over", message)
+            log(.warning, "Gave up an expired message", message)
             return .abandoned
         }
         switch message.kind {
@@ -188,7 +188,7 @@ package struct DeliverMessages: Service {
     private func end(_ revocation: ProviderRevocation, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
         // Whoever came back has granted anew, and most providers end all that a person granted to an app at once.
         guard !message.isLinkedAgain else {
-            log(.info, "A grant stays, because the identity is linked again", message)
+            log(.info, "Kept a grant, because the identity is linked again", message)
             return .delivered
         }
         let found = parts.configuration.snapshot.provider(
@@ -206,7 +206,7 @@ package struct DeliverMessages: Service {
                 // What was granted is ended also where nobody signs in any more.
                 with: configuration.switchedOn
             )
-            log(.info, "Ended a grant at its provider", message)
+            log(.info, "Revoked a grant at its provider", message)
             return .delivered
         } catch {
             return failed(message, error)
@@ -216,7 +216,7 @@ package struct DeliverMessages: Service {
     /// A token that the provider does not know needs no revocation; all else may pass, or an admin may mend it.
     private func failed(_ message: OutboxStore.Message, _ error: FederationError) -> OutboxStore.Outcome {
         if case .codeRejected = error {
-            log(.info, "The grant had ended at its provider before", message)
+            log(.info, "The grant was already revoked at its provider", message)
             return .delivered
         }
         return tryAgain(message, error)
@@ -227,7 +227,7 @@ package struct DeliverMessages: Service {
             log(.error, "Gave up a message", message, error)
             return .abandoned
         }
-        log(.warning, "A message will be tried again", message, error)
+        log(.warning, "A message will be retried", message, error)
         return .retry(at: parts.now().addingTimeInterval(delay))
     }
 

@@ -164,7 +164,7 @@ extension AccountsError {
         self =
             switch refusal {
             case .unknown: .mergeNotFound
-            case .late: .mergeNotUndoable("The time to undo it is over.")
+            case .late: .mergeNotUndoable("The merge is older than a week.")
             case .mergedAgain(let next):
                 .mergeNotUndoable("The account was merged into \(next) itself: undo that merge first.")
             }

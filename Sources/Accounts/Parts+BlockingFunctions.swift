@@ -97,7 +97,7 @@ extension Parts {
             issuedAt: seconds
         )
         do {
-            guard let functions else { throw FunctionError.unreachable("nobody asks here") }
+            guard let functions else { throw FunctionError.unreachable("this process calls no functions") }
             let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
             guard let key = configuration.signingKeys.signer(for: algorithm, at: seconds) else {
                 throw NoSigningKey()
@@ -141,7 +141,7 @@ extension Parts {
 
     private func log(_ event: BlockingFunctions.Event, _ cause: String, _ account: Account, _ caller: Caller) {
         Logger.current.notice(
-            "A function of the project let nobody pass",
+            "A blocking function refused or failed",
             metadata: [
                 "project.id": "\(caller.project.id)", "account.id": "\(account.id)", "event": "\(event.rawValue)",
                 "error.cause": "\(cause)",
@@ -154,21 +154,21 @@ extension FunctionError {
     /// What the app is told.
     fileprivate var text: String {
         switch self {
-        case .timedOut: "The function did not answer in time."
+        case .timedOut: "The function did not respond in time."
         case .unreachable: "The function could not be reached."
         case .refused(_, let text?): "HTTP Cloud Function returned an error: \(text)"
         case .refused(let status, nil): "HTTP Cloud Function returned an error: \(status)"
-        case .malformed: "The function's answer is not valid."
+        case .malformed: "The function's response is not valid."
         }
     }
 
     /// What the log is told: nothing of the answer.
     fileprivate var cause: String {
         switch self {
-        case .timedOut: "it did not answer in time"
+        case .timedOut: "it did not respond in time"
         case .unreachable(let cause): cause
         case .refused(let status, _): "status \(status)"
-        case .malformed: "the answer is not valid"
+        case .malformed: "the response is not valid"
         }
     }
 }

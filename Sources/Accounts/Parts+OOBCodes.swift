@@ -84,7 +84,7 @@ extension Parts {
             return code
         } catch {
             Logger.current.warning(
-                "An address changed without a mail to the old one: http.publicURL is missing",
+                "An email changed without a message to the old address: http.publicURL is missing",
                 metadata: ["project.id": "\(caller.project.id)"]
             )
             return nil

@@ -26,7 +26,7 @@ package struct SaveSignInCounts: Service {
         do {
             try await events.save(in: store)
         } catch {
-            logger.warning("The numbers of sign-ins could not be saved", metadata: ["error": "\(error)"])
+            logger.warning("Sign-in counts could not be saved", metadata: ["error": "\(error)"])
         }
     }
 }

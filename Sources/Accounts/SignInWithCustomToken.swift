@@ -99,7 +99,7 @@ package struct SignInWithCustomToken: Sendable {
         try requireTenant(content, caller)
         guard signer.project == caller.project.id else { throw .customTokenOfAnotherProject }
         Logger.current.info(
-            "Took a custom token",
+            "Accepted a custom token",
             metadata: ["project.id": "\(caller.project.id)", "key.id": "\(signer.id)"]
         )
         return content

@@ -121,9 +121,9 @@ package enum DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .notConfigured: "nobody is configured to take it"
+        case .notConfigured: "no recipient is configured"
         case .unreachable(let error): error.description
-        case .refused(let status, _): "it was answered with \(status)"
+        case .refused(let status, _): "the response was \(status)"
         }
     }
 }

@@ -17,7 +17,10 @@ struct ConsoleOwnerRoute: Sendable {
         try await stores.console.openForOwner(handle, now: stores.configuration.now())
         // The page leads on, as a redirect would not: the cookie does not come along when another site's link led here.
         let next = ConsolePath.next(try call.query.value("next"))
-        var page = Page(title: "Console", content: "<main><p><a href=\"\(next)\">Go on to the console</a></p></main>")
+        var page = Page(
+            title: "Console",
+            content: "<main><p><a href=\"\(next)\">Continue to the console</a></p></main>"
+        )
         page.leadsTo = next
         page.cookies = [.console(Secret(handle), isSecure: false)]
         return page.response()

@@ -136,12 +136,12 @@ struct EmulatorActionRoutes {
 
     private static func advice(for type: OOBCodeType) -> String {
         switch type {
-        case .emailSignIn: "To sign in, append &continueUrl=YOUR_APP_URL to the link; or ask for a new one."
-        case .passwordReset: "Ask for a new link to reset the password."
-        case .verifyEmail: "Ask for a new link to verify the address."
-        case .verifyAndChangeEmail: "Ask for a new link to change the address."
-        case .recoverEmail: "Change the address again for a new link."
-        case .revertSecondFactor: "Enrol a second factor again for a new link."
+        case .emailSignIn: "To sign in, append &continueUrl=YOUR_APP_URL to the link, or request a new one."
+        case .passwordReset: "Request a new link to reset the password."
+        case .verifyEmail: "Request a new link to verify the email."
+        case .verifyAndChangeEmail: "Request a new link to change the email."
+        case .recoverEmail: "Change the email again to get a new link."
+        case .revertSecondFactor: "Enroll a second factor again to get a new link."
         }
     }
 }

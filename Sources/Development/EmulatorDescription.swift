@@ -22,7 +22,7 @@ package struct EmulatorDescription: Sendable {
                 json.member("version", "1.0.0")
                 json.member(
                     "description",
-                    "The operations of identity dev; openapi.yaml says what they take and answer."
+                    "The operations of identity dev; openapi.yaml describes their requests and responses."
                 )
             }
             json.array("servers") { json in json.object { $0.member("url", "/") } }

@@ -35,7 +35,7 @@ package struct MessagePrinter: Service {
         }
         for (project, scope) in scopes {
             for mail in try await WaitingMail.all(in: scope, stores) {
-                let text = "mail to \(mail.mail.to) (\(mail.code.type.rawValue)):\n  \(mail.mail.link)\n"
+                let text = "email to \(mail.mail.to) (\(mail.code.type.rawValue)):\n  \(mail.mail.link)\n"
                 messages.append((mail.text, text))
             }
             for waiting in try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now()) {

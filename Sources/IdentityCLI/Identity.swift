@@ -62,8 +62,8 @@ struct CommandFailure: Error {
     /// What is in the database needs keys that are not there.
     static func missingKeys(_ ids: [String]) -> CommandFailure {
         configuration(
-            "encryption.keys lacks \(ids.joined(separator: ", ")), under which the database still holds values: put it "
-                + "back at the end of the list, and see `identity keys list --encryption`"
+            "encryption.keys lacks \(ids.joined(separator: ", ")), but values in the database are encrypted with it: add it "
+                + "at the end of the list, and see `identity keys list --encryption`"
         )
     }
 

@@ -28,7 +28,7 @@ struct MailConfiguration: Sendable {
             throw CommandFailure.configuration("mail.smtp.tls must be starttls, tls or none")
         }
         guard security != .none || Self.isLoopback(host) else {
-            throw CommandFailure.configuration("mail.smtp.tls may be none for a server on this machine alone")
+            throw CommandFailure.configuration("mail.smtp.tls may be none only for a server on this machine")
         }
         server = SMTPServer(host: host, security: security)
         server.port = try ServiceConfiguration.integer(
@@ -40,7 +40,7 @@ struct MailConfiguration: Sendable {
         server.user = text("mail.smtp.user")
         server.password = text("mail.smtp.password", isSecret: true).map { Secret($0) }
         guard (server.user == nil) == (server.password == nil) else {
-            throw CommandFailure.configuration("mail.smtp.user and mail.smtp.password belong together")
+            throw CommandFailure.configuration("set both mail.smtp.user and mail.smtp.password")
         }
         server.authorities = text("mail.smtp.authorities")
         if let file = server.authorities, !FileManager.default.isReadableFile(atPath: file) {
@@ -48,7 +48,7 @@ struct MailConfiguration: Sendable {
         }
         guard let sender = text("mail.smtp.from").flatMap(MailAddress.init(parsing:)) else {
             throw CommandFailure.configuration(
-                "mail.smtp.from must be an address, as in Example <mail@example.com> (IDENTITY_MAIL_SMTP_FROM)"
+                "mail.smtp.from must be an address such as Example <mail@example.com> (IDENTITY_MAIL_SMTP_FROM)"
             )
         }
         self.sender = sender

@@ -34,17 +34,17 @@ enum ProgramOutput {
         var running: Int32?
         for await event in events {
             switch event {
-            case .failed: throw Failure("\(command[0]) cannot be run")
+            case .failed: throw Failure("cannot run \(command[0])")
             case .started(let process): running = process
-            case .ended(let data, _) where data.count > limit: throw Failure("\(command[0]) prints too much")
+            case .ended(let data, _) where data.count > limit: throw Failure("\(command[0]) printed too much")
             case .ended(let data, 0): return data
-            case .ended(_, let status): throw Failure("\(command[0]) ended with \(status)")
+            case .ended(_, let status): throw Failure("\(command[0]) exited with \(status)")
             case .late:
                 if let running { kill(running, SIGKILL) }
                 throw Failure("\(command[0]) took longer than \(timeLimit.components.seconds) seconds")
             }
         }
-        throw Failure("\(command[0]) was broken off")
+        throw Failure("\(command[0]) was interrupted")
     }
 
     private static func run(_ command: [String], upTo limit: Int, _ report: (Event) -> Void) {

@@ -93,14 +93,14 @@ struct ServiceConfiguration: Sendable {
         switch (reader.string(forKey: "http.tls.certificate"), reader.string(forKey: "http.tls.key")) {
         case (nil, nil): tls = nil
         case (let certificate?, let key?): tls = ServerTLS.Files(certificate: certificate, key: key)
-        default: throw CommandFailure.configuration("http.tls.certificate and http.tls.key belong together")
+        default: throw CommandFailure.configuration("set both http.tls.certificate and http.tls.key")
         }
         operations = try reader.string(forKey: "metrics.bind").map { try Self.address("metrics.bind", $0) }
         publicURL = reader.string(forKey: "http.publicURL")
         trustedProxies = Self.list("http.trustedProxies", reader)
         let allowed = Self.list("outbound.allow", reader)
         guard Set(allowed).isSubset(of: ["private", "loopback"]) else {
-            throw CommandFailure.configuration("outbound.allow may list private and loopback")
+            throw CommandFailure.configuration("outbound.allow may contain only private and loopback")
         }
         outbound = AddressPolicy(
             allowsLoopback: allowed.contains("loopback"),
@@ -138,7 +138,7 @@ struct ServiceConfiguration: Sendable {
     func keyRing() async throws -> KeyRing {
         guard let encryptionKeys else {
             throw CommandFailure.configuration(
-                "encryption.keys is missing (IDENTITY_ENCRYPTION_KEYS): make one with `echo k1:$(openssl rand -base64 32)`"
+                "encryption.keys is missing (IDENTITY_ENCRYPTION_KEYS): create one with `echo k1:$(openssl rand -base64 32)`"
             )
         }
         return try await encryptionKeys.keyRing()
@@ -175,11 +175,11 @@ struct ServiceConfiguration: Sendable {
         do {
             remote = try RemoteDatabase.hostWithoutTLS(in: conninfo, environment: environment)
         } catch {
-            throw CommandFailure.configuration("\(key) is no connection string that libpq can read")
+            throw CommandFailure.configuration("\(key) is not a valid libpq connection string")
         }
         guard let remote else { return }
         throw CommandFailure.configuration(
-            "\(key) reaches \(remote) without TLS: add sslmode=require, or better verify-full"
+            "\(key) connects to \(remote) without TLS: add sslmode=verify-full, or at least require"
         )
     }
 

@@ -57,7 +57,7 @@ package struct Migrator: Sendable {
                 names.append(name)
             } catch let error as LockUnavailable {
                 guard ContinuousClock.now < deadline else { throw error.reason }
-                logger?.debug("A migration waits", metadata: ["error": "\(error.reason)"])
+                logger?.debug("A migration is waiting for a lock", metadata: ["error": "\(error.reason)"])
                 try await Task.sleep(for: error.pause)
             }
         }

@@ -26,9 +26,9 @@ package enum OutboundError: Error, Sendable, Hashable, CustomStringConvertible {
         case .invalidURL: "the URL may not be called"
         case .refusedAddress: "the address may not be called"
         case .unreachable: "the host cannot be reached"
-        case .timedOut: "the host did not answer in time"
-        case .tooLarge: "the answer is too large"
-        case .malformedResponse: "the answer is not valid HTTP"
+        case .timedOut: "the host did not respond in time"
+        case .tooLarge: "the response is too large"
+        case .malformedResponse: "the response is not valid HTTP"
         case .busy: "too many requests to the host"
         case .cancelled: "the request was cancelled"
         }

@@ -131,7 +131,7 @@ final class Connection {
         let milliseconds = deadline.map { Int32(clamping: (ContinuousClock.now.duration(to: $0)).milliseconds) } ?? -1
         let count = poll(&descriptor, 1, milliseconds)
         // Not a timeout of the server's, after which the statement has not run: this one may have, or may yet.
-        if count == 0 { throw lost(PostgresError(.connectionLost, reason: "the server is silent")) }
+        if count == 0 { throw lost(PostgresError(.connectionLost, reason: "the server did not respond")) }
         if count < 0, errno != EINTR { throw lost() }
     }
 

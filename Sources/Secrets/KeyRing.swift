@@ -17,7 +17,7 @@ package struct KeyRing: Sendable {
         ///   - bytes: 32 bytes.
         package init(id: String, bytes: [UInt8]) throws(KeyRingError) {
             guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-                throw .invalidKey("a key id has 1 to 64 characters of ASCII")
+                throw .invalidKey("a key ID must have 1 to 64 ASCII characters")
             }
             guard bytes.count == 32 else { throw .invalidKey("key \(id) must have 32 bytes") }
             self.id = id
@@ -39,8 +39,8 @@ package struct KeyRing: Sendable {
 
     /// - Parameter keys: at least one; the first seals.
     package init(keys: [Key]) throws(KeyRingError) {
-        guard !keys.isEmpty else { throw .invalidKey("at least one encryption key is needed") }
-        guard Set(keys.map(\.id)).count == keys.count else { throw .invalidKey("two encryption keys share an id") }
+        guard !keys.isEmpty else { throw .invalidKey("at least one encryption key is required") }
+        guard Set(keys.map(\.id)).count == keys.count else { throw .invalidKey("two encryption keys have the same ID") }
         self.keys = keys
     }
 

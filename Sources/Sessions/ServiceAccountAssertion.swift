@@ -64,10 +64,10 @@ package struct ServiceAccountAssertion: Sendable {
 package enum AssertionError: String, Error, Equatable, CaseIterable {
     case malformed = "Invalid assertion format"
     case wrongAlgorithm = "The assertion must be signed with RS256"
-    case unknownSigner = "The assertion's issuer is no service account that may do this"
+    case unknownSigner = "The assertion's issuer is not a service account with this permission"
     case badSignature = "The assertion's signature is invalid"
     case wrongAudience = "The assertion's audience is invalid"
     case issuedInFuture = "The assertion was issued in the future"
-    case tooLong = "The assertion lives for more than an hour"
+    case tooLong = "The assertion is valid for more than an hour"
     case expired = "The assertion has expired"
 }

@@ -43,7 +43,7 @@ package struct AuditLogPartitions: Service {
             try await keep(database)
         } catch {
             logger.warning(
-                "The months of the audit log could not be kept; entries are written all the same",
+                "The audit log's partitions could not be maintained; entries are still written",
                 metadata: ["error": "\(error)"]
             )
         }

@@ -120,7 +120,7 @@ package final class ConfigurationStore: Service, Sendable {
         do {
             return try read()
         } catch {
-            logger.error("Configuration left out", metadata: ["what": "\(what)", "error": "\(error)"])
+            logger.error("Skipped unreadable configuration", metadata: ["what": "\(what)", "error": "\(error)"])
             return nil
         }
     }

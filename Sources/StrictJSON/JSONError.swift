@@ -28,11 +28,11 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         let problem =
             switch reason {
             case .unexpectedEnd: "the text ends too early"
-            case .unexpectedToken: "this is not what may stand here"
+            case .unexpectedToken: "unexpected token"
             case .invalidText: "bad UTF-8 or a bad escape in a string"
-            case .nul: "a string holds U+0000"
-            case .tooDeep: "arrays and objects nest too deep"
-            case .duplicateMember: "a member comes twice"
+            case .nul: "a string contains U+0000"
+            case .tooDeep: "arrays and objects are nested too deeply"
+            case .duplicateMember: "a member is repeated"
             }
         return "\(problem) (byte \(offset))"
     }

@@ -107,6 +107,6 @@ struct CSVUserReader: UserFileReader {
         }
         if isQuoted { return .failure(UserRow.RowError(reason: "a quote is not closed")) }
         close()
-        return isBroken ? .failure(UserRow.RowError(reason: "is no UTF-8")) : .success(fields)
+        return isBroken ? .failure(UserRow.RowError(reason: "is not UTF-8")) : .success(fields)
     }
 }

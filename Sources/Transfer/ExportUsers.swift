@@ -109,7 +109,7 @@ private struct ExportFolder {
                 attributes: [.posixPermissions: 0o700]
             )
             guard try manager.contentsOfDirectory(atPath: path).isEmpty else {
-                throw UserFileError(file: path, reason: "is not empty: name a new folder")
+                throw UserFileError(file: path, reason: "is not empty: choose a new folder")
             }
         } catch let error as UserFileError {
             throw error

@@ -40,14 +40,15 @@ package struct ImportProgress: Sendable {
     package func read(for start: State) throws(UserFileError) -> State? {
         guard let data = FileManager.default.contents(atPath: file) else { return nil }
         guard let state = try? JSONDecoder().decode(State.self, from: data), state.end <= start.size else {
-            throw UserFileError(file: file, reason: "says nothing that can be gone on from: remove it to begin anew")
+            throw UserFileError(file: file, reason: "is not readable: delete it to start over")
         }
         guard state.size == start.size, state.changed == start.changed, state.project == start.project,
             state.tenant == start.tenant
         else {
             throw UserFileError(
                 file: file,
-                reason: "is of an import of another file, or into another project or tenant: remove it to begin anew"
+                reason:
+                    "belongs to an import of another file, or into another project or tenant: delete it to start over"
             )
         }
         return state

@@ -127,7 +127,7 @@ package struct ImportUsers: Sendable {
         }
         if let hash = try user.bytes("passwordHash"), !hash.isEmpty {
             guard let origin else {
-                throw UserRow.RowError(reason: "has a password hash, and nothing says how it was made (--hash-config)")
+                throw UserRow.RowError(reason: "has a password hash without hash parameters (--hash-config)")
             }
             entry.password = .hash(PasswordHash(salt: try user.bytes("salt") ?? [], hash: hash, origin: origin))
         } else if let password = try user.string("rawPassword"), !password.isEmpty {

@@ -51,11 +51,11 @@ struct JSONUserReader: UserFileReader {
         guard let text else { return .failure(UserRow.RowError(reason: "is longer than \(mostBytes) bytes")) }
         do throws(JSONError) {
             guard let object = try JSONValue(text).object else {
-                return .failure(UserRow.RowError(reason: "is no JSON object"))
+                return .failure(UserRow.RowError(reason: "is not a JSON object"))
             }
             return .success(WireObject(renamed(object).members))
         } catch {
-            return .failure(UserRow.RowError(reason: "is no JSON that can be read: \(error)"))
+            return .failure(UserRow.RowError(reason: "is not valid JSON: \(error)"))
         }
     }
 
@@ -70,7 +70,7 @@ struct JSONUserReader: UserFileReader {
     // MARK: What stands around the rows
 
     private mutating func findUsers() throws(UserFileError) {
-        guard try token() == UInt8(ascii: "{") else { throw broken("it does not begin with {") }
+        guard try token() == UInt8(ascii: "{") else { throw broken("it does not start with {") }
         _ = try bytes.next()
         while true {
             guard try token() == UInt8(ascii: "\""), let name = try value() else {
@@ -79,7 +79,7 @@ struct JSONUserReader: UserFileReader {
             guard try token() == UInt8(ascii: ":") else { throw broken("a colon is missing") }
             _ = try bytes.next()
             if (try? JSONValue(name))?.string == "users" {
-                guard try token() == UInt8(ascii: "[") else { throw broken("users is no array") }
+                guard try token() == UInt8(ascii: "[") else { throw broken("users is not an array") }
                 _ = try bytes.next()
                 place = .first
                 return
@@ -103,14 +103,14 @@ struct JSONUserReader: UserFileReader {
             guard try token() != nil else { throw broken("it ends") }
             _ = try value()
         }
-        guard try bytes.next() == UInt8(ascii: "}"), try token() == nil else { throw broken("its end is not }") }
+        guard try bytes.next() == UInt8(ascii: "}"), try token() == nil else { throw broken("it does not end with }") }
         place = .end
         return nil
     }
 
     private func broken(_ reason: String) -> UserFileError {
         bytes.error(
-            "is no JSON of users, at byte \(bytes.offset)\(number > 0 ? " after row \(number)" : ""): \(reason)"
+            "is not valid JSON of users, at byte \(bytes.offset)\(number > 0 ? " after row \(number)" : ""): \(reason)"
         )
     }
 

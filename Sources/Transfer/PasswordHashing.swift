@@ -20,7 +20,7 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
     package init(_ text: String, file: String) throws(UserFileError) {
         do {
             guard let members = try Self.members(of: text), let (algorithm, key) = try PasswordAlgorithm.read(members)
-            else { throw UserFileError(file: file, reason: "says nothing of hashAlgorithm") }
+            else { throw UserFileError(file: file, reason: "does not contain hashAlgorithm") }
             do { try algorithm.check(key: key) } catch { throw UserFileError(file: file, reason: "\(error)") }
             self.init(algorithm, key: key)
         } catch let error as UserFileError {
@@ -28,7 +28,10 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
         } catch let error as WireError {
             throw UserFileError(file: file, reason: error.message)
         } catch {
-            throw UserFileError(file: file, reason: "is neither JSON nor what Firebase's console shows: \(error)")
+            throw UserFileError(
+                file: file,
+                reason: "is neither JSON nor the parameters from Firebase's console: \(error)"
+            )
         }
     }
 

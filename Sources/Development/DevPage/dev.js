@@ -2,7 +2,7 @@
 // it is escaped, the service alone decides.
 "use strict";
 const parts = ["mails", "sms", "accounts", "state"];
-const lost = "The service does not answer.";
+const lost = "The service does not respond.";
 let waiting = false;
 
 function put(fresh) {

@@ -15,10 +15,10 @@ extension EmulatorFolder {
     package func checkWritable() throws(EmulatorFolderError) {
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
         guard type == nil || type == .typeDirectory || type == .typeSymbolicLink else {
-            throw EmulatorFolderError(file: path, reason: "is no folder")
+            throw EmulatorFolderError(file: path, reason: "is not a folder")
         }
         guard isEmpty || hasMetadata else {
-            throw EmulatorFolderError(file: path, reason: "holds other things than an export, which nobody writes over")
+            throw EmulatorFolderError(file: path, reason: "contains other files than an export, and is not overwritten")
         }
     }
 

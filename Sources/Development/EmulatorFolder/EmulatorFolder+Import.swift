@@ -126,7 +126,7 @@ private enum ExportedPassword: Sendable {
         } else {
             guard let hashing else {
                 throw RowError(
-                    reason: "passwordHash is not the emulator's, and no \(EmulatorFolder.hashFile) says how it was made"
+                    reason: "passwordHash is not from the emulator, and \(EmulatorFolder.hashFile) is missing"
                 )
             }
             let id = try user.string("localId") ?? ""
@@ -134,7 +134,7 @@ private enum ExportedPassword: Sendable {
             guard let bytes = Base64URL.decode(hash.prefix { $0 != "=" }), imported != nil || bytes.count == 64,
                 let salt = Base64URL.decode((try user.string("salt") ?? "").prefix { $0 != "=" }), salt.count <= 64
             else {
-                throw RowError(reason: "passwordHash or salt is no hash as \(EmulatorFolder.hashFile) describes it")
+                throw RowError(reason: "passwordHash or salt does not match \(EmulatorFolder.hashFile)")
             }
             if let imported {
                 self = .imported(salt: salt, hash: bytes, imported)
@@ -158,7 +158,7 @@ extension ImportAccounts.Entry {
         case .plain(let password): entry.password = .plain(password)
         case .hash(let hash):
             guard keyFits else {
-                throw RowError(reason: "its password was hashed with another signer key than the project's")
+                throw RowError(reason: "its password hash uses another signer key than the project's")
             }
             entry.password = .hash(hash)
         case .imported(let salt, let hash, let made):

@@ -47,13 +47,13 @@ package struct EmulatorFolder: Sendable, Hashable {
     /// - Returns: nil when the export is of other emulators alone.
     func read() throws(EmulatorFolderError) -> Content? {
         guard hasMetadata else {
-            throw error(Self.metadataFile, "is missing: this is no folder that emulators exported")
+            throw error(Self.metadataFile, "is missing: this is not a folder that emulators exported")
         }
         let metadata = try object(in: Self.metadataFile)
         guard let auth = try members(Self.metadataFile, { try metadata.object("auth") }) else { return nil }
         let (version, folder) = try members(Self.metadataFile) { (try auth.string("version"), try auth.string("path")) }
         guard let version, version.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+\-]*)?/) != nil else {
-            throw error(Self.metadataFile, "auth.version is no version of firebase-tools")
+            throw error(Self.metadataFile, "auth.version is not a version of firebase-tools")
         }
         var content = Content()
         content.folder = folder ?? Self.exportFolder
@@ -91,10 +91,10 @@ package struct EmulatorFolder: Sendable, Hashable {
             throw error(file, "cannot be read")
         }
         do {
-            guard let object = try JSONValue(data).object else { throw error(file, "holds no JSON object") }
+            guard let object = try JSONValue(data).object else { throw error(file, "contains no JSON object") }
             return WireObject(object.members)
         } catch let found as JSONError {
-            throw error(file, "is no JSON that can be read: \(found)")
+            throw error(file, "is not valid JSON: \(found)")
         } catch let found as EmulatorFolderError {
             throw found
         } catch {

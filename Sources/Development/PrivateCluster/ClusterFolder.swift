@@ -46,7 +46,7 @@ struct ClusterFolder: ~Copyable {
         // Its owner and mode are about to be changed.
         let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         guard content.isEmpty || content.contains("lock") else {
-            throw PrivateClusterError.unusableFolder(path, reason: "it is neither empty nor the folder of a database")
+            throw PrivateClusterError.unusableFolder(path, reason: "it is neither empty nor a database folder")
         }
         guard ServerUser.isOther else {
             try FileManager.default.createDirectory(

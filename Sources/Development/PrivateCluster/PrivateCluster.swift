@@ -184,7 +184,7 @@ package final class PrivateCluster: Service {
     private func initialize(_ folder: borrowing ClusterFolder, with programs: ServerPrograms) throws {
         let files = FileManager.default
         guard !files.fileExists(atPath: folder.data) else {
-            throw PrivateClusterError.unusableFolder(folder.data, reason: "it exists, but holds no database")
+            throw PrivateClusterError.unusableFolder(folder.data, reason: "it exists but contains no database")
         }
         // Renamed when it is whole, as an interrupted initdb leaves what looks like a database.
         let unfinished = "\(folder.path)/data.new"

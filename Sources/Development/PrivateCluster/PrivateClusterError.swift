@@ -16,7 +16,7 @@ package enum PrivateClusterError: Error, Equatable, CustomStringConvertible {
             "no PostgreSQL server found: install the package postgresql, or put pg_config on PATH"
         case .wrongVersion(let folder, let found, let installed):
             """
-            the data in \(folder) was made by PostgreSQL \(found), but installed is \
+            the data in \(folder) belongs to PostgreSQL \(found), but installed is \
             \(installed.joined(separator: ", ")): install postgresql-\(found), or choose another folder
             """
         case .alreadyRunning(let folder): "another process already runs the database in \(folder)"

@@ -113,7 +113,7 @@ struct DefinitionReader {
         for text in texts {
             guard let choice = Choice(rawValue: text) else {
                 let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-                throw problem(name, "may hold: \(known)")
+                throw problem(name, "may contain: \(known)")
             }
             choices.insert(choice)
         }

@@ -24,7 +24,7 @@ extension ProviderDefinition {
         try reader.read("endpointHosts", into: &endpointHosts)
         if let value = reader.raw("jwks") {
             guard value == .null || ProviderKeySet(value).map({ !$0.keys.isEmpty }) == true else {
-                throw reader.problem("jwks", "must be a JWK set with a key that can be used, or null")
+                throw reader.problem("jwks", "must be a JWK set with a usable key, or null")
             }
             jwks = value == .null ? nil : value.jsonText
         }

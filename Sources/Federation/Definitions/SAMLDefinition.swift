@@ -61,12 +61,12 @@ package struct SAMLDefinition: Sendable, Hashable {
     package func validate() throws(InvalidDefinition) {
         for (member, text) in [("idpConfig.idpEntityId", entityID), ("spConfig.spEntityId", ownEntityID)] {
             guard !text.isEmpty, text.utf8.count <= Self.longestText, !text.utf8.contains(where: { $0 < 32 }) else {
-                throw InvalidDefinition(member: member, problem: "must be a line of 1 to \(Self.longestText) bytes")
+                throw InvalidDefinition(member: member, problem: "must be one line of 1 to \(Self.longestText) bytes")
             }
         }
         for (member, url) in [("idpConfig.ssoUrl", ssoURL), ("spConfig.callbackUri", callbackURI)] {
             guard url.utf8.count <= Self.longestText, Self.isWebURL(url) else {
-                throw InvalidDefinition(member: member, problem: "must be an absolute URL of https or http")
+                throw InvalidDefinition(member: member, problem: "must be an absolute https or http URL")
             }
         }
         guard (1...Self.mostCertificates).contains(certificates.count) else {
@@ -78,7 +78,7 @@ package struct SAMLDefinition: Sendable, Hashable {
         for (index, text) in certificates.enumerated() where !Self.isCertificate(text) {
             throw InvalidDefinition(
                 member: "idpConfig.idpCertificates[\(index)].x509Certificate",
-                problem: "must be a certificate of X.509 in PEM"
+                problem: "must be an X.509 certificate in PEM"
             )
         }
     }

@@ -19,21 +19,21 @@ struct DiscoveryDocument: Sendable, Hashable {
         allowsLoopback: Bool
     ) throws(InvalidDefinition) {
         guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
-            throw InvalidDefinition(member: "issuer", problem: "is not the one that the provider's discovery names")
+            throw InvalidDefinition(member: "issuer", problem: "does not match the provider's discovery")
         }
         func endpoint(_ name: String, _ member: String, replaced: Bool) throws(InvalidDefinition) -> String? {
             guard !replaced, let url = document[name]?.string, !url.isEmpty else { return nil }
             guard ProviderURL.isAcceptable(url, allowsLoopback: allowsLoopback) else {
                 throw InvalidDefinition(
                     member: "definition.endpoints." + member,
-                    problem: "must be stated: discovery names no https URL"
+                    problem: "must be set: discovery contains no https URL"
                 )
             }
             guard ProviderURL.isOwned(url, by: issuer, alsoBy: definition.endpointHosts) else {
                 let host = SafeText.short(URLParts(url)?.host ?? "")
                 throw InvalidDefinition(
                     member: "definition.endpointHosts",
-                    problem: "must list \(host), on which discovery places \(member)"
+                    problem: "must list \(host), the host of \(member) in discovery"
                 )
             }
             return url

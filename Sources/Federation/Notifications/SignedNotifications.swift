@@ -93,7 +93,10 @@ extension FederationService {
             let key = try? Curve25519.Signing.PublicKey(rawRepresentation: keyBytes)
         else {
             throw .misconfigured(
-                InvalidDefinition(member: "definition.variables.publicKey", problem: "is no Ed25519 key in hexadecimal")
+                InvalidDefinition(
+                    member: "definition.variables.publicKey",
+                    problem: "is not an Ed25519 key in hexadecimal"
+                )
             )
         }
         let timestamp = notification.headers["x-signature-timestamp"] ?? ""

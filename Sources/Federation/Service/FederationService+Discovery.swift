@@ -23,7 +23,7 @@ extension FederationService {
             return ResolvedProvider(definition: definition, discovery: discovery, client: configuration)
         } catch .issuerUnreachable where definition.discovery == .cached && definition.fallbackEndpoints.keys != nil {
             Logger.current.warning(
-                "Discovery is unreachable, built-in endpoints are used",
+                "Discovery is unreachable; built-in endpoints are used",
                 metadata: ["provider.id": "\(configuration.provider)"]
             )
             return ResolvedProvider(definition: definition, discovery: nil, client: configuration)

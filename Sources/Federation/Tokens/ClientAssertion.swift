@@ -79,7 +79,7 @@ enum ClientKey: Sendable {
         } else {
             throw InvalidDefinition(
                 member: "clientSecret",
-                problem: "must be a private key in PEM form: P-256, or RSA of 2048 bits or more"
+                problem: "must be a private key in PEM: P-256, or RSA of 2048 bits or more"
             )
         }
     }

@@ -32,9 +32,9 @@ package final class ServerTLS: Service {
         package var description: String {
             switch self {
             case .unreadable(let path): "\(path) cannot be read"
-            case .noCertificate(let path): "\(path) holds no certificate in PEM"
-            case .noKey(let path): "\(path) holds no private key in PEM, or one with a passphrase"
-            case .unrelated: "the key is not that of the certificate"
+            case .noCertificate(let path): "\(path) contains no certificate in PEM"
+            case .noKey(let path): "\(path) contains no private key in PEM, or one with a passphrase"
+            case .unrelated: "the key does not match the certificate"
             }
         }
     }
@@ -112,14 +112,14 @@ package final class ServerTLS: Service {
             guard contents != state.withLock({ $0.pair.contents }) else { return state.withLock { $0.failure = nil } }
             let pair = try Pair(files, contents)
             state.withLock { $0 = State(pair: pair) }
-            logger.notice("Took a new certificate", metadata: ["tls.expires": "\(pair.expiresAt.ISO8601Format())"])
+            logger.notice("Loaded a new certificate", metadata: ["tls.expires": "\(pair.expiresAt.ISO8601Format())"])
         } catch {
             let isKnown = state.withLock { state in
                 defer { state.failure = error }
                 return state.failure == error
             }
             if !isKnown {
-                logger.error("The old certificate stays: the new one is no good", metadata: ["error": "\(error)"])
+                logger.error("Kept the old certificate: the new one is not valid", metadata: ["error": "\(error)"])
             }
         }
     }

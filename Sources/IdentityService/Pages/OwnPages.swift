@@ -10,7 +10,7 @@ package struct OwnPages: Sendable {
     /// - Throws: `OPERATION_NOT_ALLOWED` without one.
     func url(for call: Call) throws(WireError) -> String {
         guard let url = urlForCall(call) else {
-            throw WireError("OPERATION_NOT_ALLOWED", "http.publicURL is missing, where this page is.")
+            throw WireError("OPERATION_NOT_ALLOWED", "Set http.publicURL to use this page.")
         }
         return url
     }

@@ -159,7 +159,7 @@ struct AdminAccountRoutes {
         let sessionID = try body.string("sessionId")
         let scope = try body.choice("scope", of: ["current", "others", "all", "session"])
         guard scope == nil || scope == (sessionID == nil ? "all" : "session") else {
-            throw WireError("INVALID_ARGUMENT", "An admin signs out all sessions, or the one that sessionId names.")
+            throw WireError("INVALID_ARGUMENT", "An admin can sign out all sessions, or the one that sessionId names.")
         }
         try await accounts.signOut(
             localID: try body.string("localId"),

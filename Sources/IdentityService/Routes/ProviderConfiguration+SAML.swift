@@ -23,7 +23,7 @@ extension ProviderConfiguration {
     func checkSAML() throws {
         let saml = SAMLDefinition(overrides)
         guard !saml.ownEntityID.isEmpty || !saml.callbackURI.isEmpty else {
-            throw WireError("MISSING_SAML_RELYING_PARTY_CONFIG", "spConfig needs spEntityId and callbackUri.")
+            throw WireError("MISSING_SAML_RELYING_PARTY_CONFIG", "spConfig requires spEntityId and callbackUri.")
         }
         do throws(InvalidDefinition) { try saml.validate() } catch {
             throw WireError("INVALID_CONFIG", error.description)

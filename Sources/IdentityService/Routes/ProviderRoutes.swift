@@ -56,7 +56,7 @@ struct ProviderRoutes {
         }
         let id = ProviderID(text)
         guard collection.contains(id) else {
-            throw WireError("INVALID_CONFIG_ID", "\(collection.typeName) has no id \"\(text)\".")
+            throw WireError("INVALID_CONFIG_ID", "\"\(text)\" is not a valid ID of \(collection.typeName).")
         }
         var provider = ProviderConfiguration(provider: id, enabled: false, clientID: "")
         try provider.apply(try call.json(), FieldMask(nil), collection)

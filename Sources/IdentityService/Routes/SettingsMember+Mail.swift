@@ -19,7 +19,7 @@ extension SettingsMember {
             text("\(path).subject", "be one line of at most 256 characters", isLine(256)) { settings, text in
                 settings.mail[template].subject = text
             },
-            text("\(path).body", "hold %LINK%, and no more than 65536 bytes", isBody) { settings, text in
+            text("\(path).body", "contain %LINK% and at most 65536 bytes", isBody) { settings, text in
                 settings.mail[template].body = text
             },
             SettingsMember(path: "\(path).bodyFormat") { object, name, settings in
@@ -28,7 +28,7 @@ extension SettingsMember {
             text("\(path).senderDisplayName", "be one line of at most 128 characters", isLine(128)) { settings, text in
                 settings.mail[template].senderDisplayName = text
             },
-            text("\(path).senderLocalPart", "be what stands before the @ of an address", isLocalPart) {
+            text("\(path).senderLocalPart", "be the part of an address before the @", isLocalPart) {
                 settings,
                 text in settings.mail[template].senderLocalPart = text
             },

@@ -34,7 +34,7 @@ extension SettingsMember {
     private static func state(_ object: WireObject, _ name: String, _ path: String) throws -> Bool {
         let state = try object.choice(name, of: ["STATE_UNSPECIFIED", "DISABLED", "ENABLED", "MANDATORY"])
         guard state != "MANDATORY" else {
-            throw WireError("INVALID_CONFIG", "\(path) must be DISABLED or ENABLED: MANDATORY is not offered.")
+            throw WireError("INVALID_CONFIG", "\(path) must be DISABLED or ENABLED: MANDATORY is not supported.")
         }
         return state == "ENABLED"
     }

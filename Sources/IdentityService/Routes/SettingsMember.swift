@@ -50,7 +50,7 @@ package struct SettingsMember: Sendable {
             guard urls.count <= 100, urls.allSatisfy({ ContinueURI($0)?.isRegistrable ?? false }) else {
                 throw WireError(
                     "INVALID_CONFIG",
-                    "identity.continueURLs must list https URLs, or http URLs of this computer, without a query."
+                    "identity.continueURLs must list https URLs, or http URLs of this machine, without a query."
                 )
             }
             settings.continueURLs = urls

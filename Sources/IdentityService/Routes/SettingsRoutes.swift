@@ -35,7 +35,7 @@ struct SettingsRoutes {
             if mask.contains(SettingsMember.tokenIssuer), settings.tokenIssuer == .own, ownURL() == nil {
                 throw WireError(
                     "INVALID_CONFIG",
-                    "\(SettingsMember.tokenIssuer) own needs http.publicURL, where it begins."
+                    "\(SettingsMember.tokenIssuer) own requires http.publicURL."
                 )
             }
             return changed

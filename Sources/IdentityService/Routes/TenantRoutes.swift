@@ -94,7 +94,7 @@ struct TenantRoutes {
         guard TenantConfiguration.isDisplayName(name) else {
             throw WireError(
                 "INVALID_CONFIG",
-                "displayName must be 4 to 20 letters, digits and hyphens, the first a letter."
+                "displayName must be 4 to 20 letters, digits and hyphens, starting with a letter."
             )
         }
         return name

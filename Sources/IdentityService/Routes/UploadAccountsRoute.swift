@@ -33,7 +33,7 @@ struct UploadAccountsRoute {
         let users = try body.objects("users")
         guard !users.isEmpty else { throw WireError("MISSING_USER_ACCOUNT") }
         guard users.count <= Self.maximumUsers else {
-            throw WireError("INVALID_ARGUMENT", "users must not hold more than \(Self.maximumUsers) accounts.")
+            throw WireError("INVALID_ARGUMENT", "users must not contain more than \(Self.maximumUsers) accounts.")
         }
         let replaces = try body.bool("allowOverwrite") ?? true
         let origin = try Self.origin(body, call.project)

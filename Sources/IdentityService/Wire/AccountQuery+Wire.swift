@@ -11,7 +11,7 @@ extension AccountQuery {
         method = try body.text("providerId").map { ProviderID($0) }
         emailDomain = try body.text("emailDomain").map { text in
             guard let domain = EmailAddress("x@\(text)")?.domain else {
-                throw WireError("INVALID_ARGUMENT", "emailDomain is no domain.")
+                throw WireError("INVALID_ARGUMENT", "emailDomain is not a domain.")
             }
             return domain
         }
@@ -48,7 +48,7 @@ extension AccountQuery {
             return .phoneNumber(number.text)
         }
         guard let id = try expression.text("userId") else {
-            throw WireError("INVALID_ARGUMENT", "An expression has an email, a phoneNumber or a userId.")
+            throw WireError("INVALID_ARGUMENT", "An expression must have an email, a phoneNumber or a userId.")
         }
         return .account(id)
     }
@@ -74,10 +74,10 @@ enum AccountSelection {
             return
         }
         guard try !body.has("limit"), try !body.has("offset") else {
-            throw WireError("INVALID_ARGUMENT", "pageSize and pageToken come without limit and offset.")
+            throw WireError("INVALID_ARGUMENT", "pageSize and pageToken exclude limit and offset.")
         }
         guard query.sort != .name, query.sort != .lastSignInAt else {
-            throw WireError("INVALID_ARGUMENT", "Pages come by USER_ID, CREATED_AT or USER_EMAIL.")
+            throw WireError("INVALID_ARGUMENT", "Pages are sorted by USER_ID, CREATED_AT or USER_EMAIL.")
         }
         let size = try number("pageSize", limit, atLeast: 1)
         self = .page(token: try body.text("pageToken"), size: Int(min(size, limit)))

@@ -8,7 +8,7 @@ extension WireError {
             case .unexpectedEnd: "Unexpected end of string."
             case .unexpectedToken: "Unexpected token."
             case .invalidText: "Invalid UTF-8 or escape in a string."
-            case .nul: "A string holds the character U+0000."
+            case .nul: "A string contains the character U+0000."
             case .tooDeep: "Message too deep. Max recursion depth reached."
             case .duplicateMember: Self.twice(error.duplicate ?? "")
             }

@@ -78,7 +78,7 @@ package struct WireError: Error, Sendable, Hashable {
     }
 
     /// Somebody else was faster.
-    package static let changedMeanwhile = status(.conflict, "ABORTED", "It was changed meanwhile.")
+    package static let changedMeanwhile = status(.conflict, "ABORTED", "It was changed in the meantime.")
 
     package static let notFound = status(.notFound, "NOT_FOUND", "Requested entity was not found.")
 

@@ -302,7 +302,7 @@ REFUSALS = {
     "metrics": [(404, "NOT_FOUND", {"on": "serve"})],
     "root": [(404, "NOT_FOUND", {"on": "serve"})],
     "postToRoot": [(404, "NOT_FOUND", {"on": "serve", "form": {"code": "c"}})],
-    "developmentPage": [(404, "NOT_FOUND", {"on": "serve"}), (404, "What is here", {"query": {"project": "none"}})],
+    "developmentPage": [(404, "NOT_FOUND", {"on": "serve"}), (404, "Messages and accounts", {"query": {"project": "none"}})],
     "emulatorAction": [(400, "INVALID_OOB_CODE", {"query": BAD_LINK}), (404, "NOT_FOUND", {"on": "serve", "query": BAD_LINK})],
     "emulatorDescription": [unreadable()],
     **{name: [(404, "NOT_FOUND", {"on": "serve"})] for name in (

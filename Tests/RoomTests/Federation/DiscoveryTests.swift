@@ -14,7 +14,7 @@ import Testing
             world.publishDiscovery(["issuer": suffix.map { "\"https://other.example\($0)\"" }])
             await #expect(
                 throws: FederationError.misconfigured(
-                    InvalidDefinition(member: "issuer", problem: "is not the one that the provider's discovery names")
+                    InvalidDefinition(member: "issuer", problem: "does not match the provider's discovery")
                 )
             ) { try await world.start(world.oidc()) }
         }

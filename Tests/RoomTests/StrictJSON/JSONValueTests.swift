@@ -157,7 +157,7 @@ struct JSONValueTests {
     @Test("says what is wrong and where, without a word of the text")
     func quotesNothing() throws {
         let error = try #require(throws: JSONError.self) { try JSONValue(#"{"secret":1,"secret":2}"#) }
-        #expect("\(error)" == "a member comes twice (byte 12)")
+        #expect("\(error)" == "a member is repeated (byte 12)")
         #expect(String(reflecting: error) == "\(error)")
         #expect("\(error.reason)" == "duplicateMember")
     }

@@ -135,7 +135,7 @@ struct ServiceAccountTests {
         ({ payload, _ in payload["exp"] = nil }, "Invalid assertion format"),
         (
             { payload, _ in payload["iss"] = "nobody@example.com" },
-            "The assertion's issuer is no service account that may do this"
+            "The assertion's issuer is not a service account with this permission"
         ),
         (
             { payload, now in
@@ -143,7 +143,7 @@ struct ServiceAccountTests {
                 payload["exp"] = .number(now)
             }, "The assertion has expired"
         ),
-        ({ payload, now in payload["exp"] = .number(now + 3601) }, "The assertion lives for more than an hour"),
+        ({ payload, now in payload["exp"] = .number(now + 3601) }, "The assertion is valid for more than an hour"),
         (
             { payload, now in
                 payload["iat"] = .number(now + 61)

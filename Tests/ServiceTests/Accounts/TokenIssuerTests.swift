@@ -106,7 +106,7 @@ struct TokenIssuerTests {
                     version: "v2"
                 )
                 #expect(
-                    reply.error == "INVALID_CONFIG : identity.tokenIssuer own needs http.publicURL, where it begins."
+                    reply.error == "INVALID_CONFIG : identity.tokenIssuer own requires http.publicURL."
                 )
             }
             #expect(try await service.signUp("ada@example.com").status == 200)

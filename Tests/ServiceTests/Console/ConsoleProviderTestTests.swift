@@ -69,7 +69,7 @@ struct ConsoleProviderTestTests {
             #expect(result.status == 200 && result.text.contains("The test succeeded."), "\(result.text)")
             for text in [
                 "<code>1001</code>", "ada@example.com", "Ada &lt;of&gt; Acme", "verified", "Creates an account.",
-                "Nobody has the identity or the address.", "ID token, access token",
+                "No account has the identity or the email.", "ID token, access token",
             ] { #expect(result.text.contains(text), "\(text): \(result.text)") }
             let token = try #require(tenant.requests(.token).first)
             #expect(result.text.contains("/token</code>") && tenant.requests(.token).count == 1, "\(token)")
@@ -102,10 +102,10 @@ struct ConsoleProviderTestTests {
                 ProviderEndpoint?.none, ProviderFault?.none, "wrong", "The authorization code is exchanged",
                 "Copy both from the provider again"
             ),
-            (.token, .status(503), "secret", "The authorization code is exchanged", "did not answer"),
+            (.token, .status(503), "secret", "The authorization code is exchanged", "did not respond"),
             (.userinfo, .members(set: ["sub": "another"]), "secret", "The user is identified", ""),
             (.token, .members(remove: ["id_token"]), "secret", "The authorization code is exchanged", ""),
-            (.keys, .status(500), "secret", "The ID token is verified", "did not answer"),
+            (.keys, .status(500), "secret", "The ID token is verified", "did not respond"),
         ]
     )
     func failures(

@@ -116,7 +116,7 @@ struct AuthenticationTimeTests {
                 in: Scope(project: scene.service.project.id)
             )
             try await scene.refuses(
-                "INVALID_CONFIG : definition.extraAuthorizationParameters.max_age must be a number of seconds, of a "
+                "INVALID_CONFIG : definition.extraAuthorizationParameters.max_age must be a number of seconds, for a "
                     + "provider with ID tokens"
             ) {
                 try await scene.service.call(

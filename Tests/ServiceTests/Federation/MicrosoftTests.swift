@@ -146,7 +146,7 @@ struct MicrosoftTests {
             }
             try await configure([scene.tenant.base + "/{tid}/v2.0"])
             try await scene.refuses(
-                "INVALID_CONFIG : definition.issuers must name the directory's GUID where the tenant is a domain"
+                "INVALID_CONFIG : definition.issuers must contain the directory's GUID if the tenant is a domain"
             ) {
                 try await scene.service.call(
                     "accounts:createAuthUri",

@@ -120,7 +120,7 @@ struct ProviderTokenTests {
                 #expect(user["oauthAccessToken"] != nil)
                 #expect(try await scene.keptColumns() == 0)
                 let reply = try await scene.providerToken(user.idToken)
-                #expect(reply.error == "OPERATION_NOT_ALLOWED : The tokens of this provider are not kept.")
+                #expect(reply.error == "OPERATION_NOT_ALLOWED : The tokens of this provider are not stored.")
             }
         }
     }

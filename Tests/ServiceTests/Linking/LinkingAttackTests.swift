@@ -122,7 +122,9 @@ struct LinkingAttackTests {
             #expect(count == 1)
             let swapped = try await world.resume(second.pendingToken)
             swapped.expectRefused("INVALID_PENDING_TOKEN")
-            let audited = world.service.logs.entries.filter { $0.message.description.contains("not made for its row") }
+            let audited = world.service.logs.entries.filter {
+                $0.message.description.contains("belongs to another row")
+            }
             #expect(audited.count == 1)
             let recorded = try await world.service.admin("auditEntries?action=PENDING_CREDENTIAL_REFUSED")
             #expect(recorded["auditEntries"]?.array?.count == 1, "\(recorded)")

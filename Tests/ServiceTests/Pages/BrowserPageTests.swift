@@ -146,7 +146,7 @@ struct BrowserPageTests {
                 let user = try await service.signUp("first-\(name)")
                 _ = try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)])
                 let steps = [
-                    Step(heading: "What is here"), Step(sees: "first-\(name)"),
+                    Step(heading: "Messages and accounts"), Step(sees: "first-\(name)"),
                     Step(post: [
                         "path": "/v1/accounts:signUp?key=any",
                         "body": #"{"email":"second-\#(name)","password":"correct horse"}"#,

@@ -261,7 +261,7 @@ struct VerificationCodeTests {
             $0.delivery = DeliverySettings()
         } _: { service in
             try await service.sendSMS(to: number)
-                .expectRefused("OPERATION_NOT_ALLOWED : The project has nobody who sends SMS.")
+                .expectRefused("OPERATION_NOT_ALLOWED : The project has no SMS provider.")
         }
     }
 

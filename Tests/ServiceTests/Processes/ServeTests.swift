@@ -295,7 +295,7 @@ struct ServeTests {
                 let mail = try #require(try await server.mails(1).first)
                 #expect(mail["headers"]?["From"] == "Example <mail@example.com>")
                 #expect(mail["secured"] == true && mail["user"] == "mailer")
-                _ = try await program.line { $0.contains("Sent a mail") }
+                _ = try await program.line { $0.contains("Sent an email") }
                 let check = try await IdentityProgram.run("check", environment: environment)
                 #expect(!check.output.contains("mail-server-missing"))
                 program.terminate()

@@ -323,7 +323,7 @@ struct WebhookTests {
             ) { row in try row.next(Int32.self) }
             #expect(rows == [2])
             let log = service.logs.entries.map { "\($0.message) \($0.metadata) \($0.error.map { "\($0)" } ?? "")" }
-            #expect(log.contains { $0.contains("Gave up a message that nobody takes") })
+            #expect(log.contains { $0.contains("Gave up a message that cannot be delivered") })
             for secret in ["ada@example.com", receiver.baseURL, Self.signing.reveal()] {
                 #expect(!log.contains { $0.contains(secret) })
             }

@@ -61,22 +61,22 @@ struct HandlerFault: Sendable, Hashable {
     private init(_ error: HandlerError) {
         switch error {
         case .missingParameter("apiKey"), .invalidParameter("apiKey"):
-            self.init(code: "invalid-api-key", text: "The API key names no project.")
+            self.init(code: "invalid-api-key", text: "The API key does not belong to a project.")
         case .missingParameter(let name): self.init(code: "argument-error", text: "The parameter \(name) is missing.")
         case .invalidParameter(let name): self.init(code: "argument-error", text: "The parameter \(name) is not valid.")
         case .unsupportedAuthType:
-            self.init(code: "operation-not-allowed", text: "This page does nothing of that authType.")
+            self.init(code: "operation-not-allowed", text: "This authType is not supported.")
         case .unauthorizedDomain:
             self.init(
                 code: "unauthorized-domain",
-                text: "The page to return to is on none of the project's authorized domains."
+                text: "The redirect URL is not on one of the project's authorized domains."
             )
         case .unregisteredApp:
             self.init(code: "app-not-authorized", text: "The app to return to is not registered in the project.")
         case .unknownFlow:
             self.init(
                 code: "invalid-credential",
-                text: "This sign-in has ended, took too long, or was begun in another browser."
+                text: "This sign-in has ended, took too long, or started in another browser."
             )
         }
     }
@@ -84,6 +84,6 @@ struct HandlerFault: Sendable, Hashable {
     /// The browser keeps nothing by which it could be known again.
     static let storageBlocked = HandlerFault(
         code: "web-storage-unsupported",
-        text: "This browser keeps neither cookies nor data of this page."
+        text: "This browser blocks cookies and data of this page."
     )
 }
