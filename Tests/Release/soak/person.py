@@ -50,7 +50,7 @@ class Person:
         self.subjects = {provider: [f"{number}-{provider[-3:]}-{index}" for index in range(2)] for provider in self.PROVIDERS}
         self.phone = f"+4915{550000000 + number}"
         self.tokens, self.conflicts, self.codes, self.pending, self.secrets = {}, {}, {}, {}, {}
-        self.unnamed = {}
+        self.unnamed, self.late = {}, []
         self.retired, self.valid_since, self.latest_begin, self.uids = [], {}, {}, set()
         # What the audit log must have, by account: how often an action, and that it may have more; each session once or more.
         self.recorded, self.is_recorded_exactly, self.opened = collections.Counter(), True, set()
@@ -75,7 +75,7 @@ class Person:
             self.world.count(step, answer)
             if answer.is_unknown and not (self.world.excuses(fault)):
                 raise Violation(f"no answer, or 5xx, without a fault: {step.name}: {answer}")
-        following = model.follow(self.states, steps, answers)
+        following = model.follow(self.states, steps, answers) or model.follow(self.late_states(), steps, answers)
         if not following:
             raise Violation("no order of the calls explains the answers: " + "; ".join(
                 f"{step.name} → {answer}" + (f" {answer.body}" if "lookup" in step.name else "")
@@ -83,7 +83,15 @@ class Person:
         self.states = following
         for step, answer in zip(steps, answers):
             self.keep(step, answer, began)
+            if answer.is_unknown:
+                self.late.append((time.monotonic() + 30, step))
         return answers
+
+    def late_states(self):
+        """The states if a call without an answer was carried out only now: PostgreSQL goes on with a statement whose node
+        died, and its commit waits for a standby that is being restored."""
+        self.late = [(end, step) for end, step in self.late if time.monotonic() < end]
+        return [state for _, step in self.late for before in self.states for state in step.guesses(before)[1:]]
 
     def keep(self, step, answer, began):
         """The tokens and credentials of an answer."""

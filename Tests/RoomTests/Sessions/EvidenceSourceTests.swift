@@ -1,0 +1,36 @@
+import TestKit
+import Testing
+
+@Suite("Evidence is made where a proof is checked")
+struct EvidenceSourceTests {
+    /// By type: the files that construct it. A new one has to check a proof before it does.
+    private static let makers: [String: Set<String>] = [
+        "Evidence": [
+            "Accounts/EnrollSecondFactor.swift", "Accounts/Parts+VerificationCodes.swift",
+            "Accounts/SignInWithCustomToken.swift", "Accounts/SignInWithEmailLink.swift",
+            "Accounts/SignInWithIdP+Proof.swift", "Accounts/SignInWithPassword.swift",
+            "Accounts/SignInWithSecondFactor.swift", "Accounts/SignUp.swift", "Accounts/UpdateAccount.swift",
+            "Storage/Evidence.swift", "Storage/TemporaryProof.swift",
+        ],
+        "FederatedCredential": [
+            // Explains what would happen, and opens nothing.
+            "Accounts/ExplainSignIn.swift",
+            "Development/FakeCredentialVerifier.swift", "Federation/OAuth1/FederationService+Verifier.swift",
+            "Federation/Service/FederationService+AccessToken.swift",
+            "Federation/Service/FederationService+Redeem.swift", "Federation/Service/FederationService+Verify.swift",
+        ],
+        "CustomToken": ["Accounts/SignInWithCustomToken.swift", "Development/UnsignedCustomTokens.swift"],
+        "PasswordMatch": ["Passwords/PasswordHasher.swift"],
+        "TriedCode": ["Storage/VerificationCodeStore.swift"],
+        "OOBCode": ["Storage/OOBCodeStore.swift"],
+    ]
+
+    @Test("T-A15: what stands for a proof is constructed in these files alone", arguments: makers.keys.sorted())
+    func makers(_ type: String) throws {
+        let construction = try Regex(#"(?m)^(?!\s*//).*(?<![A-Za-z.])\#(type)\("#)
+        let found = try Repository.files(below: "Sources", suffix: ".swift").filter {
+            try Repository.text("Sources/\($0)").contains(construction)
+        }
+        #expect(Set(found) == Self.makers[type])
+    }
+}
