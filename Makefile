@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run build dist release test test-long test-release smoke web-sdk soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
-	bench-maintenance bench-overload bench-pages bench-startup bench-timing bench-transfer
+	bench-maintenance bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` and `make test-long` feed each parser.
@@ -21,7 +21,7 @@ BUILD := scripts/swift-build -c $(CONFIGURATION)
 PROGRAM := IDENTITY_PROGRAM=$${IDENTITY_PROGRAM:-$$PWD/.build/$(CONFIGURATION)/identity}
 
 help: ## Show this.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## Build, and run everything for development; Ctrl-C stops it. ARGS= goes to `identity dev`.
 	@scripts/install-dependencies
@@ -86,52 +86,44 @@ format: ## Format the Swift sources.
 clean: ## Remove what was built; kept data (.data) stays.
 	rm -rf .build .venv
 
-bench: ## Measure the hot paths of a release build; ARGS= goes to Benchmarks/bench.py (--accounts 1000000, --url …).
-	@scripts/install-dependencies bench
-	@swift build -c release --static-swift-stdlib --product identity
+# Benchmarks measure the program as it is packaged.
+BENCHMARK = scripts/install-dependencies dist bench && program=$$(scripts/release-program) && \
+	DURABLE=1 scripts/with-postgres python3 Benchmarks/$(1).py --program "$$program" $(ARGS)
+
+bench: ## Measure the hot paths of a release; ARGS= goes to Benchmarks/bench.py (--accounts 1000000, --url …).
 	@swift build -c release --package-path Benchmarks --product bench-floor
-	@DURABLE=1 scripts/with-postgres python3 Benchmarks/bench.py $(ARGS)
+	@$(call BENCHMARK,bench)
 
-bench-overload: ## Show a release build under more load than it can carry.
-	@scripts/install-dependencies bench
-	@swift build -c release --static-swift-stdlib --product identity
-	@DURABLE=1 scripts/with-postgres python3 Benchmarks/overload.py $(ARGS)
+bench-overload: ## Show a release under more load than it can carry.
+	@$(call BENCHMARK,overload)
 
-bench-maintenance: ## Show what new keys, cleanup and an upgrade do to a release build under load; ARGS='--previous PROGRAM'.
-	@scripts/install-dependencies bench
-	@swift build -c release --static-swift-stdlib --product identity
-	@DURABLE=1 scripts/with-postgres python3 Benchmarks/maintenance.py $(ARGS)
+bench-maintenance: ## Show what new keys, cleanup and an upgrade do to a release under load; ARGS='--previous PROGRAM'.
+	@$(call BENCHMARK,maintenance)
 
 bench-timing: ## Show whether the time of an answer tells who has an account.
-	@scripts/install-dependencies bench
-	@swift build -c release --static-swift-stdlib --product identity
-	@DURABLE=1 scripts/with-postgres python3 Benchmarks/timing.py $(ARGS)
+	@$(call BENCHMARK,timing)
 
 bench-admin: ## Measure what a page of accounts costs among few of them and among many.
-	@scripts/install-dependencies bench
-	@swift build -c release --static-swift-stdlib --product identity
-	@DURABLE=1 scripts/with-postgres python3 Benchmarks/admin.py $(ARGS)
+	@$(call BENCHMARK,admin)
 
 bench-console: ## Measure how long the pages of the console take among a million accounts.
-	@scripts/install-dependencies bench
-	@swift build -c release --static-swift-stdlib --product identity
-	@DURABLE=1 scripts/with-postgres python3 Benchmarks/console.py $(ARGS)
+	@$(call BENCHMARK,console)
 
 bench-import: ## Measure how fast accounts come in with their password hashes.
-	@scripts/install-dependencies bench
-	@swift build -c release --static-swift-stdlib --product identity
-	@DURABLE=1 scripts/with-postgres python3 Benchmarks/import_accounts.py $(ARGS)
+	@$(call BENCHMARK,import_accounts)
 
 bench-transfer: ## Measure imports and exports by command.
-	@scripts/install-dependencies bench
-	@swift build -c release --static-swift-stdlib --product identity
-	@DURABLE=1 scripts/with-postgres python3 Benchmarks/transfer.py $(ARGS)
+	@$(call BENCHMARK,transfer)
 
-bench-pages: ## Measure how long Chromium takes to show something of our pages.
+bench-pages: release ## Measure how long Chromium takes to show something of our pages.
 	@scripts/install-dependencies test
 	@scripts/venv
-	@swift build -c release --static-swift-stdlib --product identity
-	@.venv/bin/python Benchmarks/first_paint.py $(ARGS)
+	@.venv/bin/python Benchmarks/first_paint.py --program "$$(scripts/release-program)" $(ARGS)
+
+bench-poisoned: release ## Measure what one bad question in each batch costs the good ones.
+	@scripts/install-dependencies test soak
+	@scripts/venv
+	@.venv/bin/python Benchmarks/poisoned_batch.py $(ARGS)
 
 bench-startup: ## Measure the start of `identity dev`, on a kept folder and on new ones.
 	@$(BUILD) --product identity
