@@ -17,7 +17,7 @@ package enum SignInRow: String, Sendable, Hashable, CaseIterable {
     case d1 = "D1"
     case d2 = "D2"
 
-    /// Why, for an admin.
+    /// The reason, for an admin.
     package var reason: String {
         switch self {
         case .s1: "The identity is linked to the account."
