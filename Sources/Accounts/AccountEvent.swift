@@ -2,7 +2,7 @@ import Linking
 import Logging
 import Projects
 
-/// What happened to an account, as a line of the request's log: constant words and ids, never an address or a token.
+/// An event of an account, as a line in the request's log: constant words and IDs, never an address or a token.
 enum AccountEvent: String, Sendable {
     case signedUp = "Signed up"
     case signedIn = "Signed in"

@@ -2,15 +2,15 @@ import Federation
 import Linking
 package import Projects
 
-/// What `identity check` says about a project: a pure function of its configuration, which asks nobody.
+/// The findings of `identity check` for a project: a pure function of its configuration, without network access.
 package struct ConfigurationCheck: Sendable {
-    /// `identity dev` made the database: loopback is fine.
+    /// Whether `identity dev` created the database: loopback is allowed.
     package let isDevelopment: Bool
-    /// Providers may be on this machine.
+    /// Whether providers may be on this machine.
     let allowsLoopback: Bool
-    /// Where browsers and providers reach the service; nil when nobody said.
+    /// The URL at which browsers and providers reach the service; nil if it is not set.
     let publicURL: String?
-    /// Nodes know a mail server.
+    /// Whether nodes have a mail server.
     let sendsMail: Bool
 
     package init(isDevelopment: Bool, allowsLoopback: Bool = false, publicURL: String?, sendsMail: Bool) {
@@ -20,7 +20,7 @@ package struct ConfigurationCheck: Sendable {
         self.publicURL = publicURL
     }
 
-    /// - Returns: in the order of ``ConfigurationFinding/ID``, errors first; disabled providers are left alone.
+    /// - Returns: in the order of ``ConfigurationFinding/ID``, errors first; disabled providers are skipped.
     package func callAsFunction(_ project: Project, in snapshot: ConfigurationSnapshot) -> [ConfigurationFinding] {
         let enabled = snapshot.providers(project: project.id).filter(\.enabled)
         var report = Report(project: project.id)
@@ -134,7 +134,7 @@ package struct ConfigurationCheck: Sendable {
         ["localhost", "127.0.0.1", "::1", "[::1]"].contains(domain) || domain.hasSuffix(".localhost")
     }
 
-    /// Whether the narrower table would let the provider's word count for less.
+    /// Whether the provider's emails would count as verified less often under strict trust.
     private func dependsOnStrictness(_ configuration: ProviderConfiguration) -> Bool {
         guard let definition = try? definition(of: configuration), definition.emailTrust == nil else { return false }
         let id = configuration.provider

@@ -5,9 +5,9 @@ import SMTPClient
 import Storage
 
 extension DeliverMessages {
-    /// A mail that the server refuses is given up at once: the next attempt would be refused as well.
+    /// Sends an email; one that the server refuses is given up immediately, because a retry would be refused too.
     ///
-    /// Where it refuses the user or the sender, an operator may mend it.
+    /// If the server refuses the user or the sender, it is retried, because an operator may fix that.
     func send(_ mail: Mail, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
         let project = parts.configuration.snapshot.project(message.project)
         if parts.messenger != nil, project?.settings.delivery.takes(.mailSend) ?? false {
@@ -15,7 +15,7 @@ extension DeliverMessages {
                 try await messenger.send(mail, id: message.id, of: project, date: parts.now())
             }
         }
-        // It may be known to this node in a moment.
+        // This node may learn of the project in a moment.
         guard let mailer = parts.mailer, let project else {
             return tryAgain(message, SMTPError.stopped)
         }
