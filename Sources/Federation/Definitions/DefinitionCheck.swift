@@ -2,7 +2,7 @@ import HTTPTypes
 import Projects
 import Secrets
 
-/// The rules that a complete definition and its configuration must meet.
+/// The rules for a complete definition and its configuration.
 struct DefinitionCheck {
     let definition: ProviderDefinition
     let allowsLoopback: Bool
@@ -36,7 +36,7 @@ struct DefinitionCheck {
         }
     }
 
-    /// A key that could not sign is an admin's mistake now, not a person's later.
+    /// Refuses a key that cannot sign now, so that sign-ins do not fail later.
     private func checkKey(_ configuration: ProviderConfiguration) throws(InvalidDefinition) {
         guard let secret = configuration.clientSecret, !secret.isEmpty else {
             guard definition.clientAuthentication == .appleSecret else {

@@ -3,7 +3,7 @@ import StrictJSON
 extension ProviderDefinition {
     /// Merges `definition{}` over this definition, key by key; a list replaces a list.
     ///
-    /// - Throws: ``InvalidDefinition`` for an unknown member, a wrong type, a value that is no choice.
+    /// - Throws: ``InvalidDefinition`` for an unknown member, a wrong type, or a value that is not one of the choices.
     mutating func apply(_ overrides: JSONObject) throws(InvalidDefinition) {
         var reader = DefinitionReader(overrides, path: "definition")
         let moves = ["endpoints", "issuers", "variables", "discoveryURL"].contains(where: reader.has)
