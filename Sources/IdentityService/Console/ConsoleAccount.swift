@@ -4,7 +4,7 @@ import Projects
 import Sessions
 import Storage
 
-/// What the page of an account says of it.
+/// The content of an account's page.
 struct ConsoleAccount {
     let account: Account
     let place: ConsolePlace
@@ -132,7 +132,7 @@ struct ConsoleAccount {
             ]
         }
         let heads = ["Merged account", "When", "Can be undone until", ""]
-        // An account that took in none needs no word of it.
+        // The section is omitted for accounts without merges.
         guard let table = ConsoleText.table("Merges", heads, rows) else { return "" }
         return ConsoleText.section("merges", "Merges", table)
     }
@@ -201,7 +201,7 @@ struct ConsoleAccount {
         return ConsoleText.section("actions", "Actions", content)
     }
 
-    /// What would come of a merge, and the form that carries it out.
+    /// A preview of a merge, and the form that carries it out.
     func merge(_ other: Account, _ merge: AccountMerge, reason: String) -> HTML {
         func names(_ methods: [ProviderID]) -> HTML {
             methods.isEmpty ? "nothing" : "\(methods.map { ConsoleText.name(of: $0) }.joined(separator: ", "))"
@@ -255,7 +255,7 @@ struct ConsoleAccount {
         """
     }
 
-    /// Opens to a form that says what will happen; nil for who may not do it.
+    /// A disclosure with a form and its explanation; empty for admins who may not use it.
     private func disclosure(
         _ title: String,
         _ explanation: String,
@@ -277,7 +277,7 @@ struct ConsoleAccount {
             """
     }
 
-    /// A form of one button.
+    /// A form with a single button.
     private func button(_ action: String, _ title: String, _ fields: HTML?) -> HTML? {
         guard mayChange else { return nil }
         return """

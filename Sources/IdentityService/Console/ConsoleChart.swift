@@ -1,14 +1,14 @@
-/// Bars for each day, in parts that stand one upon the other, and the same as a table.
+/// A stacked bar chart by day, with the same numbers as a table.
 struct ConsoleChart {
-    /// Of the heading, for the page.
+    /// The ID of the heading.
     var id: String
     var title: String
     /// Since 1970, in UTC.
     var days: [Int64]
-    /// A name, and a number for each day; the first stands lowest.
+    /// A name, and a count for each day; the first series is at the bottom.
     var series: [(name: String, counts: [Int64])]
 
-    /// How many parts have a color of their own; those that follow are one.
+    /// The number of series with their own color; the others are combined.
     private static let colors = 6
     private static let (width, height, gap) = (700, 160, 6)
 
@@ -21,7 +21,7 @@ struct ConsoleChart {
         for day in days.indices {
             var top = Self.height
             for (number, part) in parts.enumerated() where part.counts[day] > 0 {
-                // At least a line: one of a million is not nothing.
+                // At least one line, so that small counts stay visible.
                 let tall = max(2, Int(Double(part.counts[day]) / Double(most) * Double(Self.height - 20)))
                 top -= tall
                 bars.append(

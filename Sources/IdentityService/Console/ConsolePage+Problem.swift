@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension ConsolePage {
-    /// What is wrong and what to do then, in words of ours: nothing that came with the request is repeated.
+    /// An explanation and advice in our own words: nothing from the request is repeated.
     static func problem(_ error: WireError, _ visit: ConsoleVisit?) -> ConsolePage {
         let words = words(for: error)
         var page = ConsolePage(
@@ -18,7 +18,7 @@ extension ConsolePage {
         return page
     }
 
-    /// 429 says more to whoever looks at the console than the 400 that SDKs know.
+    /// On a page, 429 is more useful than the 400 that SDKs expect.
     static func status(of error: WireError) -> HTTPResponse.Status {
         error.code == "TOO_MANY_ATTEMPTS_TRY_LATER" ? .tooManyRequests : error.status
     }

@@ -4,13 +4,13 @@ import Linking
 import Projects
 import StrictJSON
 
-/// What the page of an identity provider says, and what its form means.
+/// The content of an identity provider's page, and the meaning of its form.
 struct ConsoleProvider {
     let provider: ProviderConfiguration
-    /// Of the configuration that is shown.
+    /// The version of the displayed configuration.
     let version: String
     let path: String
-    /// Of the session, as a field.
+    /// The session's form token, as a field.
     let token: HTML
 
     func html(callback: HTML?) -> HTML {
@@ -77,7 +77,7 @@ struct ConsoleProvider {
         <input name="reason" maxlength="256" autocomplete="off"></label>
         """
 
-    /// - Parameter hasSecret: whether one is kept, which nobody gets to see; nil for a provider without one.
+    /// - Parameter hasSecret: whether one is stored, which is never shown; nil for a provider without one.
     static func clientFields(clientID: String, hasSecret: Bool?) -> HTML {
         let secret = hasSecret.map { isKept -> HTML in
             """
@@ -97,7 +97,7 @@ struct ConsoleProvider {
         isKept ? "Leave empty to keep the stored one." : "None is stored."
     }
 
-    /// Apple's client secret is a token that is signed with a key of the team
+    /// Apple's client secret is a token signed with a key of the team
     /// (developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret).
     private var appleFields: HTML {
         let variables = provider.definitionVariables
@@ -138,9 +138,9 @@ struct ConsoleProvider {
         [ProviderCollection.builtIn, .custom].first { $0.contains(id) }
     }
 
-    /// The same change by the words of the API: nothing in a form means anything that it does not take.
+    /// The form's change as an API request, so that a form can do nothing that the API would refuse.
     ///
-    /// A secret that is not typed stays.
+    /// A secret that is not entered stays.
     static func change(_ form: ConsoleForm) throws -> (body: WireObject, mask: FieldMask) {
         var members: [JSONObject.Member] = []
         func add(_ name: String, _ value: JSONValue) { members.append(JSONObject.Member(name: name, value: value)) }
@@ -195,7 +195,7 @@ struct ConsoleProvider {
         case "INVALID_CONFIG_ID": "<p>Nothing was changed: this is not a valid provider ID.</p>"
         case "MISSING_OAUTH_CLIENT_ID": "<p>Nothing was changed: enter the client ID.</p>"
         case "MISSING_ISSUER": "<p>Nothing was changed: enter the issuer.</p>"
-        // Our own words about what was typed.
+        // Our own message about the entered values.
         default: "<p>Nothing was changed: \(wire.message)</p>"
         }
     }

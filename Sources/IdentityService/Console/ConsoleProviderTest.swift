@@ -3,11 +3,11 @@ import Federation
 import Foundation
 import Linking
 
-/// What the test of a provider shows: its steps, what was sent and what came, and where it ended.
+/// The display of a provider test: its steps, the requests and responses, and the result.
 struct ConsoleProviderTest {
-    /// Of the provider, for people.
+    /// The provider's display name.
     let name: String
-    /// Of the provider's page.
+    /// The path of the provider's page.
     var path = ""
 
     init(name: String) { self.name = name }
@@ -69,7 +69,7 @@ struct ConsoleProviderTest {
 
     // MARK: The way back
 
-    /// The page to which the provider sends the browser: it has no session yet, and asks for nothing.
+    /// The page that the provider redirects to: it has no session yet, and no input fields.
     static func comeBack(
         _ returned: ReturnFromProvider.Returned,
         path: String,
@@ -147,7 +147,7 @@ struct ConsoleProviderTest {
         return "\(html: ConsoleText.table("Requests to \(name)", ["Method", "URL", "Response", "Time"], rows))"
     }
 
-    /// What came, never the tokens themselves.
+    /// The kinds of tokens received, never the tokens themselves.
     private func tokens(_ credential: FederatedCredential) -> HTML {
         let tokens = credential.tokens
         let came = [

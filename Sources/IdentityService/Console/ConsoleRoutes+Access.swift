@@ -5,7 +5,7 @@ import Linking
 import Projects
 import Storage
 
-/// The keys of a project: those that apps name it by, and those of back ends.
+/// A project's API keys and its service accounts' keys.
 extension ConsoleRoutes {
     var accessRoutes: [Route] {
         [
@@ -14,7 +14,7 @@ extension ConsoleRoutes {
         ]
     }
 
-    /// What a form of the page asks for.
+    /// The actions of the page's forms.
     private enum AccessAction: String {
         case createKey, revokeKey, revokeServiceAccount
     }
@@ -113,7 +113,7 @@ extension ConsoleRoutes {
                 _ = try await configuration.createAPIKey(for: project, displayName: name.isEmpty ? nil : name)
                 return .done("\(place.path)/access", .made)
             case .revokeKey:
-                // A key is of one project for good.
+                // A key never moves to another project.
                 guard try await configuration.listAPIKeys(of: project).contains(where: { $0.key.rawValue == key })
                 else { throw ConfigurationError.notFound }
                 try await configuration.revokeAPIKey(APIKey(rawValue: key))

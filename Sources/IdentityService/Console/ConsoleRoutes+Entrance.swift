@@ -4,7 +4,7 @@ import Projects
 import Secrets
 import Storage
 
-/// Signing in, setting up, signing out, and proving once more who one is.
+/// Sign-in, setup, sign-out, and reauthentication.
 extension ConsoleRoutes {
     var entranceRoutes: [Route] {
         [
@@ -16,7 +16,7 @@ extension ConsoleRoutes {
         ]
     }
 
-    /// A page for people who are not signed in.
+    /// A page for visitors who are not signed in.
     private func entrance(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -68,7 +68,7 @@ extension ConsoleRoutes {
         )
     }
 
-    /// What a person proves.
+    /// The fields for the password and a code.
     private static let proofFields: HTML = """
         <label for="password">Password</label>
         <input id="password" name="password" type="password" autocomplete="current-password" required>
@@ -76,7 +76,7 @@ extension ConsoleRoutes {
         <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
         """
 
-    /// The page once more with what is wrong; what is the service's own fault is a page of its own.
+    /// The same page with the error; errors of the service have their own page.
     private func refused(_ error: any Error, _ page: ConsolePage) -> RefusedPage {
         let wire = WireError(mapping: error)
         let isOurs = wire.status.kind == .serverError
@@ -177,7 +177,7 @@ extension ConsoleRoutes {
         )
     }
 
-    /// In groups of four, as people type it.
+    /// In groups of four characters, for typing.
     private static func grouped(_ secret: String) -> String {
         secret.enumerated().map { $0 > 0 && $0 % 4 == 0 ? " \($1)" : String($1) }.joined()
     }
@@ -202,9 +202,9 @@ extension ConsoleRoutes {
         case asked(ConsolePage)
     }
 
-    /// Takes password and code that the form has besides its own fields, or asks for them; then the action goes on.
+    /// Checks the password and code in the form, or asks for them; then the action continues.
     ///
-    /// The session gets another handle, as at every sign-in.
+    /// The session gets a new handle, as at every sign-in.
     func proveAgain(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Proof {
         guard try !form.value("code").isEmpty else { return .asked(proofPage(visit, form)) }
         do {

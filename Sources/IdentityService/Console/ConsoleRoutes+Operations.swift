@@ -6,23 +6,23 @@ import Storage
 
 import struct Foundation.Date
 
-/// What a node knows of the deployment besides its configuration.
+/// A node's knowledge of the deployment, apart from its configuration.
 struct ConsoleOperations: Sendable {
-    /// Adds what this node counted of sign-ins to the numbers of all.
+    /// Adds this node's sign-in counts to the database.
     var saveCounts: @Sendable () async -> Void
-    /// What waits in the outbox of all nodes.
+    /// The pending messages of all nodes.
     var backlog: @Sendable () async throws -> [Stores.Backlog]
-    /// Those that are tried next.
+    /// The messages that are due next.
     var waitingMessages: @Sendable () async throws -> [Stores.WaitingMessage]
-    /// What cannot work in a project, or should be another way.
+    /// The findings of `identity check` for a project.
     var findings: @Sendable (Project) -> [ConfigurationFinding]
-    /// Whether the mail server took the last mail that this node tried to send.
+    /// Whether this node's last email failed at the mail server.
     var mailFails: @Sendable () -> Bool
-    /// Which providers did not respond to this node's last request.
+    /// The providers that did not respond to this node's last request.
     var failingProviders: @Sendable () -> [String]
 }
 
-/// What belongs to no project: signing keys, the outbox, and who else does not answer.
+/// The deployment's page: signing keys, the outbox, and the state of external services.
 extension ConsoleRoutes {
     static let operationsPath = "/console/operations"
 
@@ -40,7 +40,7 @@ extension ConsoleRoutes {
         )
     }
 
-    /// Mail server and providers, as this node met them last.
+    /// The state of the mail server and the providers, from this node's last requests.
     private var neighbours: HTML {
         let providers = operations.failingProviders().joined(separator: ", ")
         let mail: HTML =
@@ -99,6 +99,6 @@ extension ConsoleRoutes {
 }
 
 extension ConsoleVisit {
-    /// Whoever administers one project sees nothing of the others' deployment.
+    /// Admins of a single project cannot see the deployment.
     var seesDeployment: Bool { session.admin.project == nil && may(.manageConfiguration) }
 }

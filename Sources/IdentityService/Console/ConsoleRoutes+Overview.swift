@@ -3,13 +3,13 @@ import HTTPTypes
 import Linking
 import Projects
 
-/// What happens in a project, in charts.
+/// The charts of a project.
 extension ConsoleRoutes {
     var overviewRoutes: [Route] { [page("/console/{project}/overview", showOverview)] }
 
     @Sendable private func showOverview(_ visit: ConsoleVisit) async throws -> ConsolePage {
         let place = try place(visit, .readAccounts)
-        // What this node counted a moment ago is among them; what others did follows within seconds.
+        // This node's counts are included immediately; those of other nodes follow within seconds.
         await operations.saveCounts()
         let counted = try await accounts.countSignIns(place.project, place.tenant)
         let findings = findings(visit, place)
@@ -32,7 +32,7 @@ extension ConsoleRoutes {
 }
 
 extension ConsoleRoutes {
-    /// What `identity check` says of the configuration, for who may change it.
+    /// The findings of `identity check`, for admins who can change the configuration.
     private func findings(_ visit: ConsoleVisit, _ place: ConsolePlace) -> HTML {
         guard place.tenant == .none, visit.may(.manageConfiguration) else { return "" }
         let items = operations.findings(place.project).map { finding -> HTML in
@@ -52,7 +52,7 @@ extension ConsoleRoutes {
 private struct ConsoleOverview {
     let counted: CountSignIns.Result
 
-    /// In the order of the charts; who is asked for a second factor is not at the end of the sign-in yet.
+    /// In the order of the charts; a request for a second factor is not a final outcome.
     private static let outcomes: [(outcome: AccountEvents.Outcome, name: String)] = [
         (.signedIn, "Signed in"), (.signedUp, "Signed up"), (.linked, "Linked"),
         (.takenOver, "Took over an account"), (.conflict, "Account conflict"),
@@ -60,7 +60,7 @@ private struct ConsoleOverview {
     ]
     private static let entered: Set<AccountEvents.Outcome> = [.signedIn, .signedUp, .linked, .takenOver]
 
-    /// The sums, day by day, of the numbers that are meant.
+    /// The daily sums of the selected counts.
     private func sum(
         _ method: ProviderID? = nil,
         _ isMeant: (AccountEvents.Outcome) -> Bool
@@ -103,7 +103,7 @@ private struct ConsoleOverview {
         return chart("conflicts", "Conflicts", series)
     }
 
-    /// Each method with each outcome.
+    /// Counts by method and outcome.
     var table: HTML {
         let shown = Self.outcomes.filter { outcome, _ in sum { $0 == outcome }.contains { $0 > 0 } }
         let rows = counted.methods.map { method, _ -> [HTML] in

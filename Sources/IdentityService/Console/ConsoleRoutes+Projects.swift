@@ -3,7 +3,7 @@ import HTTPTypes
 import Projects
 import Storage
 
-/// The first page: which projects there are.
+/// The start page: the list of projects.
 extension ConsoleRoutes {
     var projectRoutes: [Route] { [page("/console", showProjects)] }
 

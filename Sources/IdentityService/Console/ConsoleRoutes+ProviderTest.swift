@@ -5,10 +5,11 @@ import Linking
 import Projects
 import Secrets
 
-/// The test of a provider: a real sign-in that shows each of its steps, and signs nobody in.
+/// The test of a provider: a real sign-in that shows each step and signs no user in.
 ///
-/// A page leads the browser to the provider, the handler page takes it back, and a form of that page brings the answer here:
-/// the provider's page cannot, for browsers send the session's cookie only from pages of our own.
+/// A page sends the browser to the provider, the handler page receives it back, and a form on that page posts the
+/// response here. The provider's own request cannot, because browsers send the session's cookie only from our own
+/// pages.
 extension ConsoleRoutes {
     var providerTestRoutes: [Route] {
         [

@@ -6,7 +6,7 @@ import Projects
 import Storage
 import StrictJSON
 
-/// The identity providers of a project: what is configured, and what is wrong with it.
+/// The identity providers of a project: their configurations and the errors in them.
 extension ConsoleRoutes {
     var providerConfigurationRoutes: [Route] {
         [
@@ -17,7 +17,7 @@ extension ConsoleRoutes {
         ]
     }
 
-    /// What a form of a provider's page asks for.
+    /// The actions of a provider page's forms.
     private enum ProviderAction: String {
         case save, delete
     }
@@ -167,7 +167,7 @@ extension ConsoleRoutes {
                 return .done("\(place.path)/providers", .removed)
             }
         } catch let error where WireError(mapping: error).status.kind == .clientError {
-            // As it is now, also where another node changed it.
+            // Reloads the current state, which another node may have changed.
             try await configuration.refresh()
             var refused = providerPage(try provider(visit, place), visit, place)
             refused.status = ConsolePage.status(of: WireError(mapping: error))

@@ -2,15 +2,15 @@ import Linking
 import Projects
 import StrictJSON
 
-/// A setting of a project that the console shows, by the path that the API has for it.
+/// A project's setting that the console shows, by its path in the API.
 struct ConsoleSetting: Sendable {
     enum Kind: Sendable {
         case flag(@Sendable (ProjectSettings) -> Bool)
         case number(@Sendable (ProjectSettings) -> Int64)
         case text(@Sendable (ProjectSettings) -> String)
-        /// One of them.
+        /// One of the given values.
         case choice([String], @Sendable (ProjectSettings) -> String)
-        /// One a line.
+        /// One value per line.
         case list(@Sendable (ProjectSettings) -> [String])
     }
 
@@ -22,7 +22,7 @@ struct ConsoleSetting: Sendable {
         (self.path, self.label, self.kind) = (path, label, kind)
     }
 
-    /// What it is not shown here, the API sets.
+    /// All other settings are only available in the API.
     static let all: [ConsoleSetting] = [
         ConsoleSetting("identity.appName", "App name in emails and on pages", .text { $0.mail.appName ?? "" }),
         ConsoleSetting("authorizedDomains", "Authorized domains, one per line", .list { $0.authorizedDomains }),
@@ -125,7 +125,7 @@ struct ConsoleSetting: Sendable {
 
     // MARK: From a form
 
-    /// Sets it as a request of the API would that says the same.
+    /// Applies it as the equivalent API request would.
     func apply(_ form: ConsoleForm, to settings: inout ProjectSettings) throws {
         let text = try form.value(path)
         let value: JSONValue =

@@ -5,12 +5,12 @@ import NIOSSL
 import ServiceLifecycle
 import Synchronization
 
-/// The certificate and the key by which the service speaks TLS itself; their files are read again when they change.
+/// The certificate and key for TLS; the files are read again when they change.
 ///
-/// A connection keeps what it began with, and the next one gets what is new. Files that do not belong together, as while
-/// they are being replaced, change nothing until they do.
+/// Existing connections keep the old certificate; new ones get the new one. Files that do not match, such as during a
+/// replacement, change nothing until they do.
 package final class ServerTLS: Service {
-    /// Both PEM; the certificate comes first, then those between it and the authority.
+    /// Both in PEM; the server's certificate comes first, then the intermediate ones.
     package struct Files: Sendable, Hashable {
         package var certificate: String
         package var key: String
@@ -21,12 +21,12 @@ package final class ServerTLS: Service {
         }
     }
 
-    /// Why nobody could be served with these files.
+    /// Why the files cannot be used.
     package enum Unusable: Error, Hashable, CustomStringConvertible {
         case unreadable(String)
         case noCertificate(String)
         case noKey(String)
-        /// The key is not that of the certificate.
+        /// The key does not match the certificate.
         case unrelated
 
         package var description: String {
@@ -39,11 +39,11 @@ package final class ServerTLS: Service {
         }
     }
 
-    /// What the files held at a moment.
+    /// The content of the files at one time.
     package struct Pair: Sendable {
         fileprivate let contents: Contents
         let context: NIOSSLContext
-        /// When the first of the certificates ends.
+        /// The expiry of the first certificate.
         package let expiresAt: Date
 
         package init(_ files: Files) throws(Unusable) { try self.init(files, Contents(files)) }
@@ -82,7 +82,7 @@ package final class ServerTLS: Service {
 
     private struct State {
         var pair: Pair
-        /// What the log has said already.
+        /// The failure that was already logged.
         var failure: Unusable?
     }
 
@@ -96,16 +96,16 @@ package final class ServerTLS: Service {
         state = Mutex(State(pair: try Pair(files)))
     }
 
-    /// For a connection that begins now.
+    /// For a new connection.
     var context: NIOSSLContext { state.withLock { $0.pair.context } }
 
-    /// Looks every ten seconds until told to stop.
+    /// Checks every ten seconds until stopped.
     package func run() async throws {
         let ticks = AsyncTimerSequence(interval: .seconds(10), clock: .continuous).cancelOnGracefulShutdown()
         for await _ in ticks { renew() }
     }
 
-    /// Takes what the files hold now, if that is something else and good for service.
+    /// Loads the files if they have changed and are usable.
     package func renew() {
         do throws(Unusable) {
             let contents = try Contents(files)

@@ -4,7 +4,7 @@ import Projects
 import Secrets
 import Storage
 
-/// `projects/{p}/apps`: the apps on people's devices to which results of sign-ins may be sent.
+/// `projects/{p}/apps`: the mobile apps that results of sign-ins may be sent to.
 struct AppRoutes {
     let configuration: ConfigurationStore
     var random = RandomSource.system

@@ -5,7 +5,7 @@ import Linking
 import Projects
 package import Storage
 
-/// `projects/{p}/auditEntries`: who changed what.
+/// `projects/{p}/auditEntries`: the audit log.
 struct AuditRoutes {
     let listAuditEntries: ListAuditEntries
 

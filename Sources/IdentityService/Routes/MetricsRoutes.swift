@@ -10,9 +10,9 @@ import Projects
 import Prometheus
 import Storage
 
-/// Prometheus's page; docs/operations/observability.md explains each of its metrics.
+/// The metrics for Prometheus; docs/operations/observability.md explains each of them.
 ///
-/// No label has a value that comes from outside: ids, addresses and texts of requests make no series.
+/// No label has an external value: IDs, addresses and texts of requests create no series.
 struct MetricsRoutes {
     let measured: [Route]
     let unmatched: RouteMeter
@@ -51,7 +51,8 @@ struct MetricsRoutes {
         self.functions = functions
         self.readiness = readiness
         self.now = now
-        // Any number of readers ask the database every five seconds, and a silent one keeps nobody waiting.
+        // However many readers there are, the database is queried every five seconds, and if it does not respond, no
+        // reader waits.
         backlog = SharedLook(within: .seconds(1), lifetime: .seconds(5), otherwise: { nil }) {
             try? await stores.backlog()
         }
@@ -262,7 +263,7 @@ struct MetricsRoutes {
     }
 
     private func writeBacklog(_ backlog: [Stores.Backlog]?, to text: inout MetricsText) {
-        // Without the database nobody knows, and a missing sample says so better than an old one.
+        // Without the database the number is unknown, and a missing sample shows that better than an old one.
         text.family("identity_outbox_messages", .gauge, "Pending messages of all nodes, at most ten thousand.")
         for waiting in backlog ?? [] {
             text.sample("identity_outbox_messages", ["kind": waiting.kind], value: waiting.messages)

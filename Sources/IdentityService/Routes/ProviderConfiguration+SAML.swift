@@ -4,7 +4,7 @@ import Projects
 import StrictJSON
 
 extension ProviderConfiguration {
-    /// Takes over the members of a request that the mask names; `spCertificates` are not for anybody to set.
+    /// Applies the request's members in the mask; `spCertificates` cannot be set.
     mutating func applySAML(_ body: WireObject, _ mask: FieldMask) throws {
         var saml = SAMLDefinition(overrides)
         let provider = try body.object("idpConfig") ?? WireObject()

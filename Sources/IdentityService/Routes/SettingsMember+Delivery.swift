@@ -3,7 +3,7 @@ import Projects
 import Secrets
 
 extension SettingsMember {
-    /// Who sends SMS, and the project's own endpoint: each is set as a whole, and a secret that a request leaves out stays.
+    /// The SMS provider and the webhook: each is set as a whole, and a secret that a request omits stays.
     static let delivery: [SettingsMember] = [
         SettingsMember(path: "identity.sms") { object, name, settings in
             settings.delivery.sms = try object.object(name).map { try sms($0, before: settings.delivery.sms) }
@@ -27,7 +27,7 @@ extension SettingsMember {
             throw invalid("identity.webhook.types must list at least one type, each once")
         }
         var secrets = try object.strings("secrets").map { Secret($0) }
-        // Those of another address are not for this one.
+        // Secrets for another URL must not be used for this one.
         if secrets.isEmpty, let before, before.url == url { secrets = before.secrets }
         guard (1...3).contains(secrets.count), secrets.allSatisfy({ WebhookEndpoint.key(of: $0) != nil }) else {
             throw invalid(
@@ -54,7 +54,7 @@ extension SettingsMember {
         }
         provider.user = try object.string("user")
         provider.secret = try object.string("secret").map { Secret($0) }
-        // The secret of another address is not for this one.
+        // The secret for another URL must not be used for this one.
         if provider.secret == nil, let before, before.url == provider.url { provider.secret = before.secret }
         guard !needsSecret(provider) || provider.secret.map({ isLine($0.reveal()) && !$0.isEmpty }) ?? false else {
             throw invalid("identity.sms.secret is missing or not one line of text")

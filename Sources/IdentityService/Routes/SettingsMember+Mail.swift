@@ -2,7 +2,7 @@ import Linking
 import Projects
 
 extension SettingsMember {
-    /// How mails look: `notification` of Firebase's, and the app's name.
+    /// The content of emails: Firebase's `notification`, and the app's name.
     static let mail: [SettingsMember] =
         [
             text("notification.defaultLocale", "be a language, such as de or pt-BR", isLanguage) { settings, text in
@@ -38,7 +38,7 @@ extension SettingsMember {
         ]
     }
 
-    /// - Parameter set: takes nil for nothing, which empty text is as well.
+    /// - Parameter set: receives nil for an absent or empty text.
     private static func text(
         _ path: String,
         _ rule: String,
@@ -52,7 +52,7 @@ extension SettingsMember {
         }
     }
 
-    /// A line break in a name or a subject would begin another header.
+    /// A line break in a name or a subject would start another header.
     private static func isLine(_ length: Int) -> @Sendable (String) -> Bool {
         { text in
             text.count <= length && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

@@ -2,7 +2,7 @@ import Linking
 import Projects
 
 extension SettingsMember {
-    /// Sign-in by phone, and where SMS may go.
+    /// Phone sign-in, and the regions for SMS.
     static let phone: [SettingsMember] = [
         flag("signIn.phoneNumber.enabled", \.phone.isEnabled),
         SettingsMember(path: "signIn.phoneNumber.testPhoneNumbers") { object, name, settings in

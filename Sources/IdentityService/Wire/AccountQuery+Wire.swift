@@ -3,10 +3,10 @@ import Linking
 import Storage
 
 extension AccountQuery {
-    /// The conditions and the order of a request; its page is for ``AccountSelection``.
+    /// The conditions and order of a request; ``AccountSelection`` has its page.
     init(_ body: WireObject) throws {
         self.init()
-        // As production does, the first alone is looked at.
+        // As in Firebase, only the first is used.
         subject = try body.objects("expression").first.map { try Self.subject($0) }
         method = try body.text("providerId").map { ProviderID($0) }
         emailDomain = try body.text("emailDomain").map { text in
@@ -37,7 +37,7 @@ extension AccountQuery {
         descends = try body.choice("order", of: ["ORDER_UNSPECIFIED", "ASC", "DESC"]) == "DESC"
     }
 
-    /// As production does, of several members the first of this order counts.
+    /// As in Firebase, of several members the first in this order is used.
     private static func subject(_ expression: WireObject) throws -> Subject {
         if let email = try expression.text("email") {
             guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
@@ -54,11 +54,11 @@ extension AccountQuery {
     }
 }
 
-/// Which of the accounts that a query means an answer holds.
+/// The part of a query's accounts that a response contains.
 enum AccountSelection {
-    /// So many after the first ones, as Firebase has it.
+    /// A number of accounts after an offset, as in Firebase.
     case range(offset: Int64, limit: Int)
-    /// Those after a page.
+    /// The accounts after a page.
     case page(token: String?, size: Int)
 
     init(_ body: WireObject, _ query: AccountQuery) throws {
@@ -85,7 +85,7 @@ enum AccountSelection {
 }
 
 extension WireObject {
-    /// Nil for the empty text too, which is what protobuf's absent text is.
+    /// Also nil for the empty text, which is protobuf's absent text.
     fileprivate func text(_ name: String) throws -> String? {
         try string(name).flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -7,9 +7,9 @@ import Projects
 import Sessions
 import Storage
 
-/// The one place where errors of the rooms become errors of the wire.
+/// The one place where errors of the modules become wire errors.
 extension WireError {
-    /// Never says more than the documented message: what is not a case here is an internal error.
+    /// Never reveals more than the documented message: an error without a case here is an internal error.
     package init(mapping error: any Error) {
         switch error {
         case let error as WireError: self = error
@@ -294,9 +294,9 @@ extension WireError {
         cause = error.description
     }
 
-    /// A notification that is refused: everybody hears the same, whatever is wrong with it, and the log the reason.
+    /// A refused notification: the response is the same for every cause, which only the log contains.
     ///
-    /// What may pass asks the provider to send it again.
+    /// Temporary errors ask the provider to send it again.
     package init(refusing error: any Error, from provider: ProviderID) {
         let reason = WireError(mapping: error)
         switch error {
@@ -310,7 +310,7 @@ extension WireError {
         cause = reason.cause ?? reason.code
     }
 
-    /// A request URI can carry a code: only what stands before its query is repeated.
+    /// A request URI can contain a code, so only the part before its query is repeated.
     private static func withoutQuery(_ uri: String) -> Substring { uri.prefix { $0 != "?" && $0 != "#" } }
 
     private static func joined(_ error: String, _ description: String?) -> String {
@@ -329,7 +329,7 @@ extension ConfigurationError {
 }
 
 extension LinkDecision.Refusal {
-    /// The code of a refused link, as an error or as `errorMessage` in an answer.
+    /// The code of a refused link, as an error or as `errorMessage` in a response.
     package var wireCode: String {
         switch self {
         case .identityLinkedToAnotherAccount: "FEDERATED_USER_ID_ALREADY_LINKED"

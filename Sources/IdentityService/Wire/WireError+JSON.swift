@@ -1,7 +1,7 @@
 import StrictJSON
 
 extension WireError {
-    /// A body that is no JSON, in production's words where it has some.
+    /// A body that is not JSON, with Firebase's message if there is one.
     init(_ error: JSONError) {
         let problem =
             switch error.reason {
@@ -15,7 +15,7 @@ extension WireError {
         self = .invalidJSON(problem, field: nil)
     }
 
-    /// A member that comes twice, in two spellings.
+    /// A repeated member, in two spellings.
     static func duplicate(_ name: String, field: String) -> WireError { invalidJSON(twice(name), field: field) }
 
     private static func twice(_ name: String) -> String { "Duplicate name \"\(name)\"." }
