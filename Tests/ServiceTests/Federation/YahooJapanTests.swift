@@ -66,7 +66,7 @@ struct YahooJapanTests {
             #expect(try await scene.finish(usual).status == 200)
             #expect(try await scene.arrive(["responseType": "token code"]).fields["access_token"] != nil)
             for asked in ["code", "code id_token token"] {
-                try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not offered.") {
+                try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not supported.") {
                     try await start(scene, asked)
                 }
             }
@@ -81,7 +81,7 @@ struct YahooJapanTests {
     )
     func oddResponseTypes(_ asked: String) async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
-            try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not offered.") {
+            try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not supported.") {
                 try await start(scene, asked)
             }
         }
@@ -90,7 +90,7 @@ struct YahooJapanTests {
     @Test("R-02: other providers offer the code alone, unless their configuration says more")
     func otherProviders() async throws {
         try await ProviderScene.run(.oidc) { scene in
-            try await scene.refuses("INVALID_ARGUMENT : The response type \"code id_token\" is not offered.") {
+            try await scene.refuses("INVALID_ARGUMENT : The response type \"code id_token\" is not supported.") {
                 try await start(scene, "code id_token")
             }
         }
