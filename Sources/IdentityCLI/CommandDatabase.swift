@@ -12,7 +12,7 @@ import Projects
 import Secrets
 import Storage
 
-/// Which database a command works on: that of the configuration, or with `--data` that of an `identity dev`.
+/// The database of a command: from the configuration, or with `--data` that of an `identity dev`.
 struct DatabaseOptions: ParsableArguments {
     @Option(help: "A YAML configuration file.")
     var config: String?
@@ -41,7 +41,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// The same, with the use cases over it; nothing that they do here asks another host.
+    /// The same with the use cases; none of them calls another host here.
     func withAccounts(_ body: (Stores, AccountsService) async throws -> Void) async throws {
         try await withStores { stores in
             let outbound = OutboundClient(allowsLoopback: false)
@@ -65,7 +65,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// `http.publicURL` of the configuration; nil without one, and for the database of an `identity dev`.
+    /// `http.publicURL` of the configuration; nil if it is not set, and for the database of an `identity dev`.
     func publicURL() async throws -> String? {
         guard data == nil else { return nil }
         return try await ServiceConfiguration.load(file: config).publicURL
@@ -87,7 +87,7 @@ struct DatabaseOptions: ParsableArguments {
 }
 
 extension AuditOrigin {
-    /// Of the command that runs, without its options and what they say.
+    /// The running command, without its options and their values.
     fileprivate static var command: AuditOrigin {
         let words = CommandLine.arguments.dropFirst().prefix { !$0.hasPrefix("-") }.prefix(2)
         return AuditOrigin(
@@ -97,13 +97,13 @@ extension AuditOrigin {
     }
 }
 
-/// Whose accounts a command is about.
+/// The project or tenant of a command.
 struct ScopeOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The project; optional if there is only one.") var project: String?
     @OptionGroup var tenant: TenantOption
 
-    /// Runs `body` with the project as it is in the tenant, if there is one.
+    /// Runs `body` with the project, with the tenant's settings if there is one.
     func withScope(_ body: (Stores, Project, Scope) async throws -> Void) async throws {
         try await database.withStores { stores in
             let (project, scope) = try tenant.enter(try named(stores))
@@ -129,12 +129,12 @@ struct ScopeOptions: ParsableArguments {
     }
 }
 
-/// Which tenant of a project a command is about.
+/// The tenant of a command.
 struct TenantOption: ParsableArguments {
     @Option(help: "A tenant of the project; selects its accounts instead of the project's own.")
     var tenant: String?
 
-    /// - Returns: the project as it is in the tenant, if one is named.
+    /// - Returns: the project with the tenant's settings, if one is named.
     func enter(_ project: Project) throws -> (Project, Scope) {
         guard let tenant else { return (project, Scope(project: project.id)) }
         guard let found = project.tenants[TenantID(rawValue: tenant)] else {
@@ -144,7 +144,7 @@ struct TenantOption: ParsableArguments {
     }
 }
 
-/// An error of the lower rooms in words for a person.
+/// Converts an error of the lower modules to a message.
 func readable(_ error: any Error) -> any Error {
     switch error {
     case let error as PostgresError:

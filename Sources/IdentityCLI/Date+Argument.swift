@@ -1,7 +1,7 @@
 import Foundation
 
 extension Date {
-    /// A day, which begins at midnight UTC, or a time.
+    /// A day, which starts at midnight UTC, or a time.
     ///
     /// - Throws: ``CommandFailure``.
     init(argument text: String) throws {

@@ -2,21 +2,21 @@ import Configuration
 import Foundation
 import Secrets
 
-/// Where the encryption keys come from: each is `id:base64 of 32 bytes`, and the first one encrypts.
+/// The source of the encryption keys: each is `id:base64 of 32 bytes`, and the first one encrypts.
 ///
-/// A file and what a command prints hold them line by line, or separated by commas.
+/// A file or a command's output contains one key per line, or keys separated by commas.
 enum EncryptionKeys: Sendable {
     /// `encryption.keys` (secret).
     case listed([Secret])
     /// `encryption.keysFile`: a file that a key-management system mounts.
     case file(String)
-    /// `encryption.keysCommand`: a program and its arguments, which asks a key-management system and prints them.
+    /// `encryption.keysCommand`: a program and its arguments, which prints the keys from a key-management system.
     case command([String])
 
-    /// Longer texts are none that hold keys, in bytes.
+    /// The maximum size of the text in bytes.
     private static let sizeLimit = 65_536
 
-    /// Nil when nothing is said.
+    /// Nil if none is configured.
     init?(_ reader: ConfigReader) throws {
         let listed = ServiceConfiguration.list("encryption.keys", reader)
         let file = reader.string(forKey: "encryption.keysFile").flatMap { $0.isEmpty ? nil : $0 }

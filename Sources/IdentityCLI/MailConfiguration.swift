@@ -4,17 +4,18 @@ import Foundation
 import SMTPClient
 import Secrets
 
-/// The server that takes the node's mails, and who they are from.
+/// The node's SMTP server, and the sender of its emails.
 struct MailConfiguration: Sendable {
     var server: SMTPServer
     var sender: MailAddress
 
-    /// - `mail.smtp.host`: without it this node sends no mails.
-    /// - `mail.smtp.tls` (`starttls`, `tls` or, on loopback alone, `none`; default `starttls`).
+    /// - `mail.smtp.host`: without it this node sends no emails.
+    /// - `mail.smtp.tls` (`starttls`, `tls` or, only on loopback, `none`; default `starttls`).
     /// - `mail.smtp.port` (1…65535, default 587, with `tls` 465, with `none` 25).
     /// - `mail.smtp.user`, `mail.smtp.password` (secret): both or neither.
     /// - `mail.smtp.from` (required): `mail@example.com` or `Example <mail@example.com>`.
-    /// - `mail.smtp.authorities`: a PEM file of the authorities that certify the server, instead of the system's.
+    /// - `mail.smtp.authorities`: a PEM file of the authorities that sign the server's certificate, instead of the
+    ///   system's.
     init?(_ reader: ConfigReader) throws {
         func text(_ key: ConfigKey, isSecret: Bool = false) -> String? {
             reader.string(forKey: key, isSecret: isSecret).flatMap { $0.isEmpty ? nil : $0 }
@@ -61,7 +62,7 @@ struct MailConfiguration: Sendable {
         }
     }
 
-    /// `127.0.0.1.example.com` is elsewhere.
+    /// `127.0.0.1.example.com` is another host.
     private static func isLoopback(_ host: String) -> Bool {
         ["localhost", "127.0.0.1", "::1"].contains(host)
     }

@@ -3,18 +3,18 @@ import HTTPTypes
 import Outbound
 import StrictJSON
 
-/// What `identity check --url` says about a service that runs, seen from outside: it asks what anybody may ask.
+/// The findings of `identity check --url` about a running service, from the outside, using public requests only.
 struct RunningServiceCheck: Sendable {
-    /// Without a `/` at its end.
+    /// Without a trailing `/`.
     let url: String
-    /// Asked for in the questions that name a project; one that need not be there.
+    /// The project for requests that name one; it need not exist.
     let project: String
     let http: OutboundClient
     var now: @Sendable () -> Date = { Date() }
 
     struct Finding: Sendable, Hashable {
         var id: ID
-        /// What is the matter, and what to do.
+        /// The problem and the fix.
         var text: String
     }
 
@@ -114,7 +114,7 @@ struct RunningServiceCheck: Sendable {
         ID.allCases.flatMap { id in findings.filter { $0.id == id } }
     }
 
-    /// What only `identity dev` answers.
+    /// Finds endpoints that only `identity dev` has.
     private func development() async -> [Finding] {
         var found: [String] = []
         let owner = await status("/v1/projects/\(project)/accounts:batchGet", [.authorization: "Bearer owner"])
@@ -146,7 +146,7 @@ struct RunningServiceCheck: Sendable {
                 )
             )
         }
-        // A project whose tokens are Firebase's has no such document.
+        // A project with Firebase's issuer has no such document.
         let issuer = "\(url)/\(project)"
         if let answer = try? await ask("/\(project)/.well-known/openid-configuration").get(), answer.status == 200 {
             let said = answer.json?["issuer"]?.string ?? "nothing"
@@ -164,7 +164,7 @@ struct RunningServiceCheck: Sendable {
         return findings
     }
 
-    /// The members of an object of the answer that are not `ok`.
+    /// The members of an object in the response that are not `ok`.
     private func names(in answer: Answer, _ member: String) -> [String] {
         guard let object = answer.json?[member]?.object else { return [] }
         return object.members.filter { $0.value != .string("ok") }.map { String($0.name.prefix(40)) }

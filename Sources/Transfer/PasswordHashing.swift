@@ -3,7 +3,7 @@ import IdentityService
 package import Passwords
 import StrictJSON
 
-/// How the passwords of a file were hashed: the members with which `accounts:batchCreate` says it, or what Firebase's
+/// The hash algorithm of a file's passwords: the members of `accounts:batchCreate`, or the parameters that Firebase's
 /// console shows (`hash_config { algorithm: SCRYPT, … }`).
 package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     package let algorithm: PasswordAlgorithm
@@ -15,7 +15,7 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
         self.key = key
     }
 
-    /// - Parameter file: for its errors.
+    /// - Parameter file: the file's name for errors.
     /// - Throws: ``UserFileError``.
     package init(_ text: String, file: String) throws(UserFileError) {
         do {
@@ -50,7 +50,7 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
         return try JSONValue(text).object.map { WireObject($0.members) }
     }
 
-    /// The console's names, and those of uploads.
+    /// The console's names, with those of uploads.
     private static let consoleNames = [
         "algorithm": "hashAlgorithm", "base64_signer_key": "signerKey", "base64_salt_separator": "saltSeparator",
         "rounds": "rounds", "mem_cost": "memoryCost",

@@ -24,7 +24,7 @@ struct AuditCommand: AsyncParsableCommand {
         var since: String?
         @Option(help: "Before this date.") var until: String?
 
-        /// Reads page by page until `body` wants no more.
+        /// Reads page by page until `body` returns false.
         func forEachPage(_ size: Int, _ body: ([RecordedChange]) throws -> Bool) async throws {
             var query = AuditQuery()
             query.account = account.map { AccountID($0) }
@@ -39,7 +39,7 @@ struct AuditCommand: AsyncParsableCommand {
             query.since = try since.map(Date.init(argument:))
             query.until = try until.map(Date.init(argument:))
             query.tenant = tenant.tenant.map { TenantID(rawValue: $0) }
-            // One that was deleted is as good as any: what is recorded of it stays.
+            // A deleted project is allowed too: its entries stay.
             let project = try project.map { text in
                 guard let id = ProjectID(rawValue: text) else {
                     throw CommandFailure.usage("'\(text)' is not a project ID")

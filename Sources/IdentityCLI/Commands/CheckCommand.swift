@@ -55,7 +55,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// What is of the deployment, and of no project.
+    /// Findings about the deployment, not about a project.
     private func auditLog(_ stores: Stores, isDevelopment: Bool) async throws -> [[String]] {
         var found: [(id: String, text: String)] = []
         if try await !stores.auditLog.hasMonths(at: Date()) {

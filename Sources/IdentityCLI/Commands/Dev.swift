@@ -216,14 +216,15 @@ private struct EmulatorExchange: Sendable {
     let source: EmulatorFolder?
     let target: EmulatorFolder?
 
-    /// Looks at both before anything is started: what is typed wrong is said at once, not at the end of a day's work.
+    /// Checks both before anything is started, so that a typing error is reported immediately, not at the end of a
+    /// day's work.
     init(importing: String?, exporting: String?) throws {
         let source = importing.map { EmulatorFolder(path: $0) }
         target = exporting.flatMap { $0.isEmpty ? source : EmulatorFolder(path: $0) }
         do throws(EmulatorFolderError) {
             try target?.checkWritable()
             if let source, source.isEmpty, source == target {
-                // The first start of many with the same command.
+                // The first of many starts with the same command.
                 Progress.say("\(source.path) contains nothing to import yet")
                 self.source = nil
             } else {
@@ -259,7 +260,7 @@ private struct EmulatorExchange: Sendable {
     }
 }
 
-/// Runs a service after something else was done.
+/// Runs a service after some preparation.
 private struct Prepared: Service {
     let service: any Service
     let preparation: @Sendable () async throws -> Void
@@ -270,7 +271,7 @@ private struct Prepared: Service {
     }
 }
 
-/// What a person at the terminal sees, at once.
+/// Unbuffered output for the user at the terminal.
 enum Progress {
     static func say(_ text: String) { FileHandle.standardOutput.say(Data("\(text)\n".utf8)) }
 }

@@ -67,7 +67,7 @@ struct ImportCommand: AsyncParsableCommand {
                 project: scope.project.rawValue,
                 tenant: scope.tenant.rawValue
             )
-            // A trial has nothing to go on from.
+            // A dry run has no position to continue from.
             var state = dryRun ? start : try kept.read(for: start) ?? start
             if state.counts.rows > 0 { Self.note("continuing after row \(state.counts.rows)") }
             let reader = try format.reader(of: file, from: state.end, after: state.counts.rows)
@@ -83,7 +83,7 @@ struct ImportCommand: AsyncParsableCommand {
                     if counts.rows % 10_000 == 0 { Self.note("\(counts.rows) rows …") }
                 }
             } catch {
-                // What was printed and what landed is known: the same command goes on there.
+                // The printed and imported rows are recorded, so the same command continues there.
                 Self.note("stopped after row \(state.counts.rows): \(Self.summary(state.counts, dryRun))")
                 throw error
             }
@@ -105,7 +105,7 @@ struct ImportCommand: AsyncParsableCommand {
             return try PasswordHashing(String(decoding: data, as: UTF8.self), file: path)
         }
 
-        /// At once: what is said of a row before the process dies is not said again.
+        /// Unbuffered: a row that is reported before the process dies is not reported again.
         private static func say(_ line: String) { FileHandle.standardOutput.say(Data("\(line)\n".utf8)) }
 
         private static func note(_ line: String) { FileHandle.standardError.say(Data("identity: \(line)\n".utf8)) }
@@ -117,7 +117,7 @@ struct ImportCommand: AsyncParsableCommand {
             return parts.joined(separator: ", ")
         }
 
-        /// Ids and reasons come from the file: they must not forge a line or move a cursor.
+        /// IDs and reasons come from the file: they must not forge a line or move the cursor.
         private static func line(_ refusal: ImportUsers.Refusal) -> String {
             let id = refusal.localID.map { " (\(String($0.prefix(128)).debugDescription))" } ?? ""
             let reason = String(refusal.reason.prefix(512)).debugDescription.dropFirst().dropLast()

@@ -45,7 +45,7 @@ struct KeysCommand: AsyncParsableCommand {
         }
     }
 
-    /// Those of the configuration in their order, and those that it lacks; reads every encrypted value.
+    /// The configured keys in their order, and missing ones; reads every encrypted value.
     private static func encryptionKeys(_ stores: Stores) async throws -> Table {
         let usage = try await stores.sealed.usage()
         let ids = stores.keyRing.ids

@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
         )
         do {
             try await prepare(stores)
-            // It can do with fewer connections, for as long as the database has no more; those behind a pooler are its own.
+            // It also works with fewer connections while the database has no more; a pooler has its own.
             if configuration.prepares { try? await stores.warmUp() }
         } catch {
             await database.close()
@@ -112,7 +112,7 @@ struct Serve: AsyncParsableCommand {
         logger.notice("Stopped")
     }
 
-    /// Refuses a database that is not this release's, or that `identity dev` made.
+    /// Refuses a database with another schema version, or one that `identity dev` created.
     private func prepare(_ stores: Stores) async throws {
         do {
             guard try await Migrator(stores.database).plan().isEmpty else {

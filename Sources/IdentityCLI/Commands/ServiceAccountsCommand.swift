@@ -53,14 +53,14 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
             }
         }
 
-        /// Without any other, Google's: whose name has to lead to the service anyhow, as those of all other calls.
+        /// By default Google's, whose host name must point to the service anyway, like those of all other calls.
         private func tokenURI() async throws -> String {
             if let tokenURI { return tokenURI }
             guard let own = try await database.publicURL() else { return "https://oauth2.googleapis.com/token" }
             return (own.hasSuffix("/") ? String(own.dropLast()) : own) + "/token"
         }
 
-        /// The members that Admin SDKs look for.
+        /// The members that Admin SDKs read.
         private func file(
             of key: ServiceAccountKey,
             _ pair: ServiceAccountKeyPair,

@@ -70,13 +70,13 @@ extension UsersCommand {
         }
     }
 
-    /// On standard error: what programs read is on standard output.
+    /// On standard error, because programs read standard output.
     fileprivate static func note(_ title: String, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         FileHandle.standardError.say(Data("identity: \(title): \(texts.joined(separator: ", "))\n".utf8))
     }
 
-    /// With refusals in the words of the API.
+    /// Reports refusals with the API's messages.
     fileprivate static func readably<R>(_ body: () async throws -> R) async throws -> R {
         do {
             return try await body()

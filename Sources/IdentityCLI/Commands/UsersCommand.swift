@@ -82,7 +82,7 @@ struct UsersCommand: AsyncParsableCommand {
 }
 
 extension Stores {
-    /// The account that a command names; that of an id whose account was merged into it.
+    /// The account that a command names; if it was merged, the survivor.
     func account(_ id: String, in scope: Scope) async throws -> Account {
         let named = AccountID(id)
         let survivor = try await accounts.survivors(of: [named], in: scope)[named]
@@ -125,7 +125,7 @@ struct AccountTable {
     }
 }
 
-/// The members that programs read; the names are the protocol's.
+/// The members for programs, with the protocol's names.
 private struct AccountJSON: Encodable {
     struct Provider: Encodable {
         var providerId: String
