@@ -6,23 +6,23 @@ import Linking
 import Projects
 import Storage
 
-/// `/dev`: what a project has just now, its accounts, and the mails and SMS that nobody sends in `identity dev`.
+/// `/dev`: a project's current accounts, and the emails and SMS that `identity dev` does not send.
 ///
-/// The page asks for itself each second; without scripts it is right when it is loaded.
+/// The page refreshes itself every second; without scripts it shows the state at the time of loading.
 struct DevPage: Sendable {
     let stores: Stores
-    /// That of the command line.
+    /// The project of the command line.
     let project: ProjectID
 
     var routes: [Route] { [Route(.get, "/dev", on: .service, errors: .status, .open(show))] }
 
-    /// How many accounts are shown, the newest of them first.
+    /// The largest number of accounts shown, newest first.
     private static let most = 100
     private static let style = Page.sheet + String(decoding: PackageResources.dev_css, as: UTF8.self)
     private static let script = String(decoding: PackageResources.dev_js, as: UTF8.self)
 
     private func show(_ call: Call) async throws -> Response {
-        // A name that comes twice is no project's.
+        // A repeated `project` parameter matches no project.
         let name = (try? call.query.value("project") ?? project.rawValue) ?? ""
         var page: Page
         if let shown = ProjectID(rawValue: name).flatMap({ stores.configuration.snapshot.project($0) }) {
@@ -96,7 +96,8 @@ struct DevPage: Sendable {
 
     private static func item(_ waiting: WaitingMail) -> HTML {
         let change: HTML? = waiting.code.newEmail.map { "<br>new email <bdi>\($0.canonical)</bdi>" }
-        // On this host by whatever name, and to the page that asks before it does anything.
+        // A relative link, so that it works under any host name; it leads to the page that asks before it does
+        // anything.
         let query = URLComponents(string: waiting.mail.link)?.percentEncodedQuery ?? ""
         return """
             <li>

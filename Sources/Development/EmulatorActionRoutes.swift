@@ -6,10 +6,10 @@ import Projects
 import Secrets
 import Storage
 
-/// The emulator's `/emulator/action`, to which links of mails lead in `identity dev`.
+/// The emulator's `/emulator/action`, the target of email links in `identity dev`.
 ///
-/// Test suites open them with one GET and read JSON, so it carries the code out at once; the page that asks before is
-/// `/__/auth/action`.
+/// Test suites open these links with one GET and read JSON, so the code is applied immediately; `/__/auth/action` is
+/// the page that asks first.
 struct EmulatorActionRoutes {
     let accounts: AccountsService
     let projectForKey: @Sendable (APIKey) -> Project?
@@ -86,7 +86,7 @@ struct EmulatorActionRoutes {
                 Self.success(of: type),
                 email: isChange ? nil : result.account.email,
                 newEmail: isChange ? result.newEmail : nil,
-                // The emulator leads nowhere after these.
+                // The emulator does not continue anywhere after these.
                 type == .recoverEmail || type == .revertSecondFactor ? nil : continueURL,
                 caller
             )

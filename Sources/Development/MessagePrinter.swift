@@ -4,7 +4,7 @@ import Projects
 import ServiceLifecycle
 package import Storage
 
-/// Shows the links of mails and the codes of SMS at the terminal: `identity dev` sends none.
+/// Prints the links in emails and the codes in SMS to the terminal: `identity dev` sends none.
 package struct MessagePrinter: Service {
     private let stores: Stores
     private let say: @Sendable (String) -> Void
@@ -14,7 +14,7 @@ package struct MessagePrinter: Service {
         self.say = say
     }
 
-    /// Looks once a second until told to stop; messages of an earlier start are not shown again.
+    /// Checks once a second until told to stop; messages of an earlier start are not printed again.
     package func run() async throws {
         var seen: Set<String>?
         let ticks = AsyncTimerSequence(interval: .seconds(1), clock: .continuous).cancelOnGracefulShutdown()
@@ -27,7 +27,7 @@ package struct MessagePrinter: Service {
         }
     }
 
-    /// What is shown, by the secret that belongs to it alone.
+    /// The messages to print, each identified by its secret.
     private func waiting() async throws -> [(id: String, text: String)] {
         var messages: [(id: String, text: String)] = []
         let scopes = stores.configuration.snapshot.allProjects.flatMap { project in
