@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "T-B18: what is no document is unreachable",
+        "T-B18: files that are not documents are unreachable",
         arguments: ["", "{", "[]", "<html>", "{\"issuer\":1,\"issuer\":2}"]
     )
     func whatIsNoDocumentIsUnreachable(_ body: String) async throws {

@@ -108,7 +108,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test("T-D13: a token does what the account may, what the assertion names, and nothing in another project")
+    @Test("T-D13: a token allows what the account may do and the assertion names, and nothing in another project")
     func scopes() async throws {
         try await run(scopes: [.readAccounts]) { scene in
             let token = try await scene.accessToken()
@@ -164,7 +164,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test("T-D13: what another key signed, nobody signed, or somebody changed is refused; an assertion is no token")
+    @Test("T-D13: foreign, unsigned and altered tokens are refused; an assertion is not a token")
     func refusesSignatures() async throws {
         try await run { scene in
             let other = try await TestServiceAccount.register(

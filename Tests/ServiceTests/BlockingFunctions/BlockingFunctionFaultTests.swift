@@ -34,7 +34,7 @@ struct BlockingFunctionFaultTests {
             + String(repeating: "x", count: length) + "\"}}}"
     }
 
-    @Test("whatever else a function answers refuses, and is asked for once")
+    @Test("any other response of a function refuses, and the function is called once")
     func failsClosed() async throws {
         try await FunctionScene.run { scene in
             _ = try await scene.service.signUp("ada@example.com")
@@ -88,7 +88,7 @@ struct BlockingFunctionFaultTests {
     }
 
     @Test(
-        "refuses addresses that nobody should be asked at",
+        "refuses addresses that must not be contacted",
         arguments: [
             "http://functions.example/", "ftp://functions.example/", "nowhere", "https://a:b@functions.example/",
         ]

@@ -167,7 +167,7 @@ struct ProviderConfigurationTests {
     }
 
     @Test(
-        "refuses what the definition does not allow",
+        "refuses values that the definition does not allow",
         arguments: [
             ["clientId": "a", "issuer": "http://acme.example"], ["clientId": "a", "issuer": "acme"],
             ["clientId": "a", "issuer": "https://a.example", "definition": ["nonsense": true]],

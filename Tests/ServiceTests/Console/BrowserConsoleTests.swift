@@ -14,7 +14,7 @@ struct BrowserConsoleTests {
 
     private static let variants = ["desktop", "desktop-dark", "phone", "phone-dark"]
 
-    @Test("before anybody is signed in")
+    @Test("pages before the sign-in")
     func entrance() async throws {
         try await TestService.runConsole { service in
             try await PagesInChromium.look(at: [

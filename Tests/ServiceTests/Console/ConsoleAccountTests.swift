@@ -17,7 +17,7 @@ struct ConsoleAccountTests {
         #expect(reply.status == 200, "\(reply)")
     }
 
-    @Test("are found by address, number, id and a provider's id, whole; nobody else's are")
+    @Test("are found by whole address, number, id or provider's id, and no others are")
     func search() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)

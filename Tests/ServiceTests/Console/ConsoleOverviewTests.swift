@@ -92,7 +92,7 @@ struct ConsoleOverviewTests {
         }
     }
 
-    @Test("says what to do where nobody has signed in")
+    @Test("explains what to do where no user has signed in")
     func empty() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)

@@ -59,7 +59,7 @@ struct ConsoleProviderTestTests {
         ) { try $0.next(Int64.self) }.first
     }
 
-    @Test("shows each step of a real sign-in, of a provider that is disabled too, and signs nobody in")
+    @Test("shows each step of a real sign-in, also for a disabled provider, and signs no one in")
     func wholeWay() async throws {
         try await Self.run { person, tenant in
             let page = try await person.open(Self.path(person))
@@ -180,7 +180,7 @@ struct ConsoleProviderTestTests {
         }
     }
 
-    @Test("T-D9: an app's flow is not finished here, whoever knows all of it")
+    @Test("T-D9: an app's flow cannot be finished here, even by a caller who knows all of it")
     func appsFlow() async throws {
         try await TestService.runConsole {
             $0 = LinkingWorld.options()

@@ -95,7 +95,7 @@ struct ConsoleSignInTests {
         }
     }
 
-    @Test("whatever is wrong, the same is said and the same is done")
+    @Test("every wrong input gets the same response and the same work")
     func wrongOnes() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
@@ -213,7 +213,7 @@ struct ConsoleSignInTests {
         }
     }
 
-    @Test("identity dev lets in whoever sits at the machine, and asks for nothing twice")
+    @Test("identity dev signs in the person at the machine, and asks for nothing twice")
     func development() async throws {
         try await TestService.runConsole {
             $0.development = true

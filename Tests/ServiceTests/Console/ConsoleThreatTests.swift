@@ -217,7 +217,7 @@ struct ConsoleThreatTests {
 
     // MARK: T-D10, T-D13
 
-    @Test("T-D10: scopes and the project decide what somebody sees and does")
+    @Test("T-D10: scopes and the project decide what an admin can see and do")
     func scopes() async throws {
         try await TestService.runConsole { service in
             let user = try await service.signUp("ada@example.com")
@@ -253,7 +253,7 @@ struct ConsoleThreatTests {
         }
     }
 
-    @Test("T-D10: nobody says by a form who they are")
+    @Test("T-D10: a form cannot choose who acts")
     func ownedFields() async throws {
         try await TestService.runConsole { service in
             let (_, code) = try await service.stores.console.createAdmin(

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// When the person authenticated at the provider (OIDC Core §3.1.2.1, §3.1.3.7).
-@Suite("How long ago somebody authenticated", .database, .testProvider)
+@Suite("Authentication times", .database, .testProvider)
 struct AuthenticationTimeTests {
     typealias Kind = ProviderScene.Kind
 

@@ -287,7 +287,7 @@ struct MicrosoftTests {
         }
     }
 
-    @Test("R-38: an access token alone signs nobody in")
+    @Test("R-38: an access token alone signs no one in")
     func accessToken() async throws {
         try await ProviderScene.run(.microsoft) { scene in
             let token = scene.tenant.mintAccessToken(for: scene.ada)

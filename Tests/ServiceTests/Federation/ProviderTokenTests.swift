@@ -125,7 +125,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("R-18: what is kept is encrypted, for its row alone", arguments: [Kind.oidc, .oauth2])
+    @Test("R-18: stored tokens are encrypted and bound to their row", arguments: [Kind.oidc, .oauth2])
     func seals(_ kind: Kind) async throws {
         try await ProviderScene.run(kind, .keepingTokens()) { scene in
             let user = try await scene.signIn([:], ["returnRefreshToken": true])

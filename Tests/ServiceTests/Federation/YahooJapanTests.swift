@@ -74,7 +74,7 @@ struct YahooJapanTests {
     }
 
     @Test(
-        "R-02: what is no response type, or has no code, is refused",
+        "R-02: an unknown response type, or one without code, is refused",
         arguments: [
             "id_token", "token", "none", "", "CODE", "code code", "code  id_token", "code id_token none", " code",
         ]
@@ -184,7 +184,7 @@ struct YahooJapanTests {
         }
     }
 
-    @Test("R-06: who refuses comes back without a code, and that is a cancellation", arguments: [false, true])
+    @Test("R-06: a user who refuses returns without a code, which counts as a cancellation", arguments: [false, true])
     func bail(_ isHybrid: Bool) async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
             scene.tenant.nextLogin(scene.ada, .deny)
@@ -197,7 +197,7 @@ struct YahooJapanTests {
         }
     }
 
-    @Test("R-06: without bail nobody comes back, and the flow ends by itself")
+    @Test("R-06: without bail the user does not return, and the flow expires")
     func neverReturns() async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
             scene.tenant.nextLogin(scene.ada, .deny)

@@ -176,7 +176,7 @@ struct MailDeliveryTests {
         }
     }
 
-    @Test("are not sent any more once their code is good for nothing, and the log says so")
+    @Test("are no longer sent once their code is invalid, which is logged")
     func late() async throws {
         try await MailServer.with { server in
             try await Self.run(through: server.client()) { service in

@@ -69,7 +69,7 @@ struct MergeAliasTests {
         }
     }
 
-    @Test("nobody else gets the id, not by an upload either")
+    @Test("no other account gets the id, not even by an upload")
     func isTaken() async throws {
         try await MergeScene.run { service in
             _ = try await merged(service)
@@ -129,7 +129,7 @@ struct MergeAliasTests {
         }
     }
 
-    @Test("after a week what the account still held is free; its id leads on")
+    @Test("after a week the merged account's remaining values are free; its id still resolves")
     func expiry() async throws {
         try await MergeScene.run { service in
             try await service.upload(
@@ -164,7 +164,7 @@ struct MergeAliasTests {
         }
     }
 
-    @Test("T-B19, T-D1: accounts of another tenant or project are nobody's here, nor are their merges")
+    @Test("T-B19, T-D1: accounts and merges of another tenant or project are unknown here")
     func scopes() async throws {
         try await TestService.run(MergeScene.options { $0.allowsTenants = true }) { service in
             let tenant = try await service.makeTenant("first", TenantScene.everything)

@@ -134,7 +134,7 @@ struct ServeTests {
         }
     }
 
-    @Test("a log that nobody reads any more ends nothing")
+    @Test("a log that no process reads any more stops nothing")
     func unreadLog() async throws {
         let script = #"exec 3>&1; exec "$0" serve > >(exec grep -m 1 '"Serving"' >&3) 3>&-"#
         let environment = environment.merging(

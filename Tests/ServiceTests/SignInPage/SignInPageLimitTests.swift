@@ -99,7 +99,7 @@ struct SignInPageLimitTests {
         }
     }
 
-    @Test("T-E1: mails for a new password come so often, to an address that somebody has and to others")
+    @Test("T-E1: password reset emails are limited alike for addresses with and without an account")
     func mails() async throws {
         try await run {
             $0.rateLimits[.mailsPerRecipient].count = 1

@@ -47,7 +47,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("who refuses at the provider may choose again")
+    @Test("a user who refuses at the provider can choose again")
     func cancelled() async throws {
         try await ProviderScene.runSignInPage { scene, person in
             scene.tenant.nextLogin(scene.ada, .deny)
@@ -81,7 +81,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("a conflict whose credential is gone leaves nobody signed in")
+    @Test("a conflict whose credential is gone signs no one in")
     func conflictIsOver() async throws {
         try await ProviderScene.runSignInPage { scene, person in
             let account = try await scene.service.signUp(Self.ada)
@@ -154,7 +154,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("T-E1: sends the mail for a new password and says the same of an address that nobody has")
+    @Test("T-E1: sends the password reset email, and responds the same for an address without an account")
     func forgotPassword() async throws {
         for isProtected in [true, false] {
             try await ProviderScene.runSignInPage {

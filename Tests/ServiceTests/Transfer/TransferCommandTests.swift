@@ -47,7 +47,7 @@ struct TransferCommandTests {
         ],
     ]
 
-    @Test("what was exported comes in again, and then goes out the same to the byte; passwords go on to be right")
+    @Test("an export can be imported and exports to the same bytes; passwords stay valid")
     func outAndIn() async throws {
         try await TestService.run { one in
             try await TestService.run { two in
@@ -258,7 +258,7 @@ struct TransferCommandTests {
         }
     }
 
-    @Test("what firebase auth:import would refuse is left out where one wants that")
+    @Test("accounts that firebase auth:import would refuse can be left out")
     func portable() async throws {
         try await TestService.run { service in
             try await withUserFiles { folder in
@@ -354,7 +354,7 @@ struct TransferCommandTests {
         }
     }
 
-    @Test("what is of another tenant than the one that is named is refused, and never said to have been there")
+    @Test("accounts of another tenant are refused at import, without revealing that they exist")
     func otherTenants() async throws {
         try await TestService.run(Self.withTenants) { service in
             let one = try await service.makeTenant("Northwind")

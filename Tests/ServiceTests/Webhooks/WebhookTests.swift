@@ -305,7 +305,7 @@ struct WebhookTests {
         }
     }
 
-    @Test("what nobody takes any more is given up; the log tells, and holds nothing of it")
+    @Test("events are dropped once no webhook is configured; the log says so, without their content")
     func withdrawn() async throws {
         try await run { service, receiver in
             _ = try await service.signUp("ada@example.com")
