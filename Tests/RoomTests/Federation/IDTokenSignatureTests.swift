@@ -89,6 +89,33 @@ import Testing
         }
     }
 
+    @Test("T-C5: a key that names its algorithm verifies no other of its kind, though the provider may use that")
+    func keyNamesItsAlgorithm() async throws {
+        for (name, isGood) in [("RS256", false), ("", true)] {
+            try await FederationWorld.run { world in
+                world.server.on("/keys", .json(TestKey.jwks([TestKey.rsa.jwk(["alg": name])])))
+                let configuration = world.oidc(definition: #"{"idToken":{"algorithms":["RS256","RS512"]}}"#)
+                let signed =
+                    Base64URL.encode(Array(#"{"alg":"RS512","kid":"rsa-1"}"#.utf8)) + "."
+                    + Base64URL.encode(Array(world.claims().utf8))
+                guard case .rsa(let key) = TestKey.rsa.material else { return }
+                let signature = try key.signature(
+                    for: SHA512.hash(data: Data(signed.utf8)),
+                    padding: .insecurePKCS1v1_5
+                )
+                let token = signed + "." + Base64URL.encode(Array(signature.rawRepresentation))
+                if isGood {
+                    _ = try await world.verify(token, with: configuration)
+                } else {
+                    await #expect(throws: FederationError.signatureInvalid(.unknownKey)) {
+                        try await world.verify(token, with: configuration)
+                    }
+                }
+                _ = try await world.verify(try world.idToken(), with: configuration)
+            }
+        }
+    }
+
     @Test("T-C5: a signature that is empty, changed, DER instead of raw, zero or another key's is refused")
     func signatures() async throws {
         try await FederationWorld.run { world in

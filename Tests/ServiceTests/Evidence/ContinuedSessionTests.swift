@@ -262,6 +262,25 @@ struct ContinuedSessionTests {
         }
     }
 
+    @Test("an old session links no password, neither with the account's own address nor with another or a first one")
+    func linksNoPassword() async throws {
+        try await Self.run({ $0.methodChanges = .anySession }) { world in
+            let service = world.service
+            let ada = try await service.signUp("ada@example.com")
+            let phone = try await service.signInByPhone(PhoneScene.number)
+            service.clock.advance(by: 301)
+            for (user, email) in [(ada, "ada@example.com"), (ada, "eve@example.com"), (phone, "eve@example.com")] {
+                try await service.call(
+                    "accounts:signUp",
+                    ["idToken": JSON(user.idToken), "email": .string(email), "password": "stolen horse"]
+                )
+                .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+            }
+            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            #expect(try await service.account(phone.localID)?["email"] == nil)
+        }
+    }
+
     @Test("unlinking a number and linking another one is replacing it: no old session does")
     func replacesNoNumber() async throws {
         try await Self.run { world in
@@ -274,6 +293,36 @@ struct ContinuedSessionTests {
             )
             .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
             #expect(try await world.service.account(user.localID)?["phoneNumber"]?.string == PhoneScene.number)
+        }
+    }
+
+    @Test("the link of a mail is a first factor alone: it makes no session recent that needs two")
+    func linksAreNoSecondFactor() async throws {
+        try await Self.run { world in
+            let service = world.service
+            let (app, user) = try await AuthenticatorApp.enroll(try await service.verifiedUser().idToken, service)
+            service.clock.advance(by: 301)
+            let code = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
+            let again = try await service.signInWithLink("ada@example.com", code, idToken: user.idToken)
+            #expect(again.claims["auth_time"] == user.claims["auth_time"], "\(again)")
+            #expect(again.claims["firebase"]?["second_factor_identifier"]?.string == app.enrollment)
+            try await expectOld(world, again.idToken)
+        }
+    }
+
+    @Test(
+        "the password goes after a recent sign-in alone, by either name and whatever the project says of methods",
+        arguments: [["deleteProvider": ["password"]], ["deleteAttribute": ["PASSWORD"]]] as [JSON]
+    )
+    func keepsThePassword(body: JSON) async throws {
+        try await Self.run({ $0.methodChanges = .anySession }) { world in
+            let user = try await world.service.signUp("ada@example.com")
+            try await world.acme(world.person(email: "ada@example.org"), idToken: user.idToken)
+                .expectSignedIn(as: user.localID)
+            world.service.clock.advance(by: 301)
+            try await world.service.call("accounts:update", body.merging(["idToken": JSON(user.idToken)]))
+                .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+            #expect(try await world.service.account(user.localID)?.providers.contains("password") == true)
         }
     }
 
@@ -292,6 +341,25 @@ struct ContinuedSessionTests {
             #expect(enrolled.claims["auth_time"] == user.claims["auth_time"], "\(enrolled)")
             #expect(enrolled.claims["firebase"]?["sign_in_second_factor"] == "totp")
             try await expectOld(world, enrolled.idToken)
+        }
+    }
+
+    @Test(
+        "an enrolment that began before the account had a second factor ends with a session that proved that one alone"
+    )
+    func finishesWithTheOtherFactor() async throws {
+        try await Self.run { world in
+            let service = world.service
+            let user = try await service.verifiedUser()
+            let started = try AuthenticatorApp.Started(try await service.startEnrollment(user.idToken), service)
+            // By an admin: whoever enrols one ends all other sessions.
+            try await world.update(
+                user.localID,
+                ["mfa": ["enrollments": [["mfaEnrollmentId": "phone-1", "phoneInfo": "+491701234567"]]]]
+            )
+            try await service.finishEnrollment(user.idToken, sessionInfo: started.session, code: started.code())
+                .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+            #expect(try await service.account(user.localID)?["mfaInfo"]?.array?.count == 1)
         }
     }
 

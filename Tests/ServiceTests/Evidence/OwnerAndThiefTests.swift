@@ -10,7 +10,7 @@ import Testing
 
 /// Random sequences of all that clients can call, by an account's owner and by a thief.
 ///
-/// The thief copies tokens of the owner's sessions, uses them once they are no recent sign-in any more, and reads the mail
+/// The thief copies tokens of the owner's sessions, uses them once they are no recent sign-in any more, and reads mail
 /// of an address that the account had once. What the thief can never reach is checked after each step.
 @Suite("T-A15: an owner and a thief", .database, .testProvider, .serialized, .timeLimit(.minutes(120)))
 struct OwnerAndThiefTests {
@@ -73,6 +73,7 @@ private struct Life {
     private var ended: Set<String> = []
     private var count = 0
     private var history: [String] = []
+    private var steps = 0
 
     private var service: TestService { world.service }
     private var now: Int64 { service.clock.seconds }
@@ -94,6 +95,7 @@ private struct Life {
     }
 
     mutating func step() async throws {
+        steps += 1
         service.clock.advance(by: Double(Int.random(in: 0...150, using: &random)))
         if Int.random(in: 0..<3, using: &random) == 0 {
             try await ownerActs()
@@ -105,7 +107,7 @@ private struct Life {
         }
     }
 
-    private var trace: String { "\(name): \(history.suffix(12).joined(separator: " → "))" }
+    private var trace: String { "\(name), step \(steps): \(history.suffix(12).joined(separator: " → "))" }
 
     /// What of the account the thief never changes.
     private func account() async throws -> JSON? {
@@ -120,11 +122,11 @@ private struct Life {
 
     /// Notes the tokens of an answer, which say nothing that the owner did not prove.
     ///
-    /// - Parameter proves: the owner proved something with the call.
+    /// - Parameter proof: when the owner proved something with the call (``provedNow()``); nil for nothing.
     @discardableResult
-    private mutating func note(_ reply: Reply, proves: Bool = false, thief: Bool = false) -> Tokens? {
+    private mutating func note(_ reply: Reply, proof: Int64? = nil, thief: Bool = false) -> Tokens? {
         guard let tokens = Tokens(reply, of: localID) else { return nil }
-        if proves { proved[tokens.session] = now }
+        if let proof { proved[tokens.session] = proof }
         #expect(tokens.authTime <= proved[tokens.session] ?? -1, "\(trace)")
         #expect(!thief || !ended.contains(tokens.session), "\(trace)")
         if thief {
@@ -136,6 +138,12 @@ private struct Life {
             if Bool.random(using: &random) { stolen.append(tokens) }
         }
         return tokens
+    }
+
+    /// The `auth_time` of what was proved just now: a session is never older than its account's `validSince`, which is
+    /// later than every session that ended, even one of this second.
+    private func provedNow() async throws -> Int64 {
+        max(now, Int64(try await service.account(localID)?["validSince"]?.string ?? "") ?? 0)
     }
 
     private mutating func end(except session: String? = nil) {
@@ -178,7 +186,8 @@ private struct Life {
             #expect(reply.status == 200, "\(reply) \(trace)")
             password = new
             end(except: tokens.session)
-            note(reply, proves: true)
+            let proof = try await provedNow()
+            note(reply, proof: proof)
         case .endOthers:
             let tokens = try await recent()
             let reply = try await update(tokens, ["validSince": "1"])
@@ -259,7 +268,8 @@ private struct Life {
     private mutating func finish(_ first: Reply) async throws -> Tokens {
         var reply = first
         if reply["mfaPendingCredential"] != nil, let app { reply = try await app.signIn(reply) }
-        let noted = note(reply, proves: true)
+        let proof = try await provedNow()
+        let noted = note(reply, proof: proof)
         return try #require(noted, "\(reply) \(trace)")
     }
 

@@ -39,6 +39,28 @@ struct VerifiedAddressTests {
         }
     }
 
+    @Test("nor does its user give it a first one that nobody proved, where an admin added the factor")
+    func refusesAFirstAddress() async throws {
+        // The project asks nobody for a second factor now; the account keeps it.
+        try await MailScene.run { service in
+            let guest = try await service.call("accounts:signUp")
+            let added = try await service.admin(
+                "accounts:update",
+                [
+                    "localId": JSON(guest.localID),
+                    "mfa": ["enrollments": [["mfaEnrollmentId": "phone-1", "phoneInfo": "+491701234567"]]],
+                ]
+            )
+            #expect(added.status == 200, "\(added)")
+            try await service.call(
+                "accounts:signUp",
+                ["idToken": JSON(guest.idToken), "email": "eve@example.com", "password": "another horse"]
+            )
+            .expectRefused("OPERATION_NOT_ALLOWED : Please verify the new email before changing email.")
+            #expect(try await service.account(guest.localID)?["email"] == nil)
+        }
+    }
+
     @Test("an admin proves the new address, or takes the factors away with it")
     func refusesAdmins() async throws {
         try await run { service, _, _, localID in

@@ -50,6 +50,11 @@ struct FirstVerificationTests {
         }
     }
 
+    /// The paths on which nobody signed in as the account, written down once more: the registry is what is tested.
+    private static let dropping: Set<VerifyingPath> = [
+        .providerSignIn, .emailLinkSignIn, .passwordReset, .recoveryMail,
+    ]
+
     /// Proves the address the way the path does it.
     ///
     /// - Returns: the session that this opens, if any.
@@ -115,7 +120,7 @@ struct FirstVerificationTests {
             let address = account["email"]?.string ?? ""
             let password = try await service.signInWithPassword(address, "attacker's own")
             let stranger = try await world.github(world.githubPerson("666", email: "eve@example.org"))
-            guard path.dropsUnproved else {
+            guard Self.dropping.contains(path) else {
                 // The account's own session asked for it: password and identities stay, as Firebase does it.
                 #expect(password.localID == attack.attacker.localID, "\(password)")
                 #expect(stranger.localID == attack.attacker.localID, "\(stranger)")
@@ -154,6 +159,40 @@ struct FirstVerificationTests {
                 #expect(moved.status == 200, "\(moved)")
                 #expect(try await service.mails().filter { $0.type == .recoverEmail }.map(\.mail.to) == [Self.ada])
             }
+        }
+    }
+
+    @Test(
+        "T-A3: a second factor that was there before the first proof goes with the rest",
+        arguments: [VerifyingPath.providerSignIn, .emailLinkSignIn, .passwordReset]
+    )
+    func leavesNoFactor(_ path: VerifyingPath) async throws {
+        try await LinkingWorld.run({
+            $0.allowsEmailLink = true
+            $0.offerApps()
+        }) { world in
+            let service = world.service
+            let ada = JSON.string(Self.ada)
+            let attacker = try await service.signUp(Self.ada, "attacker's own")
+            try await world.update(
+                attacker.localID,
+                ["mfa": ["enrollments": [["mfaEnrollmentId": "phone-1", "phoneInfo": "+491701234567"]]]]
+            )
+            #expect(try await service.account(attacker.localID)?["mfaInfo"]?.array?.count == 1)
+            let owner: Reply
+            switch path {
+            case .providerSignIn: owner = try await world.acme(world.person())
+            case .emailLinkSignIn:
+                let code = try await service.code(.emailSignIn, ["email": ada], to: Self.ada)
+                owner = try await service.signInWithLink(Self.ada, code)
+            default:
+                let code = try await service.code(.passwordReset, ["email": ada], to: Self.ada)
+                #expect(try await service.reset(code, to: "the owner's own").status == 200)
+                owner = try await service.signInWithPassword(Self.ada, "the owner's own")
+            }
+            owner.expectMine(attacker.localID)
+            #expect(owner.idToken != nil, "nothing is asked for: \(owner)")
+            #expect(try await service.account(attacker.localID)?["mfaInfo"] == nil)
         }
     }
 

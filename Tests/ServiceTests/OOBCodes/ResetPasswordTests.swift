@@ -41,6 +41,28 @@ struct ResetPasswordTests {
         }
     }
 
+    @Test("T-A2: it ends every session of an account whose address had been proved, too, and what they began")
+    func endsSessionsOfTheVerified() async throws {
+        try await MailScene.run { service in
+            let user = try await service.verifiedUser(ada)
+            let thief = try await service.signInWithPassword(ada)
+            let change = try await service.code(
+                .verifyAndChangeEmail,
+                ["idToken": JSON(thief.idToken), "newEmail": "eve@example.com"],
+                to: "eve@example.com"
+            )
+            let code = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
+            service.clock.advance(by: 5)
+            #expect(try await service.reset(code, to: "the new one").status == 200)
+            for session in [user, thief] {
+                #expect(try await service.refresh(session.refreshToken).error == "TOKEN_EXPIRED")
+                try await service.lookUp(session.idToken).expectRefused("TOKEN_EXPIRED")
+            }
+            try await service.apply(change).expectRefused("INVALID_OOB_CODE")
+            #expect(try await service.account(user.localID)?["validSince"]?.string == String(service.clock.seconds))
+        }
+    }
+
     @Test("an account without a password gets one")
     func firstPassword() async throws {
         try await MailScene.run { service in
