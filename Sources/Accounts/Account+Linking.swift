@@ -1,7 +1,8 @@
 import Federation
 package import Linking
 
-// What the statements of `Storage` do to an account, done to the value: the answer needs no second read.
+// The same changes that the statements of `Storage` make to an account, made to the value, so that the response needs
+// no second read.
 
 extension Account {
     mutating func apply(_ profile: Profile) {
@@ -13,7 +14,7 @@ extension Account {
         dateOfBirth = profile.dateOfBirth
     }
 
-    /// With a name that the provider will not say again, if the account has none.
+    /// With a name that the provider sends only once, if the account has none.
     func named(by credential: FederatedCredential) -> Account {
         guard credential.nameComesOnce else { return self }
         var account = self
@@ -21,7 +22,7 @@ extension Account {
         return account
     }
 
-    /// With the identity linked, in place of another one of the same provider; empty profile fields are filled.
+    /// With the identity linked, replacing another one of the same provider; fills empty profile fields.
     func linking(_ identity: FederatedIdentity, effect: LinkDecision.EmailEffect = .none) -> Account {
         var account = self
         account.version += 1
@@ -40,7 +41,7 @@ extension Account {
         return account
     }
 
-    /// With nothing of what was there before its address was proved (S7).
+    /// Without the credentials that it had before its email was verified (S7).
     func takenOver(by identity: FederatedIdentity, now: Int64) -> Account {
         var account = self
         account.version += 1

@@ -2,18 +2,18 @@ import Linking
 import Logging
 import Projects
 
-/// What happened to an account, as a line of the request's log: constant words and ids, never an address or a token.
+/// An event of an account, as a line in the request's log: constant words and IDs, never an address or a token.
 enum AccountEvent: String, Sendable {
     case signedUp = "Signed up"
     case signedIn = "Signed in"
     case linked = "Linked a provider"
-    case takenOver = "Took over an account whose address was never proved"
+    case takenOver = "Took over an account with an unverified email"
     case customTokenRefused = "Refused a custom token"
     case conflict = "Account exists with different credential"
     case linkRefused = "Refused to link a provider"
-    case foreignPendingCredential = "Refused a pending credential that was not made for its row"
+    case foreignPendingCredential = "Refused a pending credential that belongs to another row"
     case issuerChanged = "Refused an identity of another issuer"
-    case consentRequired = "A provider renews its tokens no more: the person must consent again"
+    case consentRequired = "A provider no longer renews its tokens: the user must consent again"
     case secondFactorAsked = "Asked for a second factor"
     case secondFactorEnrolled = "Enrolled a second factor"
     case secondFactorRefused = "Refused the code of a second factor"
@@ -22,18 +22,18 @@ enum AccountEvent: String, Sendable {
     case passwordReset = "Reset the password"
     case unlinked = "Unlinked providers"
     case refreshTokenReused = "Ended a session whose old refresh token was used"
-    case sessionIdle = "Ended a session that was not used for too long"
+    case sessionIdle = "Ended an idle session"
     case signedOut = "Signed out"
-    case sessionCookieCreated = "Made a session cookie"
+    case sessionCookieCreated = "Created a session cookie"
     case deleted = "Deleted the account"
-    case merged = "Merged another account into it"
-    case mergeUndone = "Undid the merge of another account into it"
-    case nameNotKept = "A name that the provider says once could not be kept"
-    case grantRevoked = "Ended a grant at its provider"
-    case notificationApplied = "Did what a provider's notification asks for"
-    case notificationRepeated = "A provider's notification came again"
-    case notificationUnknown = "A provider's notification is about nobody here"
-    case notificationRefused = "Refused a notification that is not the provider's"
+    case merged = "Merged another account"
+    case mergeUndone = "Undid a merge"
+    case nameNotKept = "Could not store the name that the provider sends once"
+    case grantRevoked = "Revoked a grant at its provider"
+    case notificationApplied = "Applied a provider's notification"
+    case notificationRepeated = "Received a provider's notification again"
+    case notificationUnknown = "A provider's notification concerns no account"
+    case notificationRefused = "Refused a notification that the provider did not send"
 
     func log(_ account: AccountID?, provider: ProviderID? = nil, _ caller: Caller) {
         if let outcome, let provider { AccountEvents.count(outcome, provider, caller) }

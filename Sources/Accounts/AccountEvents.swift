@@ -5,9 +5,9 @@ package import Storage
 import Synchronization
 package import struct Foundation.Date
 
-/// What came of sign-ins, in numbers, since the start.
+/// Counts of sign-ins by outcome, since the start.
 ///
-/// Bound to the task that answers a request, as its logger is.
+/// Task-local to a request, like its logger.
 package final class AccountEvents: Sendable {
     @TaskLocal package static var current: AccountEvents?
 
@@ -26,26 +26,26 @@ package final class AccountEvents: Sendable {
         case linkRefused = "link_refused"
         case secondFactorAsked = "second_factor_asked"
         case secondFactorRefused = "second_factor_refused"
-        /// What proves the person was not accepted.
+        /// The user's proof was not accepted.
         case refused
     }
 
-    /// What became of an account that exists with a different credential.
+    /// The outcome of an account conflict.
     package enum Conflict: String, Sendable, CaseIterable {
         case raised
-        /// The credential that was kept was linked to the account.
+        /// The pending credential was linked to the account.
         case linked
-        /// The credential that was kept signed in, because it had been linked in another way, or nobody has the address
-        /// any more.
+        /// The pending credential signed in, because it was already linked another way or no account has the email any
+        /// more.
         case signedIn = "signed_in"
 
-        /// Beside the outcomes of sign-ins.
+        /// Distinct from the outcomes of sign-ins.
         package var name: String { "conflict_\(rawValue)" }
     }
 
     package let signIns = Tally<SignIn>()
     package let conflicts = Tally<Conflict>()
-    /// What is not in the database yet, by project and day.
+    /// Counts that are not in the database yet, by project and day.
     private let unsaved = Mutex<[SignInCount: Int64]>([:])
     private let now: @Sendable () -> Date
 
@@ -58,7 +58,7 @@ package final class AccountEvents: Sendable {
 
     static func count(conflict: Conflict, _ provider: ProviderID, _ caller: Caller) {
         current?.conflicts.add(conflict)
-        // A conflict that is found is an outcome of its sign-in already.
+        // A new conflict is already counted as the outcome of its sign-in.
         if conflict != .raised { current?.keep(conflict.name, provider, caller) }
     }
 
@@ -68,7 +68,7 @@ package final class AccountEvents: Sendable {
         unsaved.withLock { $0[count, default: 0] += 1 }
     }
 
-    /// Adds what was counted to the numbers in the database; what cannot be added waits for the next time.
+    /// Adds the counts to the database; if that fails, they wait for the next attempt.
     package func save(in store: SignInCountStore) async throws {
         let counts = unsaved.withLock { counts in
             defer { counts = [:] }
@@ -84,7 +84,7 @@ package final class AccountEvents: Sendable {
 }
 
 extension AccountEvent {
-    /// Nil for what is no outcome of a sign-in.
+    /// Nil for an event that is not the outcome of a sign-in.
     var outcome: AccountEvents.Outcome? {
         switch self {
         case .signedIn: .signedIn

@@ -6,26 +6,26 @@ package import Sessions
 
 /// Why a use case refused.
 ///
-/// Closed: one file of the HTTP layer maps every case to its wire error.
+/// One file of the HTTP layer maps every case to its wire error.
 package enum AccountsError: Error, Sendable {
     // The caller's session
     case missingIDToken
     case invalidIDToken
-    /// To be deleted at once.
+    /// Too many to delete in one request.
     case tooManyLocalIDs
-    /// A page that is none: its token is not of this query.
+    /// The page token is not valid for this query.
     case invalidPage
-    /// Of a session cookie.
+    /// The lifetime of a session cookie.
     case invalidDuration
     case tokenExpired
     case userNotFound
     case userDisabled
-    /// The account is no longer as the admin saw it who decided.
+    /// The account changed since the admin saw it.
     case changedMeanwhile
     case tenantMismatch
-    /// The project has no such tenant.
+    /// The tenant does not exist in the project.
     case unknownTenant
-    /// An admin switched sign-in off in the tenant.
+    /// An admin disabled sign-in in the tenant.
     case projectDisabled
     case recentSignInRequired
 
@@ -49,27 +49,27 @@ package enum AccountsError: Error, Sendable {
     case providerNotFound
     case providerDisabled
     case federation(FederationError)
-    /// A code of a native app, and nothing tells which of several it was given to.
+    /// A code of a native app, and it is unknown which of several apps received it.
     case unknownCodeClient
     /// The account has no identity of the provider.
     case providerNotLinked
-    /// The provider's configuration does not keep tokens.
+    /// The provider's configuration does not store tokens.
     case providerTokensNotKept
-    /// The provider renews its tokens no more, or gave none: the person must sign in there again.
+    /// The provider no longer renews its tokens, or returned none: the user must sign in there again.
     case providerConsentRequired
-    /// The provider cannot be asked now; what is kept stays good.
+    /// The provider does not respond; the stored tokens stay.
     case providerUnavailable
-    /// The flow's state is unknown, used, expired or of another client, provider or project.
+    /// The flow's state is unknown, used, expired or belongs to another client, provider or project.
     case invalidFlow
-    /// Nobody has the identity, and no account may be made (S10).
+    /// No account has the identity, and none may be created (S10).
     case accountNotFound
     case signUpClosed
     case duplicateCredential
-    /// In-band errors of linking when the caller did not ask for the credential back.
+    /// Link conflicts if the caller did not request the credential in the response.
     case linking(LinkDecision.Refusal)
 
     // The sign-in page
-    /// Absent, no SHA-256 in base64url, or of another method.
+    /// Missing, not a SHA-256 in base64url, or with another method.
     case invalidCodeChallenge
 
     // createAuthUri
@@ -89,7 +89,7 @@ package enum AccountsError: Error, Sendable {
     case missingPassword
     case weakPassword
     case passwordTooLong
-    /// What the password lacks, for its owner to read.
+    /// The requirements that the password does not meet, as text for the user.
     case passwordMissesPolicy([String])
     case invalidLoginCredentials
     case invalidPassword
@@ -106,7 +106,7 @@ package enum AccountsError: Error, Sendable {
     case lastSignInMethod
     case deletionClosed
     case overloaded
-    /// A function of the project lets nobody pass, and says why.
+    /// A blocking function refused, with its reason.
     case blockingFunction(String)
 
     // Codes of mails
@@ -116,24 +116,24 @@ package enum AccountsError: Error, Sendable {
     case missingOOBCode
     case invalidOOBCode
     case expiredOOBCode
-    /// The code of a sign-in mail to another address.
+    /// The code of a sign-in email to another address.
     case emailOfAnotherCode
-    /// Nothing says where links of mails begin.
+    /// The start of links in emails is not configured.
     case noActionURL
 
     // Phones and codes of SMS
     case missingPhoneNumber
     case invalidPhoneNumber
     case phoneNumberExists
-    /// The project's ``Projects/SMSRegions`` leave the number out.
+    /// The project's ``Projects/SMSRegions`` exclude the number.
     case smsRegionRefused
-    /// The project names nobody who sends SMS.
+    /// The project has no SMS provider.
     case noSMSProvider
     case missingSessionInfo
     case missingVerificationCode
-    /// Unknown, of another purpose, replaced by a newer one, or used.
+    /// Unknown, for another purpose, replaced by a newer one, or used.
     case invalidSessionInfo
-    /// Too old, or tried too often.
+    /// Expired, or attempted too often.
     case sessionExpired
     case invalidVerificationCode
     case invalidTemporaryProof
@@ -148,25 +148,25 @@ package enum AccountsError: Error, Sendable {
     case missingIdentifierForLink
     case invalidProviderID
     case sessionNotFound
-    /// A merge names one account twice.
+    /// Both accounts of a merge are the same.
     case sameAccount
-    /// Methods of both accounts that one account cannot have.
+    /// Sign-in methods of both accounts that one account cannot have together.
     case mergeConflict([AccountMerge.Conflict])
-    /// Unknown, undone already, or one of the accounts is gone.
+    /// Unknown, already undone, or one of the accounts was deleted.
     case mergeNotFound
     case mergeNotUndoable(String)
-    /// Storage gave up after its retries: the caller may try again.
+    /// Storage gave up after its retries: the caller can try again.
     case contended
     case secondFactor(SecondFactorError)
 }
 
 extension AccountsError {
-    /// What a provider's sign-in failed with; what only an admin can mend is logged for one.
+    /// The error of a sign-in with a provider; errors that only an admin can fix are also logged.
     static func federation(_ error: FederationError, at provider: ProviderID, _ caller: Caller) -> AccountsError {
         switch error {
         case .misconfigured, .clientRejected:
             Logger.current.warning(
-                "A provider's configuration must be mended",
+                "A provider's configuration is wrong",
                 metadata: [
                     "project.id": "\(caller.project.id)", "provider.id": "\(provider)", "error.cause": "\(error)",
                 ]

@@ -8,7 +8,7 @@ package import Sessions
 package import Storage
 package import struct Foundation.Date
 
-/// The use cases, each a type of its own file, over one set of parts.
+/// The use cases, each a type in its own file, which share one set of parts.
 package struct AccountsService: Sendable {
     package let createAuthURI: CreateAuthURI
     package let visitProvider: VisitProvider
@@ -107,36 +107,36 @@ package struct AccountsService: Sendable {
     }
 }
 
-/// What the use cases work with.
+/// The shared parts of the use cases.
 package struct Parts: Sendable {
     let stores: Stores
     let federation: FederationService
     let passwords: PasswordHasher
     let tokenVerifier: any TokenVerifier
-    /// Makes ID tokens in place of the signing keys; nil in production.
+    /// Creates ID tokens instead of the signing keys; nil in production.
     let tokenSigner: (any TokenSigner)?
-    /// Those of service accounts.
+    /// The public keys of service accounts.
     let publicKeys = RSAPublicKeyCache(capacity: 1_024)
     let random: RandomSource
-    /// What it is now, while a request goes on; ``now()`` is what a use case works with.
+    /// The current time during a request; use cases use ``now()``.
     let clock: @Sendable () -> Date
-    /// Waits before another look at what somebody else is doing.
+    /// Waits before checking again what another request is doing.
     let pause: @Sendable (Duration) async throws -> Void
-    /// Nil where nobody takes mails: they wait in the outbox.
+    /// Nil without a mail server: emails wait in the outbox.
     let mailer: Mailer?
-    /// Asks projects' functions; nil where nobody can, and then nobody passes who would have to be asked for.
+    /// Calls blocking functions; if nil, sign-ins that need one are refused.
     let functions: FunctionCaller?
-    /// Nil where nobody sends SMS: they wait in the outbox.
+    /// Nil without a way to send SMS: they wait in the outbox.
     let messenger: Messenger?
-    /// The page to which links of mails lead, by configuration alone; nil when there is none.
+    /// The page for links in emails, from the configuration alone; nil if there is none.
     let actionURL: @Sendable () -> String?
-    /// Where this service is, without a `/` at its end, by configuration alone; nil when nobody said.
+    /// The service's URL without a trailing `/`, from the configuration alone; nil if it is not set.
     let ownURL: @Sendable () -> String?
-    /// What `identity dev` allows and production never does.
+    /// Whether to allow what only `identity dev` may do.
     let development: Bool
-    /// Reads a custom token that nobody signed; nil for all others, and in production for every one.
+    /// Reads an unsigned custom token; nil for all others, and in production for all.
     let unsignedCustomToken: @Sendable (_ text: String) -> CustomToken?
-    /// Reads the password that a hash of the emulator holds; nil for all others, and in production for every one.
+    /// Reads the password in a hash of the emulator; nil for all others, and in production for all.
     let passwordInHash: @Sendable (_ text: String) -> Secret?
 
     package init(
@@ -183,7 +183,7 @@ package struct Parts: Sendable {
     var pendingCredentials: PendingCredentialStore { stores.pendingCredentials }
     var providerTokens: ProviderTokenStore { stores.providerTokens }
 
-    /// The time of the request, which is read once: every second of it that is stored or signed is the same.
+    /// The time of the request, which is read once, so that everything it stores or signs has the same second.
     func now() -> Date { RequestTime.current ?? clock() }
 
     /// Seconds since 1970.

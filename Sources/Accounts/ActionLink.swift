@@ -4,9 +4,9 @@ import Projects
 import Secrets
 import Storage
 
-/// The link of a mail: to the page that carries out what its code is good for.
+/// The link in an email, to the page that applies its code.
 ///
-/// It begins where configuration says, whatever the request came with (threats.md, T-E3).
+/// It always starts with the configured URL, whatever the request contains (threats.md, T-E3).
 struct ActionLink {
     /// `http.publicURL` and the page's path.
     var base: String
@@ -25,7 +25,7 @@ struct ActionLink {
         return base + "?" + items.map { "\($0)=\(Self.escaped($1))" }.joined(separator: "&")
     }
 
-    /// An app's own URL with what its SDK looks for there; what it had of the same names goes.
+    /// An app's own URL with the parameters that its SDK expects; existing ones with the same names are replaced.
     ///
     /// - Parameter url: a continue URL that was checked.
     static func inApp(_ url: String, type: OOBCodeType, code: Secret, _ caller: Caller) -> String {
@@ -37,7 +37,7 @@ struct ActionLink {
         return adding(items, to: url)
     }
 
-    /// An app's own URL with more in its query; what it had of the same names goes.
+    /// An app's own URL with added query parameters; existing ones with the same names are replaced.
     static func adding(_ items: [(String, String)], to url: String) -> String {
         let fragment = url.firstIndex(of: "#") ?? url.endIndex
         let parts = url[..<fragment].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -60,13 +60,13 @@ struct ActionLink {
 }
 
 extension OOBCodeType {
-    /// - Parameter mode: as a link has it; nil for any other text.
+    /// - Parameter mode: as in a link; nil for any other text.
     package init?(mode: String) {
         guard let type = Self.allCases.first(where: { $0.mode == mode }) else { return nil }
         self = type
     }
 
-    /// `mode` of a link.
+    /// The `mode` parameter of a link.
     package var mode: String {
         switch self {
         case .passwordReset: "resetPassword"

@@ -15,27 +15,27 @@ extension AdminAccounts {
         package var photoURL: String?
         package var phoneNumber: String?
         package var disabled: Bool?
-        /// A JSON object as text; `{}` or nothing in it clears.
+        /// A JSON object as text; `{}` or an empty text clears the claims.
         package var customAttributes: String?
-        /// Seconds since 1970, stored as it is.
+        /// Seconds since 1970, stored unchanged.
         package var validSince: Int64?
         package var createdAt: Date?
         package var lastSignInAt: Date?
         package var deleteProviders: [String] = []
-        /// Providers that said that somebody else may be using their account: it is its owner's again.
+        /// Providers to unblock after they reported that someone else may be using the account.
         package var unblockProviders: [String] = []
         package var deleteAttributes: [UpdateAccount.Attribute] = []
-        /// All that the account is to have; nil leaves them as they are.
+        /// The complete new list of factors; nil leaves them unchanged.
         package var secondFactors: [AdminSecondFactor]?
         /// A credential to link without proof.
         package var link: LinkedCredential?
-        /// As the admin saw it; nil for whatever it is.
+        /// The version that the admin saw; nil for any.
         package var version: Int64?
 
         package init() {}
     }
 
-    /// Changes an account as an admin may: any field, the last sign-in method included.
+    /// Changes any field of an account for an admin, including the removal of the last sign-in method.
     package func update(_ request: Changes, _ project: Project, _ tenant: TenantID) async throws -> Account {
         let id = try Self.required(request.localID)
         let email = try Self.email(request.email)
@@ -94,7 +94,7 @@ extension AdminAccounts {
         return try changed.existing
     }
 
-    /// A second factor implies a proved address, whose first proof would end it (T-D12).
+    /// A second factor requires a verified email, because a first verification would remove the factor (T-D12).
     private static func keepVerified(_ account: Account, _ changes: AccountChanges) throws(AccountsError) {
         let factors = changes.secondFactors ?? account.secondFactors
         guard account.emailVerified, !account.secondFactors.isEmpty, !factors.isEmpty else { return }
@@ -123,16 +123,16 @@ extension AdminAccounts {
 }
 
 extension Account {
-    /// - Parameter version: as an admin saw it, who decided by what was there; nil for whatever it is.
+    /// - Parameter version: the version that the admin's decision is based on; nil for any.
     /// - Throws: ``AccountsError/changedMeanwhile``.
     func require(version: Int64?) throws(AccountsError) {
         guard version == nil || version == self.version else { throw .changedMeanwhile }
     }
 }
 
-/// Custom claims: a JSON object of at most 1000 UTF-16 units without the names that tokens use themselves.
+/// Custom claims: a JSON object of at most 1000 UTF-16 code units without the names that tokens use themselves.
 enum CustomClaimRules {
-    /// The text to store; nil when there are no claims.
+    /// The text to store; nil if there are no claims.
     static func check(_ text: String) throws(AccountsError) -> String? {
         guard !text.isEmpty else { return nil }
         guard text.utf16.count <= 1000 else { throw .claimsTooLarge }

@@ -4,7 +4,7 @@ package import Secrets
 import Sessions
 package import Storage
 
-/// What admins do with accounts.
+/// The admin operations on accounts.
 package struct AdminAccounts: Sendable {
     let parts: Parts
 
@@ -22,7 +22,7 @@ package struct AdminAccounts: Sendable {
         package init() {}
     }
 
-    /// Opens an account; its `disabled` is stored even when false, as production does.
+    /// Creates an account; stores `disabled` even if false, as Firebase does.
     package func create(_ new: NewAccount, _ project: Project, _ tenant: TenantID) async throws -> Account {
         let id = try new.localID.map { text throws(AccountsError) in try Self.accountID(text) } ?? parts.newAccountID()
         var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
@@ -62,14 +62,14 @@ package struct AdminAccounts: Sendable {
 
         var isEmpty: Bool { localIDs.isEmpty && emails.isEmpty && phoneNumbers.isEmpty && federated.isEmpty }
 
-        /// The one that is named, by its id, and nothing else is.
+        /// The ID, if the selectors contain exactly one ID and nothing else.
         fileprivate var onlyAccount: AccountID? {
             guard localIDs.count == 1, emails.isEmpty, phoneNumbers.isEmpty, federated.isEmpty else { return nil }
             return AccountID(localIDs[0])
         }
     }
 
-    /// The accounts that any selector names; what names none is left out.
+    /// The accounts that any selector matches; selectors without a match are ignored.
     package func lookUp(_ selectors: Selectors, _ project: Project, _ tenant: TenantID) async throws -> [Account] {
         guard !selectors.isEmpty else { throw AccountsError.missingIDToken }
         let scope = Scope(project: project.id, tenant: tenant)
@@ -79,7 +79,7 @@ package struct AdminAccounts: Sendable {
             phoneNumbers: selectors.phoneNumbers,
             federated: selectors.federated
         )
-        // Back ends ask for one account at a time (`checkRevoked`): such reads share a statement.
+        // Back ends look up one account at a time (`checkRevoked`), so these reads share a statement.
         let found =
             if let only = selectors.onlyAccount {
                 try await [parts.accounts.find(only, session: nil, in: scope)?.account].compactMap(\.self)
@@ -94,7 +94,8 @@ package struct AdminAccounts: Sendable {
         named.accounts = named.accounts.map { aliases[$0]?.survivor ?? $0 }
         return try await parts.accounts.find(named, in: scope).map { account in
             var account = account
-            // Who asks by the old id may hold a token of it (`checkRevoked`): all of those ended with the merge.
+            // A caller that uses the old ID may have a token for it (`checkRevoked`): all of those ended with the
+            // merge.
             if !known.contains(account.id) {
                 let ends = aliases.values.filter { $0.survivor == account.id }.map(\.validSince)
                 account.validSince = max(account.validSince, ends.max() ?? 0)
@@ -103,9 +104,9 @@ package struct AdminAccounts: Sendable {
         }
     }
 
-    /// A page of accounts ordered by id.
+    /// A page of accounts ordered by ID.
     ///
-    /// - Parameter exports: whether the admin gets the password hashes too, which is recorded.
+    /// - Parameter exports: whether the admin also gets the password hashes, which is recorded.
     package func list(
         maxResults: Int,
         after: AccountID?,
@@ -122,7 +123,7 @@ package struct AdminAccounts: Sendable {
         )
     }
 
-    /// - Parameter version: as the admin saw it; nil for whatever it is.
+    /// - Parameter version: the version that the admin saw; nil for any.
     package func delete(
         localID: String?,
         version: Int64? = nil,
@@ -139,7 +140,7 @@ package struct AdminAccounts: Sendable {
         }
     }
 
-    /// How an account's identity of a provider stands there.
+    /// The state of the account's identity at a provider.
     package func credentialState(
         localID: String?,
         provider: ProviderID,
@@ -163,7 +164,7 @@ package struct AdminAccounts: Sendable {
             .map { SessionSummary($0, current: false) }
     }
 
-    /// What an account lost to other identities, the last first.
+    /// The account's detached credentials, latest first.
     package func listDetachedCredentials(
         localID: String?,
         _ project: Project,
@@ -233,7 +234,7 @@ package struct AdminAccounts: Sendable {
 }
 
 extension Parts {
-    /// The account that an admin names, which must exist.
+    /// The account that an admin names; throws if it does not exist.
     func existingAccount(_ localID: String?, in scope: Scope) async throws -> AccountID {
         try await resolving(try AdminAccounts.required(localID), in: scope) { account in
             guard try await accounts.find(account, session: nil, in: scope) != nil else {
@@ -252,7 +253,7 @@ extension Parts {
         try await resolving(id, in: caller.scope) { try await change($0, session: nil, caller, decide: decide) }
     }
 
-    /// Does something to the account of an id; where there is none, to the one into which it was merged.
+    /// Runs an operation on an account; if it was merged, on the survivor.
     private func resolving<R>(_ id: AccountID, in scope: Scope, _ body: (AccountID) async throws -> R) async throws -> R
     {
         do {

@@ -3,25 +3,25 @@ import Projects
 import Secrets
 package import struct Foundation.Date
 
-/// A second factor as an admin names it: a phone, or an authenticator app that is enrolled already.
+/// A second factor in an admin's request: a phone, or an authenticator app that is already enrolled.
 package struct AdminSecondFactor: Sendable {
-    /// Nil makes one.
+    /// Nil generates one.
     package var id: String?
     /// Nil for an app.
     package var phoneNumber: String?
     package var displayName: String?
     /// Nil for now.
     package var enrolledAt: Date?
-    /// What an app shares with whoever enrolled it; counts for accounts that are imported alone.
+    /// An app's shared secret; only used for imported accounts.
     package var sharedSecret: [UInt8]?
-    /// Whether it says that it is an app.
+    /// Whether the request describes an app.
     package var isApp = false
 
     package init() {}
 }
 
 extension Parts {
-    /// What an account has when an admin says so; a number that comes twice counts once.
+    /// The new factors of an account; duplicate numbers count once.
     func secondFactors(
         _ wanted: [AdminSecondFactor],
         of account: Account

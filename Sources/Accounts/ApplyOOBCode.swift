@@ -3,18 +3,18 @@ import Projects
 import Secrets
 package import Storage
 
-/// `update` with a code instead of an ID token: verifies an address, changes it, brings the first one back, or takes a
-/// second factor away again.
+/// `update` with a code instead of an ID token: verifies an email, changes it, restores the previous one, or removes a
+/// second factor.
 package struct ApplyOOBCode: Sendable {
     let parts: Parts
 
     package struct Result: Sendable {
         package var account: Account
-        /// Set when the address changed.
+        /// Set if the email changed.
         package var newEmail: String?
     }
 
-    /// - Parameter type: of the only codes that are taken; nil for each of the four.
+    /// - Parameter type: the only accepted type of code; nil for each of the four.
     package func callAsFunction(_ text: String?, as type: OOBCodeType? = nil, _ caller: Caller) async throws -> Result {
         let code = try await parts.findCode(text, caller).code
         let types: [OOBCodeType] = [.verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor]
@@ -81,7 +81,7 @@ package struct ApplyOOBCode: Sendable {
         )
     }
 
-    /// Ends every session with it: who added the factor was signed in.
+    /// Also ends every session, because an attacker who added the factor was signed in.
     private func revert(
         _ code: OOBCode,
         _ account: Account,

@@ -7,7 +7,7 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// What a function is asked, as the claims of the JWT that it gets.
+/// The input of a blocking function, as the claims of the JWT that it receives.
 struct BlockingEvent {
     var event: BlockingFunctions.Event
     var url: String
@@ -15,15 +15,15 @@ struct BlockingEvent {
     var account: Account
     var session: NewSession
     var method: ProviderID
-    /// Of the provider by which somebody comes; nil without one.
+    /// The credential of the sign-in's provider; nil without one.
     var credential: FederatedCredential?
     /// Seconds since 1970.
     var issuedAt: Int64
 
-    /// Seconds for which the JWT is good.
+    /// The lifetime of the JWT in seconds.
     private static let lifetime: Int64 = 300
 
-    /// - Parameter issuer: as that of the project's ID tokens.
+    /// - Parameter issuer: as in the project's ID tokens.
     func claims(_ caller: Caller, issuer: String) -> [UInt8] {
         var json = JSONText(capacity: 2048)
         json.openObject()
@@ -66,7 +66,7 @@ struct BlockingEvent {
         if functions.forwardsRefreshToken, let token = tokens.refreshToken { json.member("oauth_refresh_token", token) }
     }
 
-    /// Without anything that could be used in the account's place.
+    /// Contains no secrets with which the function could act as the user.
     private func writeUserRecord(_ caller: Caller, to json: inout JSONText) {
         json.openObject("user_record")
         json.member("uid", account.id.rawValue)

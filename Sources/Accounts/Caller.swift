@@ -1,21 +1,21 @@
 package import Projects
 
-/// Who calls an end-user operation: the project that the API key names, and the device.
+/// The caller of an end-user operation: the project of the API key, and the device.
 package struct Caller: Sendable {
     package var project: Project
     package var tenant: TenantID
-    /// The `User-Agent` header, at most 256 characters; shown in the list of sessions.
+    /// The `User-Agent` header, at most 256 characters; shown in lists of sessions.
     package var userAgent: String?
     /// The caller's network: /24 of IPv4, /64 of IPv6, as text.
     package var addressPrefix: String?
     /// The caller's address as text.
     package var address: String?
-    /// Whom limits count as one: an address of IPv4, a /64 of IPv6; nil when it is not known.
+    /// The address that rate limits count by: an IPv4 address or a /64 of IPv6; nil if unknown.
     package var subscriber: String?
 
     /// The API key that named the project; nil for admins.
     package var apiKey: String?
-    /// `X-Firebase-Locale`: the language of mails, BCP 47.
+    /// `X-Firebase-Locale`: the language of emails, BCP 47.
     package var language: String?
 
     package init(
@@ -38,7 +38,7 @@ package struct Caller: Sendable {
         self.language = language
     }
 
-    /// The caller in a tenant of its project, whose settings are those that count there.
+    /// The caller in a tenant of its project, with the tenant's settings.
     ///
     /// - Throws: ``AccountsError/unknownTenant``, ``AccountsError/projectDisabled``.
     package func entering(_ tenant: TenantID) throws(AccountsError) -> Caller {

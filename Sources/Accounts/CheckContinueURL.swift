@@ -1,17 +1,17 @@
 import Projects
 
-/// Whether a page may lead on to a URL that its link names.
+/// Checks whether a page may continue to a URL from its link.
 package struct CheckContinueURL: Sendable {
     let parts: Parts
 
-    /// The URL; nil for one that the project does not know, and for none.
+    /// The URL; nil if the project does not allow it, or if there is none.
     package func callAsFunction(_ text: String?, _ caller: Caller) -> String? {
         try? parts.continueURL(text, caller)
     }
 }
 
 extension Parts {
-    /// An app's own URL, where the project lets browsers be sent; what follows a `#` is the app's business.
+    /// An app's own URL, if the project allows it; the fragment is not checked.
     ///
     /// - Throws: ``AccountsError/invalidContinueURI(_:)``, ``AccountsError/unauthorizedDomain``.
     func continueURL(_ text: String?, _ caller: Caller) throws(AccountsError) -> String? {

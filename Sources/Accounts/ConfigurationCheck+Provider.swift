@@ -18,34 +18,34 @@ extension ConfigurationCheck {
             id,
             if: !hasSecret && definition.clientAuthentication != .none,
             definition.clientAuthentication == .automatic
-                ? "codes are redeemed without a secret: set clientSecret, or clientAuth to none for a public client"
-                : "codes cannot be redeemed, only apps with tokens of their own sign in: set clientSecret"
+                ? "authorization codes are exchanged without a secret: set clientSecret, or clientAuth to none for a public client"
+                : "authorization codes cannot be exchanged; only apps that send the provider's tokens can sign in: set clientSecret"
         )
         report.add(
             .revocationImpossible,
             id,
             if: !hasSecret && definition.revocation?.duty == true,
-            "grants cannot be revoked when accounts are deleted, as \(definition.displayName) demands: set clientSecret"
+            "grants cannot be revoked when accounts are deleted, as \(definition.displayName) requires: set clientSecret"
         )
         report.add(
             .noticesUnreachable,
             id,
             if: id == .apple && publicURL?.hasPrefix("https:") == false,
-            "Apple tells only https addresses of deleted accounts and withdrawn consent: set http.publicURL to one"
+            "Apple sends notifications of deleted accounts and revoked consent only to https: set http.publicURL to an https URL"
         )
         report.add(
             .codeUnbound,
             id,
             // OAuth 1.0a binds its verifier to the request token's secret.
             if: definition.protocolKind != .oauth1 && definition.pkce == .none && !definition.sendNonce,
-            "\(definition.displayName) knows neither PKCE nor nonce, so that a stolen code is as good as an own one: "
-                + "do without it where much depends on a sign-in"
+            "\(definition.displayName) supports neither PKCE nor nonce, so a stolen authorization code can be used: "
+                + "avoid it for accounts that need strong protection"
         )
         report.add(
             .emailAlwaysTrusted,
             id,
             if: definition.emailTrust == .always,
-            "whoever gives it an address gets the account of that address: set definition.emailTrust to claim"
+            "a user who enters someone's email there gets their account here: set definition.emailTrust to claim"
         )
     }
 

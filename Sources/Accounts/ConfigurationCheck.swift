@@ -2,15 +2,15 @@ import Federation
 import Linking
 package import Projects
 
-/// What `identity check` says about a project: a pure function of its configuration, which asks nobody.
+/// The findings of `identity check` for a project: a pure function of its configuration, without network access.
 package struct ConfigurationCheck: Sendable {
-    /// `identity dev` made the database: loopback is fine.
+    /// Whether `identity dev` created the database: loopback is allowed.
     package let isDevelopment: Bool
-    /// Providers may be on this machine.
+    /// Whether providers may be on this machine.
     let allowsLoopback: Bool
-    /// Where browsers and providers reach the service; nil when nobody said.
+    /// The URL at which browsers and providers reach the service; nil if it is not set.
     let publicURL: String?
-    /// Nodes know a mail server.
+    /// Whether nodes have a mail server.
     let sendsMail: Bool
 
     package init(isDevelopment: Bool, allowsLoopback: Bool = false, publicURL: String?, sendsMail: Bool) {
@@ -20,7 +20,7 @@ package struct ConfigurationCheck: Sendable {
         self.publicURL = publicURL
     }
 
-    /// - Returns: in the order of ``ConfigurationFinding/ID``, errors first; disabled providers are left alone.
+    /// - Returns: in the order of ``ConfigurationFinding/ID``, errors first; disabled providers are skipped.
     package func callAsFunction(_ project: Project, in snapshot: ConfigurationSnapshot) -> [ConfigurationFinding] {
         let enabled = snapshot.providers(project: project.id).filter(\.enabled)
         var report = Report(project: project.id)
@@ -50,83 +50,83 @@ package struct ConfigurationCheck: Sendable {
         report.add(
             .noSignInMethod,
             if: enabled.isEmpty && !settings.passwordSignIn && !settings.anonymousSignIn && !settings.phone.isEnabled,
-            "nobody can sign in: enable a provider, or set signIn.email.enabled"
+            "users cannot sign in: enable a provider, or set signIn.email.enabled"
         )
         report.add(
             .issuerUnknown,
             if: publicURL == nil && !isDevelopment && settings.tokenIssuer == .own,
-            "tokens are to name this service as their issuer, and none is made: set http.publicURL, the same on every node"
+            "no tokens are issued, because their issuer is unknown: set http.publicURL to the same URL on every node"
         )
         report.add(
             .appleMissing,
             if: !enabled.isEmpty && !enabled.contains { $0.provider == .apple },
-            "an app in the App Store that signs people in with other providers must offer Sign in with Apple too, with "
-                + "few exceptions (App Review Guideline 4.8): enable apple.com"
+            "an App Store app with other providers must also offer Sign in with Apple, with few exceptions "
+                + "(App Review Guideline 4.8): enable apple.com"
         )
         let believed = enabled.filter(dependsOnStrictness).map(\.provider.rawValue)
         report.add(
             .emailTrustNotStrict,
             if: !settings.strictEmailTrust && !believed.isEmpty,
-            "\(believed.joined(separator: ", ")) may prove addresses that others issue: set identity.emailTrust to strict"
+            "\(believed.joined(separator: ", ")) can verify emails of other domains: set identity.emailTrust to strict"
         )
         report.add(
             .enumerationPossible,
             if: !settings.emailEnumerationProtection,
-            "anybody can ask who has an account: set emailPrivacyConfig.enableImprovedEmailPrivacy"
+            "anyone can find out which emails have accounts: set emailPrivacyConfig.enableImprovedEmailPrivacy"
         )
         report.add(
             .duplicateEmails,
             if: settings.allowDuplicateEmails,
-            "several accounts may have one address, and one person several accounts: unset signIn.allowDuplicateEmails"
+            "several accounts can have the same email: unset signIn.allowDuplicateEmails"
         )
         report.add(
             .lastMethodRemovable,
             if: !settings.keepLastSignInMethod,
-            "people can lock themselves out: set identity.keepLastSignInMethod"
+            "users can remove their last sign-in method: set identity.keepLastSignInMethod"
         )
         report.add(
             .recentSignInUnneeded,
             if: settings.recentSignInSeconds == 0,
-            "an old session may delete the account and change its password: set identity.recentSignInSeconds"
+            "an old session can delete the account and change its password: set identity.recentSignInSeconds"
         )
         report.add(
             .continueURLsByHost,
             if: !isDevelopment && settings.continueURLs.isEmpty,
-            "sign-ins and mails may lead to any page and port of authorizedDomains: list the pages in "
+            "sign-ins and emails can lead to any page and port of authorizedDomains: list the pages in "
                 + "identity.continueURLs"
         )
         report.add(
             .publicURLMissing,
             if: publicURL == nil && !isDevelopment && settings.passwordSignIn,
-            "mails have nowhere to lead, so that none is made, not even the one that brings an address back: set "
+            "no emails are sent, not even to restore a changed email, because their links need a URL: set "
                 + "http.publicURL"
         )
         report.add(
             .mailServerMissing,
             if: !sendsMail && settings.passwordSignIn && !settings.delivery.takes(.mailSend),
-            "mails wait in the outbox, and nobody confirms an address or gets a new password: set mail.smtp.host"
+            "emails stay in the outbox, so users cannot verify an email or reset a password: set mail.smtp.host"
         )
         report.add(
             .smsProviderMissing,
             if: !isDevelopment && settings.phone.isEnabled && !settings.delivery.carriesSMS,
-            "people sign in by phone, and nobody sends SMS: set identity.sms, or identity.webhook with sms.send"
+            "phone sign-in is on, but no SMS are sent: set identity.sms, or identity.webhook with sms.send"
         )
         report.add(
             .smsRegionsOpen,
             if: !isDevelopment && settings.phone.isEnabled && settings.phone.regions == SMSRegions(),
-            "anybody can have you pay for SMS to any country: set smsRegionConfig"
+            "attackers can make you pay for SMS to any country: set smsRegionConfig"
         )
         let loopback = settings.authorizedDomains.filter(Self.isLoopback)
         report.add(
             .loopbackDomain,
             if: !isDevelopment && !loopback.isEmpty,
-            "sign-ins may come back over plain http to \(loopback.joined(separator: ", ")): take it out of "
-                + "authorizedDomains unless somebody develops with this project"
+            "sign-ins can return over plain http to \(loopback.joined(separator: ", ")): remove it from "
+                + "authorizedDomains unless this project is used for development"
         )
         report.add(
             .rateLimitsOff,
             if: !settings.rateLimits.isEnabled,
-            "anybody may guess passwords and have mails sent without end: set identity.rateLimits.enabled"
+            "attackers can guess passwords and trigger emails without limit: set identity.rateLimits.enabled"
         )
     }
 
@@ -134,7 +134,7 @@ package struct ConfigurationCheck: Sendable {
         ["localhost", "127.0.0.1", "::1", "[::1]"].contains(domain) || domain.hasSuffix(".localhost")
     }
 
-    /// Whether the narrower table would let the provider's word count for less.
+    /// Whether the provider's emails would count as verified less often under strict trust.
     private func dependsOnStrictness(_ configuration: ProviderConfiguration) -> Bool {
         guard let definition = try? definition(of: configuration), definition.emailTrust == nil else { return false }
         let id = configuration.provider

@@ -1,25 +1,25 @@
 package import Linking
 package import Projects
 
-/// Something in a project's configuration that cannot work, or that should be another way.
+/// An error or a warning about a project's configuration.
 package struct ConfigurationFinding: Sendable, Hashable {
     package var id: ID
     package var project: ProjectID
     /// Nil for a finding about the project itself.
     package var provider: ProviderID?
-    /// What is the matter, and what to do.
+    /// The problem and the fix.
     package var text: String
 
     package var level: Level { id.level }
 
     package enum Level: String, Sendable, Hashable {
-        /// People cannot sign in, or not this way.
+        /// Users cannot sign in, or not with this method.
         case error
-        /// It works, and somebody should have a look.
+        /// It works, but should be reviewed.
         case warning
     }
 
-    /// Stable names, for scripts that look for one or leave one out; in the order of a report.
+    /// Stable names for scripts that filter findings, in the order of a report.
     package enum ID: String, Sendable, Hashable, CaseIterable {
         case providerInvalid = "provider-invalid"
         case noSignInMethod = "no-sign-in-method"

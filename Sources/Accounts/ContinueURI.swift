@@ -1,17 +1,17 @@
 import Foundation
 package import Projects
 
-/// A URL of an app to which a browser may be sent, parsed strictly.
+/// An app's URL to which a browser may be sent, parsed strictly.
 ///
-/// Two parsers must agree: our own, which takes visible ASCII without user info, backslash or fragment, and Foundation's.
-/// What they read differently, browsers may too (T-B6).
+/// Two parsers must agree: our own, which accepts visible ASCII without user info, backslash or fragment, and
+/// Foundation's. Browsers may misread what the two read differently (T-B6).
 package struct ContinueURI: Sendable, Hashable {
     /// `http` or `https`.
     package let scheme: String
-    /// Lower-case, without brackets' contents changed.
+    /// Lowercase; the content of brackets is unchanged.
     package let host: String
     package let port: Int?
-    /// As it stands, `/` for none.
+    /// Unchanged; `/` if there is none.
     package let path: String
     package let query: String?
 
@@ -67,10 +67,10 @@ package struct ContinueURI: Sendable, Hashable {
         }
     }
 
-    /// Whether the project lets browsers be sent there: to one of its ``Projects/ProjectSettings/continueURLs`` or below,
-    /// or, where it has none, to any page of its domains.
+    /// Whether the project allows browsers to be sent there: to one of its ``Projects/ProjectSettings/continueURLs`` or
+    /// below, or, if it has none, to any page on its authorized domains.
     ///
-    /// The host must be a listed one, exactly, and plain http is for loopback alone.
+    /// The host must match a domain exactly, and plain http is only allowed for loopback.
     package func isAllowed(by settings: ProjectSettings, anyLoopback: Bool) -> Bool {
         if isLoopback, anyLoopback { return true }
         guard scheme == "https" || isLoopback else { return false }
@@ -85,7 +85,7 @@ package struct ContinueURI: Sendable, Hashable {
 
     private var isPlainPath: Bool { !path.split(separator: "/").contains(where: Self.leadsElsewhere) }
 
-    /// Same scheme, host and port; the path is the other one's, or goes on behind it at a `/`.
+    /// Whether scheme, host and port are the same, and the path is the other one's or continues it at a `/`.
     private func isAtOrBelow(_ other: ContinueURI) -> Bool {
         guard scheme == other.scheme, host == other.host, effectivePort == other.effectivePort, isPlainPath else {
             return false
@@ -96,7 +96,8 @@ package struct ContinueURI: Sendable, Hashable {
 
     private var effectivePort: Int { port ?? (scheme == "https" ? 443 : 80) }
 
-    /// A segment that a browser or a server may read as a way up, or as several: `..`, `%2e%2e`, `..;x`, `a%2fb`.
+    /// A segment that a browser or a server may interpret as a parent directory, or as several segments: `..`,
+    /// `%2e%2e`, `..;x`, `a%2fb`.
     private static func leadsElsewhere(_ segment: Substring) -> Bool {
         guard let plain = segment.removingPercentEncoding else { return true }
         let name = plain.prefix { $0 != ";" }

@@ -3,7 +3,7 @@ package import Projects
 package import Storage
 package import struct Foundation.Date
 
-/// What becomes of a project's accounts when a sign-in method goes: how many have it, and for how many it is the only one.
+/// Shows the effect of removing a sign-in method: how many accounts have it, and how many have no other.
 package struct CountProviders: Sendable {
     let stores: Stores
     /// Whether providers work without a configuration, as in `identity dev`.
@@ -13,9 +13,9 @@ package struct CountProviders: Sendable {
         package var provider: ProviderID
         package var isEnabled: Bool
         package var accounts: Int64 = 0
-        /// Those whom nothing else that is switched on lets in.
+        /// Accounts that have no other enabled sign-in method.
         package var dependentAccounts: Int64 = 0
-        /// When somebody last signed in with it, as far as sessions tell.
+        /// The last sign-in with it, if a session records it.
         package var lastUsedAt: Date?
     }
 
@@ -24,7 +24,7 @@ package struct CountProviders: Sendable {
         self.development = development
     }
 
-    /// - Returns: a row for each method that is configured or that an account has, in the order of their ids.
+    /// - Returns: a row for each method that is configured or that an account has, ordered by ID.
     package func callAsFunction(_ project: Project, _ tenant: TenantID) async throws -> [Row] {
         let scope = Scope(project: project.id, tenant: tenant)
         let snapshot = stores.configuration.snapshot

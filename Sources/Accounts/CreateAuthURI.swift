@@ -4,13 +4,13 @@ import Projects
 package import Secrets
 import Storage
 
-/// `createAuthUri`: the sign-in methods of an address, or the start of a sign-in at a provider.
+/// `createAuthUri`: returns the sign-in methods of an email, or starts a sign-in at a provider.
 package struct CreateAuthURI: Sendable {
     let parts: Parts
 
     package struct Methods: Sendable {
         package var sessionID: String
-        /// Nil, like the lists, when email enumeration protection is on.
+        /// Nil, like the lists, with email enumeration protection.
         package var registered: Bool?
         package var allProviders: [String]?
         package var signInMethods: [String]?
@@ -18,7 +18,7 @@ package struct CreateAuthURI: Sendable {
 
     /// - Parameters:
     ///   - email: `identifier`.
-    ///   - continueURI: must be there and absolute, and is not used.
+    ///   - continueURI: must be present and absolute, but is not used.
     package func lookUpMethods(
         email: String?,
         continueURI: String?,
@@ -63,17 +63,17 @@ package struct CreateAuthURI: Sendable {
         package var continueURI: String?
         package var scopes: [String] = []
         package var customParameters: [String: String] = [:]
-        /// Nil for the first that the provider's definition offers.
+        /// Nil for the first one in the provider's definition.
         package var responseType: String?
         package var sessionID: String?
         package var context: String?
         package var purpose = Purpose.signIn
         package var hostedDomain: String?
-        /// Of the handler page, which is where ``continueURI`` leads then.
+        /// Set by the handler page, which ``continueURI`` points to in this case.
         package var visit: HandlerVisit?
-        /// Of the handler page: what the browser shows when it is back.
+        /// Set by the handler page: the secret that the browser presents when it returns.
         package var browser: Secret?
-        /// Of a test, which a provider that is disabled may go through too.
+        /// Set for a test, which also works with a disabled provider.
         var isTest = false
 
         package init(providerID: String) { self.providerID = providerID }
@@ -81,15 +81,15 @@ package struct CreateAuthURI: Sendable {
 
     package struct Started: Sendable {
         package var authURI: String
-        /// What the same client shows when it finishes.
+        /// The secret that the same client presents when it finishes.
         package var sessionID: String
         package var providerID: String
-        /// For apps that check both themselves.
+        /// For apps that check `state` and `nonce` themselves.
         package var state: Secret
         package var nonce: Secret?
     }
 
-    /// Stores an authorization request for ten minutes and gives the URL to send the browser to.
+    /// Stores an authorization request for ten minutes and returns the URL to send the browser to.
     package func startFlow(_ request: Request, _ caller: Caller) async throws -> Started {
         guard let continueURI = request.continueURI, !continueURI.isEmpty else {
             throw AccountsError.missingContinueURI
@@ -101,7 +101,7 @@ package struct CreateAuthURI: Sendable {
         if request.isTest { configuration.enabled = true }
         guard configuration.enabled else { throw AccountsError.providerDisabled }
         if request.visit == nil { try allow(continueURI, configuration, caller) }
-        // It is kept for anybody with an API key.
+        // Anyone with an API key can store it, so its size is limited.
         guard (request.context?.utf8.count ?? 0) <= 4096 else { throw AccountsError.reservedParameter("context") }
         var parameters = request.customParameters
         if let hostedDomain = request.hostedDomain, parameters["hd"] == nil { parameters["hd"] = hostedDomain }
@@ -113,7 +113,7 @@ package struct CreateAuthURI: Sendable {
         )
         var limits = request.isTest ? .none : parts.flowLimits(caller)
         if parts.federation.asksBeforeRedirect(configuration) {
-            // The provider is asked before the flow is stored: whoever may begin none has nobody asked.
+            // The limit comes before the provider's endpoint, so that a refused request causes no call to the provider.
             try await parts.stores.rateLimits.take(limits)
             limits = .none
         }
@@ -149,8 +149,8 @@ package struct CreateAuthURI: Sendable {
         )
     }
 
-    /// A redirect must come back to where the project lets browsers be sent, or to a URI that the provider's configuration
-    /// registers, byte for byte (custom schemes of apps).
+    /// A redirect URI must be allowed by the project, or registered in the provider's configuration, byte for byte
+    /// (custom schemes of apps).
     private func allow(
         _ text: String,
         _ configuration: ProviderConfiguration,

@@ -5,11 +5,11 @@ import Storage
 
 /// Exchanges an ID token for a session cookie, as back ends do right after a sign-in.
 ///
-/// How long ago that may be is for the back end to check (`auth_time`), as Firebase has it, unless the project says it.
+/// As in Firebase, the back end checks how long ago the sign-in was (`auth_time`), unless the project sets a limit.
 package struct CreateSessionCookie: Sendable {
     let parts: Parts
 
-    /// - Parameter duration: in seconds; nil for the longest.
+    /// - Parameter duration: in seconds; nil for the maximum.
     package func callAsFunction(
         idToken: String?,
         duration: Int64?,

@@ -1,8 +1,8 @@
 package import Linking
 import Storage
 
-/// `accounts:credentialState`, ours: how the account's identity of a provider stands there, in the words of Apple's
-/// `ASAuthorizationAppleIDProvider.CredentialState`.
+/// `accounts:credentialState`, not part of Firebase: the state of the account's identity at a provider, in the terms of
+/// Apple's `ASAuthorizationAppleIDProvider.CredentialState`.
 package struct ReadCredentialState: Sendable {
     let parts: Parts
 
@@ -21,7 +21,7 @@ package struct ReadCredentialState: Sendable {
         return try await callAsFunction(user.account.id, provider, caller)
     }
 
-    /// For an account that an admin names.
+    /// The same for an account that an admin names.
     func callAsFunction(_ account: AccountID, _ provider: ProviderID, _ caller: Caller) async throws -> Result {
         guard let found = try await parts.accounts.credentialState(of: account, at: provider, in: caller.scope) else {
             return Result(provider: provider, state: .notFound)

@@ -3,7 +3,7 @@ import Projects
 import Sessions
 import Storage
 
-/// Deletes the signed-in account with everything that it has.
+/// Deletes the signed-in account with everything it has.
 package struct DeleteAccount: Sendable {
     let parts: Parts
 

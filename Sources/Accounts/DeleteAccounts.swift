@@ -2,17 +2,17 @@ import Linking
 package import Projects
 import Storage
 
-/// Deletes accounts that an admin names, each by itself: what is refused of one keeps no other.
+/// Deletes accounts for an admin, each independently of the others.
 package struct DeleteAccounts: Sendable {
     let parts: Parts
 
-    /// How many accounts one request may name.
+    /// The maximum number of accounts in one request.
     package static let limit = 1_000
-    /// How many are deleted at once: half of a node's connections stay for everybody else.
+    /// The number of simultaneous deletions: half of a node's connections remain for other requests.
     private static let width = 4
 
-    /// - Parameter force: deletes accounts that are not disabled as well, as every Admin SDK wants it.
-    /// - Returns: the indices of those that were left because they are not disabled. An id that nobody has is no error.
+    /// - Parameter force: also deletes accounts that are not disabled, as every Admin SDK requests.
+    /// - Returns: the indices of accounts that were kept because they are not disabled. An unknown ID is not an error.
     package func callAsFunction(
         _ localIDs: [String],
         force: Bool,

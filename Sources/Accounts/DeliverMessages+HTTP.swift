@@ -4,12 +4,12 @@ import Projects
 import Storage
 
 extension DeliverMessages {
-    /// Has a message sent by HTTP.
+    /// Sends a message over HTTP.
     func handOver(
         _ message: OutboxStore.Message,
         _ send: (Messenger, Project) async throws(DeliveryError) -> Void
     ) async -> OutboxStore.Outcome {
-        // It may be known to this node in a moment.
+        // This node may learn of the project in a moment.
         guard let messenger = parts.messenger, let project = parts.configuration.snapshot.project(message.project)
         else {
             return tryAgain(message, DeliveryError.notConfigured)
@@ -19,10 +19,10 @@ extension DeliverMessages {
             log(.info, "Sent a message", message)
             return .delivered
         } catch {
-            // Once more, for a node that does not know of the configuration yet.
+            // Retries once, for a node that does not have the configuration yet.
             let isOver = error.isPermanent || (error == .notConfigured && message.attempts > 1)
             guard isOver else { return tryAgain(message, error) }
-            log(.error, "Gave up a message that nobody takes", message, error)
+            log(.error, "Gave up a message that cannot be delivered", message, error)
             return .abandoned
         }
     }

@@ -5,9 +5,9 @@ import SMTPClient
 import Storage
 
 extension DeliverMessages {
-    /// A mail that the server refuses is given up at once: the next attempt would be refused as well.
+    /// Sends an email; one that the server refuses is given up immediately, because a retry would be refused too.
     ///
-    /// Where it refuses the user or the sender, an operator may mend it.
+    /// If the server refuses the user or the sender, it is retried, because an operator may fix that.
     func send(_ mail: Mail, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
         let project = parts.configuration.snapshot.project(message.project)
         if parts.messenger != nil, project?.settings.delivery.takes(.mailSend) ?? false {
@@ -15,17 +15,17 @@ extension DeliverMessages {
                 try await messenger.send(mail, id: message.id, of: project, date: parts.now())
             }
         }
-        // It may be known to this node in a moment.
+        // This node may learn of the project in a moment.
         guard let mailer = parts.mailer, let project else {
             return tryAgain(message, SMTPError.stopped)
         }
         do {
             try await mailer.send(mail, id: message.id, of: project, date: parts.now())
-            log(.info, "Sent a mail", message)
+            log(.info, "Sent an email", message)
             return .delivered
         } catch {
             guard error.isPermanent else { return tryAgain(message, error) }
-            log(.error, "Gave up a mail that the server refuses", message, error)
+            log(.error, "Gave up an email that the server refused", message, error)
             return .abandoned
         }
     }

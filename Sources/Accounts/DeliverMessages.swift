@@ -11,14 +11,14 @@ import ServiceLifecycle
 import Storage
 import Traces
 
-/// Delivers what stands in the outbox, on every node side by side, each message by one of them at a time.
+/// Delivers the messages in the outbox, on all nodes in parallel, each message by one node at a time.
 package struct DeliverMessages: Service {
     let parts: Parts
     let logger: Logger
     var schedule = RetrySchedule.standard
-    /// What came of messages that this node tried, since the start.
+    /// The outcomes of this node's delivery attempts, since the start.
     package let outcomes = Tally<Delivery>()
-    /// Whether what was last heard of the mail server, or of what stands in for it, is that it takes nothing.
+    /// Whether the mail server, or its substitute, refused the last email.
     package let mailServer = Latest()
 
     package struct Delivery: Hashable, Sendable {
@@ -31,8 +31,10 @@ package struct DeliverMessages: Service {
         self.logger = logger
     }
 
-    /// Seconds in which a node that took a message has to be done with it: a mail server may take its time, an endpoint has
-    /// ten seconds. Whoever waits for an SMS waits no longer when the node dies that was about to send it.
+    /// Seconds within which a node must finish a message that it took.
+    ///
+    /// A mail server may be slow; an endpoint has ten seconds. The lease for SMS is short, so that users wait no longer
+    /// if the sending node dies.
     private static func lease(_ lane: OutboxStore.Selection) -> TimeInterval {
         switch lane {
         case .only: 120
@@ -40,12 +42,12 @@ package struct DeliverMessages: Service {
         }
     }
 
-    /// What is delivered side by side: a mail server that stalls holds nothing else up.
+    /// Kinds of messages that are delivered in parallel, so that a stalled mail server delays nothing else.
     private var lanes: [OutboxStore.Selection] {
         [.allBut(Mail.kind)] + (parts.mailer == nil && parts.messenger == nil ? [] : [.only(Mail.kind)])
     }
 
-    /// Looks every two seconds until told to stop.
+    /// Checks every two seconds until stopped.
     package func run() async throws {
         await withTaskGroup(of: Void.self) { group in
             for lane in lanes { group.addTask { await run(lane) } }
@@ -63,9 +65,9 @@ package struct DeliverMessages: Service {
         }
     }
 
-    /// Tries every message that is due.
+    /// Attempts every message that is due.
     ///
-    /// - Returns: how many were tried.
+    /// - Returns: the number of attempts.
     @discardableResult
     package func deliverDue() async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -103,7 +105,7 @@ package struct DeliverMessages: Service {
         }
     }
 
-    /// What this node leaves to others, or to whoever looks at it in `identity dev`.
+    /// Kinds that this node leaves to other nodes, or to the developer in `identity dev`.
     private var waiting: [String] {
         guard parts.messenger != nil else {
             return [SMS.kind, WebhookNotice.kind] + (parts.mailer == nil ? [Mail.kind] : [])
@@ -111,7 +113,7 @@ package struct DeliverMessages: Service {
         return (parts.mailer == nil ? [Mail.kind] : []) + (parts.development ? [SMS.kind] : [])
     }
 
-    /// Mails that need no mail server, because their project's own endpoint sends them.
+    /// Emails that need no mail server because their project's webhook sends them.
     private var carriedByEndpoints: [(kind: String, project: ProjectID)] {
         guard parts.messenger != nil, !parts.development else { return [] }
         return parts.configuration.snapshot.allProjects.filter { $0.settings.delivery.takes(.mailSend) }
@@ -132,7 +134,7 @@ package struct DeliverMessages: Service {
 
     private func deliver(_ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
         guard !message.isOver else {
-            log(.warning, "Gave up a message whose time is over", message)
+            log(.warning, "Gave up an expired message", message)
             return .abandoned
         }
         switch message.kind {
@@ -164,7 +166,7 @@ package struct DeliverMessages: Service {
         message.payload.flatMap { try? JSONDecoder().decode(Payload.self, from: Data($0)) }
     }
 
-    /// By the configuration as it is now: what is kept again stays.
+    /// Uses the current configuration: tokens that are stored again stay.
     private func forget(
         _ tokens: ForgottenTokens,
         _ message: OutboxStore.Message
@@ -186,9 +188,10 @@ package struct DeliverMessages: Service {
     }
 
     private func end(_ revocation: ProviderRevocation, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
-        // Whoever came back has granted anew, and most providers end all that a person granted to an app at once.
+        // The user has linked again and so granted anew, and most providers revoke all of a user's grants for an app
+        // together.
         guard !message.isLinkedAgain else {
-            log(.info, "A grant stays, because the identity is linked again", message)
+            log(.info, "Kept a grant, because the identity is linked again", message)
             return .delivered
         }
         let found = parts.configuration.snapshot.provider(
@@ -196,27 +199,27 @@ package struct DeliverMessages: Service {
             project: message.project,
             tenant: TenantID(rawValue: revocation.tenant)
         )
-        // It may come back, or be known to this node in a moment.
+        // The provider may be configured again, or this node may learn of it in a moment.
         guard let configuration = found else { return failed(message, .providerNotFound) }
         do {
             try await parts.federation.revoke(
                 Secret(revocation.token),
                 isRefreshToken: revocation.isRefreshToken,
                 clientID: revocation.clientID,
-                // What was granted is ended also where nobody signs in any more.
+                // Grants are also revoked if sign-in with the provider is disabled.
                 with: configuration.switchedOn
             )
-            log(.info, "Ended a grant at its provider", message)
+            log(.info, "Revoked a grant at its provider", message)
             return .delivered
         } catch {
             return failed(message, error)
         }
     }
 
-    /// A token that the provider does not know needs no revocation; all else may pass, or an admin may mend it.
+    /// A token that the provider does not know needs no revocation; all other errors may pass or be fixed by an admin.
     private func failed(_ message: OutboxStore.Message, _ error: FederationError) -> OutboxStore.Outcome {
         if case .codeRejected = error {
-            log(.info, "The grant had ended at its provider before", message)
+            log(.info, "The grant was already revoked at its provider", message)
             return .delivered
         }
         return tryAgain(message, error)
@@ -227,7 +230,7 @@ package struct DeliverMessages: Service {
             log(.error, "Gave up a message", message, error)
             return .abandoned
         }
-        log(.warning, "A message will be tried again", message, error)
+        log(.warning, "A message will be retried", message, error)
         return .retry(at: parts.now().addingTimeInterval(delay))
     }
 

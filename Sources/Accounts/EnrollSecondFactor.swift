@@ -5,11 +5,11 @@ package import Secrets
 import Sessions
 import Storage
 
-/// Gives the signed-in account a second factor, in two steps: an authenticator app, or a phone.
+/// Enrolls a second factor for the signed-in account in two steps: an authenticator app, or a phone.
 package struct EnrollSecondFactor: Sendable {
     let parts: Parts
 
-    /// What an authenticator app takes, once.
+    /// The data for an authenticator app, returned once.
     package struct NewApp: Sendable {
         /// Base 32.
         package var sharedSecret: Secret
@@ -22,7 +22,7 @@ package struct EnrollSecondFactor: Sendable {
         package var factor: SecondFactor
     }
 
-    /// Makes the secret; nothing is stored before a code shows that the app has it.
+    /// Generates the secret; nothing is stored before a code proves that the app has it.
     package func startApp(idToken: String?, _ caller: Caller) async throws -> NewApp {
         guard caller.project.settings.secondFactors.totp else { throw AccountsError.secondFactor(.totpNotOffered) }
         let user = try await signedIn(idToken, caller)
@@ -40,9 +40,9 @@ package struct EnrollSecondFactor: Sendable {
         )
     }
 
-    /// Takes the first code of the app.
+    /// Completes the enrollment with the app's first code.
     ///
-    /// Other sessions end; this one goes on with the factor proved.
+    /// Other sessions end; this one continues with the factor proved.
     package func finishApp(
         idToken: String?,
         sessionInfo: String?,
@@ -83,7 +83,7 @@ package struct EnrollSecondFactor: Sendable {
 
     /// Sends a code to the number.
     ///
-    /// - Parameter appHash: of an Android app that reads the SMS by itself.
+    /// - Parameter appHash: of an Android app that reads the SMS itself.
     /// - Returns: the `sessionInfo`.
     package func startPhone(
         _ phoneNumber: String?,
@@ -104,7 +104,7 @@ package struct EnrollSecondFactor: Sendable {
         )
     }
 
-    /// Takes the code; what ends and what goes on is as with an app.
+    /// Completes the enrollment with the code; sessions end as with an app.
     package func finishPhone(
         idToken: String?,
         sessionInfo: String?,
@@ -135,10 +135,11 @@ package struct EnrollSecondFactor: Sendable {
         }
     }
 
-    /// The recent sign-in was required when the enrolment began: it may be over by now, and the session stays as old as it
-    /// is.
+    /// Enrolls the factor.
     ///
-    /// - Parameter check: refuses what the account, as it stands now, cannot take.
+    /// A recent sign-in was required at the start; it may no longer be recent, and `auth_time` does not change.
+    ///
+    /// - Parameter check: refuses what the current account does not allow.
     private func enroll(
         _ factor: SecondFactor,
         _ evidence: Evidence,
@@ -169,7 +170,7 @@ package struct EnrollSecondFactor: Sendable {
         return Result(tokens: tokens, factor: factor)
     }
 
-    /// The account of a token that may enrol: signed in a moment ago, with all that the account asks for.
+    /// The account of a token that may enroll: with a recent sign-in that proved all of the account's factors.
     private func signedIn(_ idToken: String?, _ caller: Caller) async throws -> SignedInAccount {
         guard let idToken else { throw AccountsError.invalidIDToken }
         let user = try await parts.authenticate(idToken, caller: caller)
@@ -185,7 +186,7 @@ package struct EnrollSecondFactor: Sendable {
         guard user.account.email != nil, user.account.emailVerified else { throw .secondFactor(.unverifiedEmail) }
     }
 
-    /// Who signs in with one of these has no second factor.
+    /// Accounts that sign in with one of these cannot have a second factor.
     private static let firstFactorsAlone: Set<ProviderID> = [
         .anonymous, .phone, .custom, ProviderID("gc.apple.com"),
     ]

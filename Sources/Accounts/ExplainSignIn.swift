@@ -3,7 +3,7 @@ package import Linking
 package import Projects
 import Storage
 
-/// Says what a sign-in with an identity would come to, and why; writes nothing.
+/// Explains the result of a sign-in with an identity; writes nothing.
 package struct ExplainSignIn: Sendable {
     let parts: Parts
 
@@ -11,9 +11,9 @@ package struct ExplainSignIn: Sendable {
         package var provider: String?
         package var subject: String?
         package var email: String?
-        /// As the provider would say it; nil for a provider that says nothing of it.
+        /// The provider's value; nil for a provider that does not send one.
         package var emailVerified: Bool?
-        /// The provider would say that it is the authority for the address (Google's `hd`).
+        /// Whether the provider would state that it is the authority for the email (Google's `hd`).
         package var emailAuthority = false
         package var autoCreate = true
 
@@ -23,12 +23,12 @@ package struct ExplainSignIn: Sendable {
     package struct Explanation: Sendable {
         package var row: SignInRow
         package var decision: SignInDecision
-        /// Whether the provider's word proves the address (V of the table).
+        /// Whether the provider's email counts as verified (V of the table).
         package var provesEmail: Bool
         package var emailTrust: EmailTrust
-        /// Has the identity linked (L).
+        /// The account that has the identity linked (L).
         package var owner: Account?
-        /// Has the address as its own (M).
+        /// The account whose own email it is (M).
         package var emailOwner: Account?
     }
 

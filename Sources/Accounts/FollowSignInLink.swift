@@ -2,13 +2,13 @@ import Projects
 package import Secrets
 import Storage
 
-/// Where the link of a sign-in mail leads on to: the app, which takes the code itself.
+/// Continues from a sign-in email's link to the app, which uses the code itself.
 ///
-/// Nothing is used up.
+/// The code is not used here.
 package struct FollowSignInLink: Sendable {
     let parts: Parts
 
-    /// - Returns: the app's URL with the code, on a domain of the project's.
+    /// - Returns: the app's URL with the code, on one of the project's authorized domains.
     package func callAsFunction(_ code: Secret?, continueURL: String?, _ caller: Caller) async throws -> String {
         guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
         guard let url = try parts.continueURL(continueURL, caller) else { throw AccountsError.missingContinueURI }

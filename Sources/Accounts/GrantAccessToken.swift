@@ -5,15 +5,15 @@ import Sessions
 import Storage
 import StrictJSON
 
-/// Exchanges what a service account signed for an access token (RFC 7523 §2.1), as Admin SDKs do before their first
+/// Exchanges a service account's assertion for an access token (RFC 7523 §2.1), as Admin SDKs do before their first
 /// call.
 ///
-/// The token may do what the account may; scopes of ours that the assertion names narrow it. Nothing is stored: the token
+/// The token has the account's permissions; scopes of ours in the assertion narrow them. Nothing is stored: the token
 /// names the account's key, which is looked up with each use.
 package struct GrantAccessToken: Sendable {
     let parts: Parts
 
-    /// Seconds that an access token is good.
+    /// The lifetime of an access token in seconds.
     package static let lifetime: Int64 = 3600
 
     package struct Result: Sendable {
@@ -22,7 +22,7 @@ package struct GrantAccessToken: Sendable {
         package var expiresIn: Int64
     }
 
-    /// - Parameter audiences: the URLs by which callers know the token endpoint.
+    /// - Parameter audiences: the URLs of the token endpoint that callers may use.
     package func callAsFunction(assertion text: Secret, for audiences: [String]) throws -> Result {
         let signer: ServiceAccountKey
         let payload: JSONObject

@@ -6,15 +6,15 @@ import Sessions
 import Storage
 package import struct Foundation.Date
 
-/// Brings accounts in as they were elsewhere: ids, times, password hashes and all.
+/// Imports accounts with their IDs, times and password hashes.
 ///
-/// Each lands whole or not at all, by itself: what is wrong with one keeps no other out.
+/// Each account is imported completely or not at all, independently of the others.
 package struct ImportAccounts: Sendable {
     let parts: Parts
 
     package var now: Date { parts.now() }
 
-    /// The password that a hash of the emulator holds, in `identity dev`; nil for every other hash.
+    /// The password in a hash of the emulator, in `identity dev`; nil for every other hash.
     package func password(inHash text: String) -> Secret? { parts.passwordInHash(text) }
 
     package struct Entry: Sendable {
@@ -40,29 +40,29 @@ package struct ImportAccounts: Sendable {
         package var customAuth = false
         /// A JSON object as text.
         package var customAttributes: String?
-        /// Seconds since 1970; nil where nothing was ever revoked.
+        /// Seconds since 1970; nil if nothing was ever revoked.
         package var validSince: Int64?
         package var createdAt: Date?
         package var lastSignInAt: Date?
         package var lastRefreshAt: Date?
         package var password: Password?
         package var passwordUpdatedAt: Date?
-        /// In an entry that says so little of one that nobody can sign in with it, the subject is empty.
+        /// If an entry lacks the data for a sign-in, its subject is empty.
         package var linked: [LinkedCredential] = []
         package var secondFactors: [AdminSecondFactor] = []
 
         package init() {}
     }
 
-    /// How many accounts are written by one statement.
+    /// The number of accounts per statement.
     private static let batch = 500
-    /// How many passwords are hashed at once; the hasher has workers and a queue for them.
+    /// The number of passwords that are hashed at once; the hasher has its own workers and queue.
     private static let width = 16
 
-    /// - Parameter replaces: an account that is there already is replaced by the entry of its id; else the entry does
-    ///   not land.
-    /// - Parameter dryRun: finds out what would happen to each beside the others, and writes nothing.
-    /// - Returns: by their index, why entries did not land.
+    /// - Parameter replaces: an entry replaces an existing account with the same ID; otherwise the entry is
+    ///   refused.
+    /// - Parameter dryRun: determines the result of each entry together with the others, and writes nothing.
+    /// - Returns: why entries were not imported, by index.
     package func callAsFunction(
         _ entries: [Entry],
         replaces: Bool = false,
@@ -75,7 +75,7 @@ package struct ImportAccounts: Sendable {
         for start in stride(from: 0, to: entries.count, by: Self.batch) {
             let indices = start..<min(start + Self.batch, entries.count)
             let known = replaces ? [] : try await known(entries[indices], project, tenant)
-            // In their order: of two that want the same, the first has it.
+            // In order: of two entries with the same claim, the first is imported.
             var landing: [(index: Int, account: ImportedAccount)] = []
             for index in indices {
                 do throws(ImportProblem) {
@@ -96,7 +96,7 @@ package struct ImportAccounts: Sendable {
                 now: parts.now()
             )
             for (position, conflict) in conflicts { problems[landing[position].index] = ImportProblem(conflict) }
-            // Ids are those of the whole project: who has one need not be where the entry belongs.
+            // IDs are unique in the whole project, so the account with the ID may be in another tenant.
             let refused = landing.map(\.index).filter { problems[$0] == .accountExists }
             if !refused.isEmpty {
                 let landed = landing.filter { problems[$0.index] == nil }.map(\.account.account.id.rawValue)
@@ -109,7 +109,7 @@ package struct ImportAccounts: Sendable {
         return problems
     }
 
-    /// How hashes were made: as the project makes its own, or in a way of theirs.
+    /// The algorithm of the hashes: the project's own, or an imported one.
     package static func origin(
         _ algorithm: PasswordAlgorithm,
         key: [UInt8],
@@ -134,7 +134,7 @@ package struct ImportAccounts: Sendable {
         }
     }
 
-    /// The ids that are taken: nobody hashes a password for them.
+    /// The IDs that exist, whose passwords need no hashing.
     private func known(
         _ entries: ArraySlice<Entry>,
         _ project: Project,
@@ -160,9 +160,9 @@ package struct ImportAccounts: Sendable {
         return StoredPassword(hash: hash)
     }
 
-    /// Hashes the passwords that come as they are.
+    /// Hashes passwords in plain text.
     ///
-    /// - Returns: why entries do not land.
+    /// - Returns: why entries are refused.
     private func hashPlain(
         _ landing: inout [(index: Int, account: ImportedAccount)],
         of entries: [Entry],
@@ -190,13 +190,13 @@ package struct ImportAccounts: Sendable {
     }
 
     private struct Hashed: Sendable {
-        /// In what is landing.
+        /// The index among the accounts to import.
         var position: Int
         var result: Result<StoredPassword, ImportProblem>
     }
 
     private func hash(_ password: Secret, _ project: Project) async -> Result<StoredPassword, ImportProblem> {
-        // What is there already is bound by no policy of new passwords.
+        // Existing passwords are not subject to the policy for new ones.
         guard !password.reveal().isEmpty, password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound else {
             return .failure(.invalidPassword)
         }
@@ -214,7 +214,7 @@ package struct ImportAccounts: Sendable {
         _ tenant: TenantID
     ) throws(ImportProblem) -> Account {
         guard let localID = entry.localID, !localID.isEmpty else { throw .missingLocalID }
-        // Most SDKs leave it to the path.
+        // Most SDKs send the tenant only in the path.
         if let named = entry.tenantID, !named.isEmpty, named != tenant.rawValue { throw .otherTenant }
         guard let id = try? AdminAccounts.accountID(localID) else { throw .invalidLocalID }
         var account = Account(
@@ -333,7 +333,7 @@ package struct ImportAccounts: Sendable {
 extension AdminAccounts {
     /// The secret that an authenticator app shares with the service; nil for another factor.
     ///
-    /// For the export of `identity dev`: no route hands it out.
+    /// For the export of `identity dev`: no route returns it.
     package func sharedSecret(
         of factor: SecondFactor,
         _ account: AccountID,

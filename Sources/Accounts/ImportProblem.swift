@@ -1,6 +1,6 @@
 import Storage
 
-/// Why an account was not imported, in Firebase's words where it has any.
+/// Why an account was not imported, with Firebase's message if there is one.
 package enum ImportProblem: String, Error, Sendable, Hashable, CaseIterable {
     case missingLocalID = "localId is missing"
     case invalidLocalID = "localId is invalid"

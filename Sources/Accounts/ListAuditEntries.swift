@@ -2,21 +2,21 @@ import Foundation
 package import Projects
 package import Storage
 
-/// `auditEntries`: what the audit log says of a project and its accounts, the newest first, page by page.
+/// `auditEntries`: the audit log of a project and its accounts, newest first, page by page.
 package struct ListAuditEntries: Sendable {
     let parts: Parts
 
-    /// How many entries one answer holds at most.
+    /// The maximum number of entries in one response.
     package static let limit = 1000
 
     package struct Page: Sendable {
         package var entries: [RecordedChange]
-        /// Nil after the last page.
+        /// Nil on the last page.
         package var nextPageToken: String?
     }
 
     /// - Parameters:
-    ///   - token: ``Page/nextPageToken`` of the page before; nil for the first page.
+    ///   - token: ``Page/nextPageToken`` of the previous page; nil for the first page.
     ///   - size: 1 to ``limit``.
     package func callAsFunction(
         _ query: AuditQuery,

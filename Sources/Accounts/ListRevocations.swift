@@ -2,32 +2,33 @@ import Foundation
 package import Projects
 package import Storage
 
-/// `revocations`: which tokens that have not expired are void, for whoever verifies them without asking us each time.
+/// `revocations`: the unexpired tokens that were revoked, for resource servers that verify tokens themselves.
 ///
-/// A reader goes on with the cursor of the answer before. What was revoked comes at least once: it is found by the time of
-/// the change, so a reading looks again at the last two minutes of the one before, for what was committed meanwhile or
-/// written by a node whose clock is behind. Readers drop what they know by its id.
+/// A reader continues with the cursor of the previous response. Each revocation is returned at least once. Because it
+/// is found by the time of the change, a reading repeats the last two minutes of the previous one, for changes that
+/// were committed late or by a node whose clock is behind. Readers skip known IDs.
 package struct ListRevocations: Sendable {
     let parts: Parts
 
-    /// How many revocations one answer holds at most.
+    /// The maximum number of revocations in one response.
     package static let limit = 1000
-    /// Seconds that readings overlap: more than a change takes from its time to its commit.
+    /// Seconds by which readings overlap: more than a change takes from its time to its commit.
     package static let overlap = 120.0
-    /// Seconds for which a token of ours may be good: an hour for an ID token, two weeks for a session cookie.
+    /// Possible lifetimes of our tokens in seconds: an hour for an ID token, up to two weeks for a session cookie.
     package static let lifetimes: ClosedRange<Int64> = 1...1_209_600
 
     package struct Page: Sendable {
         package var revocations: [Revocation]
-        /// Where the next answer goes on.
+        /// Where the next response continues.
         package var cursor: String
-        /// Whether there is more already.
+        /// Whether more are available now.
         package var hasMore: Bool
     }
 
     /// - Parameters:
-    ///   - cursor: ``Page/cursor``; nil to begin.
-    ///   - lifetime: in ``lifetimes``: how long the tokens that the reader takes are good; a first answer begins that long ago.
+    ///   - cursor: ``Page/cursor``; nil to start.
+    ///   - lifetime: in ``lifetimes``: the lifetime of the tokens that the reader accepts; the first response starts
+    ///     that long ago.
     ///   - size: 1 to ``limit``.
     package func callAsFunction(
         _ project: Project,
@@ -38,7 +39,7 @@ package struct ListRevocations: Sendable {
         let settled = parts.now().addingTimeInterval(-Self.overlap)
         let begin = RevocationPosition(date: settled.addingTimeInterval(-Double(lifetime)))
         let cursor = try cursor.map(Cursor.init(text:)) ?? Cursor(position: begin)
-        // A reading of several pages leaves off where it might have missed something when it began.
+        // A reading of several pages ends at a point before which nothing could be missed when it started.
         let end = cursor.end ?? settled
         let found = try await parts.sessions.revocations(in: project.id, after: cursor.position, limit: size)
         guard found.count == size, let last = found.last else {
@@ -51,7 +52,7 @@ package struct ListRevocations: Sendable {
 
     private struct Cursor: Codable {
         var position: RevocationPosition
-        /// Where the reading after this one begins; nil between readings.
+        /// Where the reading after this one starts; nil between readings.
         var end: Date?
 
         init(position: RevocationPosition, end: Date? = nil) {

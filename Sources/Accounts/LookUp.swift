@@ -1,6 +1,6 @@
 package import Linking
 
-/// Reads the account of an ID token: one statement.
+/// Reads the account of an ID token in one statement.
 package struct LookUp: Sendable {
     let parts: Parts
 

@@ -4,25 +4,25 @@ package import Projects
 import Secrets
 package import Storage
 
-/// Makes two accounts of one person one, and for a week two again.
+/// Merges two accounts of one user; the merge can be undone for a week.
 ///
-/// Who they are of is the admin's word: nothing is asked of the person, and nothing is proved by it.
+/// The admin decides that they belong to the same user: the user is not asked, and the merge proves nothing.
 package struct MergeAccounts: Sendable {
     let parts: Parts
 
-    /// Seconds for which a merge can be undone.
+    /// Seconds during which a merge can be undone.
     package static let window = 7.0 * 86_400
 
     package struct Request: Sendable {
-        /// The account that stays.
+        /// The account that remains.
         package var localID: String?
-        /// The one that goes.
+        /// The account to merge.
         package var mergedLocalID: String?
-        /// What the one that goes has and is given up: identity providers, `password`, `phone`, `emailLink`, `mfa`.
+        /// Items of the merged account to drop: identity providers, `password`, `phone`, `emailLink`, `mfa`.
         package var dropped: Set<ProviderID> = []
-        /// Says what would come of it, and writes nothing.
+        /// Returns a preview and writes nothing.
         package var validateOnly = false
-        /// Of both accounts as the admin saw them; nil for whatever they are.
+        /// The versions of both accounts that the admin saw; nil for any.
         package var version: Int64?
         package var mergedVersion: Int64?
 
@@ -30,10 +30,10 @@ package struct MergeAccounts: Sendable {
     }
 
     package struct Result: Sendable {
-        /// The account that stays, as it is afterwards.
+        /// The remaining account afterwards.
         package var account: Account
         package var merge: AccountMerge
-        /// Nil of one that was not carried out.
+        /// Nil for a preview.
         package var id: String?
         package var undoableUntil: Date?
     }
@@ -45,14 +45,14 @@ package struct MergeAccounts: Sendable {
         do {
             return try await merge(merged, into: survivor, request, caller)
         } catch AccountsError.userNotFound {
-            // Who names an account by an id of old means the one that it leads to.
+            // The ID of a merged account is an alias of the survivor.
             let known = try await parts.accounts.survivors(of: [survivor, merged], in: caller.scope)
             guard !known.isEmpty else { throw AccountsError.userNotFound }
             return try await merge(known[merged] ?? merged, into: known[survivor] ?? survivor, request, caller)
         }
     }
 
-    /// The merges by which an account took in others, as long as they can be undone.
+    /// The merges into an account that can still be undone.
     package func undoable(
         of survivor: AccountID,
         _ project: Project,
@@ -62,7 +62,7 @@ package struct MergeAccounts: Sendable {
         return try await parts.accounts.undoableMerges(of: survivor, in: scope, now: parts.now())
     }
 
-    /// - Returns: both accounts, and what stayed as it is because somebody changed it since.
+    /// - Returns: both accounts, and what was changed since and did not move back.
     package func undo(_ id: String?, _ project: Project, _ tenant: TenantID) async throws -> SeparatedAccounts {
         guard let id, !id.isEmpty else { throw AccountsError.mergeNotFound }
         let caller = Caller(project: project, tenant: tenant)
@@ -131,7 +131,7 @@ package struct MergeAccounts: Sendable {
         return Result(account: merge.survivor, merge: merge)
     }
 
-    /// A disabled account takes nobody in, and brings nobody along: it is to be enabled first.
+    /// Disabled accounts cannot be merged; they must be enabled first.
     private func decide(
         _ merged: Account,
         into survivor: Account,
@@ -143,7 +143,7 @@ package struct MergeAccounts: Sendable {
         return AccountMerge(of: merged, into: survivor, dropping: request.dropped, seconds: parts.seconds)
     }
 
-    /// Seals the secrets of apps for the account that takes them.
+    /// Reseals the secrets of authenticator apps for the account that takes them.
     private func seal(_ merge: inout AccountMerge, of merged: Account, _ caller: Caller) throws {
         let survivor = merge.survivor.id
         merge.seal(
@@ -164,7 +164,7 @@ extension AccountsError {
         self =
             switch refusal {
             case .unknown: .mergeNotFound
-            case .late: .mergeNotUndoable("The time to undo it is over.")
+            case .late: .mergeNotUndoable("The merge is older than a week.")
             case .mergedAgain(let next):
                 .mergeNotUndoable("The account was merged into \(next) itself: undo that merge first.")
             }

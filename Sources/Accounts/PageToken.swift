@@ -1,14 +1,14 @@
 import Foundation
 import Secrets
 
-/// A place among results, as text that its reader brings back: it holds nothing that they may not know, so it is not
-/// sealed, and outlives every key.
+/// A position in results, as text that the client sends back: it contains nothing secret, so it is not sealed, and
+/// stays valid when keys change.
 enum PageToken {
     static func text(of position: some Encodable) throws -> String {
         Base64URL.encode([UInt8](try JSONEncoder().encode(position)))
     }
 
-    /// - Parameter isPossible: whether the database can be asked for it.
+    /// - Parameter isPossible: whether the database can represent it.
     static func position<Position: Decodable>(
         _ text: String,
         where isPossible: (Position) -> Bool
@@ -19,6 +19,6 @@ enum PageToken {
         return position
     }
 
-    /// Whether the database has such a date.
+    /// Whether the database can represent a date.
     static func isPossible(_ date: Date) -> Bool { (Date.distantPast...Date.distantFuture).contains(date) }
 }

@@ -8,27 +8,27 @@ import Sessions
 import Storage
 import StrictJSON
 
-/// Somebody who is about to be signed in, after the project's functions were asked.
+/// A user who is about to be signed in, after the project's blocking functions were called.
 struct Entrance: Sendable {
-    /// As it will be.
+    /// The account as it will be.
     var account: Account
     var session: PreparedSession
-    /// What is written beside the sign-in to an account that exists; nil when nobody was asked.
+    /// The changes to write with the sign-in to an existing account; nil if no function was called.
     var amendment: Amendment?
 
-    /// The session to open; none for a new account that a function disabled.
+    /// The session to open; nil for a new account that a function disabled.
     var newSession: NewSession? { account.isDisabled ? nil : session.values }
 
-    /// - Throws: ``AccountsError/userDisabled`` once the account that a function disabled is written.
+    /// - Throws: ``AccountsError/userDisabled`` after the account that a function disabled was written.
     func requireEnabled() throws(AccountsError) {
         guard !account.isDisabled else { throw .userDisabled }
     }
 }
 
-/// The project's functions (docs/reference/blocking-hooks.md): every path that makes an account or opens a session asks
-/// them here, after all that could refuse it, just before it writes.
+/// The project's blocking functions (docs/reference/blocking-hooks.md): every path that creates an account or opens a
+/// session calls them here, after every other check and just before it writes.
 extension Parts {
-    /// Asks whether an account may be made, and then whether it may be signed in.
+    /// Asks whether an account may be created, and then whether it may be signed in.
     func admit(
         new account: Account,
         _ session: PreparedSession,
@@ -43,9 +43,9 @@ extension Parts {
         return entrance
     }
 
-    /// Asks whether an account that exists may be signed in.
+    /// Asks whether an existing account may be signed in.
     ///
-    /// One that the function disables is disabled, and refused.
+    /// If the function disables the account, the sign-in is refused.
     func admit(
         _ account: Account,
         _ session: PreparedSession,
@@ -74,10 +74,10 @@ extension Parts {
         throw AccountsError.userDisabled
     }
 
-    /// Whether anybody is asked before a sign-in, and so nothing may be written before.
+    /// Whether a function is called before sign-ins, so that nothing may be written earlier.
     func asksBeforeSignIn(_ caller: Caller) -> Bool { caller.project.settings.blockingFunctions[.beforeSignIn] != nil }
 
-    /// - Returns: what the function wants otherwise, and what stands in `entrance` already; nil when there is none.
+    /// - Returns: the function's changes, already applied to `entrance`; nil if there is no function.
     private func ask(
         _ event: BlockingFunctions.Event,
         about entrance: inout Entrance,
@@ -97,7 +97,7 @@ extension Parts {
             issuedAt: seconds
         )
         do {
-            guard let functions else { throw FunctionError.unreachable("nobody asks here") }
+            guard let functions else { throw FunctionError.unreachable("this process calls no functions") }
             let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
             guard let key = configuration.signingKeys.signer(for: algorithm, at: seconds) else {
                 throw NoSigningKey()
@@ -112,7 +112,7 @@ extension Parts {
         }
     }
 
-    /// Puts what a function wants into what will be written, by the rules for admins.
+    /// Applies the function's changes to what will be written, by the rules for admins.
     private func check(
         _ answer: inout FunctionAnswer,
         _ event: BlockingFunctions.Event,
@@ -141,7 +141,7 @@ extension Parts {
 
     private func log(_ event: BlockingFunctions.Event, _ cause: String, _ account: Account, _ caller: Caller) {
         Logger.current.notice(
-            "A function of the project let nobody pass",
+            "A blocking function refused or failed",
             metadata: [
                 "project.id": "\(caller.project.id)", "account.id": "\(account.id)", "event": "\(event.rawValue)",
                 "error.cause": "\(cause)",
@@ -151,24 +151,24 @@ extension Parts {
 }
 
 extension FunctionError {
-    /// What the app is told.
+    /// The message for the app.
     fileprivate var text: String {
         switch self {
-        case .timedOut: "The function did not answer in time."
+        case .timedOut: "The function did not respond in time."
         case .unreachable: "The function could not be reached."
         case .refused(_, let text?): "HTTP Cloud Function returned an error: \(text)"
         case .refused(let status, nil): "HTTP Cloud Function returned an error: \(status)"
-        case .malformed: "The function's answer is not valid."
+        case .malformed: "The function's response is not valid."
         }
     }
 
-    /// What the log is told: nothing of the answer.
+    /// The cause for the log, without anything from the response.
     fileprivate var cause: String {
         switch self {
-        case .timedOut: "it did not answer in time"
+        case .timedOut: "it did not respond in time"
         case .unreachable(let cause): cause
         case .refused(let status, _): "status \(status)"
-        case .malformed: "the answer is not valid"
+        case .malformed: "the response is not valid"
         }
     }
 }
@@ -184,7 +184,7 @@ extension AccountChanges {
 }
 
 extension CustomClaimRules {
-    /// - Returns: the claims of a session with others in their place where both have a name.
+    /// - Returns: the claims of a session, overridden by others with the same names.
     static func merge(_ claims: String?, over before: String?) throws(AccountsError) -> String? {
         guard let claims = try claims.map({ text throws(AccountsError) in try check(text) }) ?? nil else {
             return before

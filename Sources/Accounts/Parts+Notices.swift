@@ -4,7 +4,7 @@ import Projects
 import Storage
 
 extension Parts {
-    /// What the project's own endpoint is told after a sign-in with a provider: of a new account, or of one that changed.
+    /// The webhook after a sign-in with a provider: about a new account, or about one that changed.
     func notice(after event: AccountEvent, of account: Account, _ caller: Caller) -> WebhookNotice? {
         let type: WebhookType
         switch event {
@@ -18,6 +18,6 @@ extension Parts {
 }
 
 extension Caller {
-    /// Whether the project's own endpoint is told of new accounts.
+    /// Whether webhooks for new accounts are sent.
     var tellsOfNewAccounts: Bool { project.settings.delivery.takes(.accountCreated) }
 }

@@ -7,7 +7,7 @@ import Secrets
 import Sessions
 import Storage
 
-/// A code about to be stored, with what only the mail's reader, or an admin, will know.
+/// A code about to be stored, with the secret for the email's reader or an admin.
 struct PreparedCode: Sendable {
     var values: NewOOBCode
     var code: Secret
@@ -16,8 +16,8 @@ struct PreparedCode: Sendable {
 
 extension Parts {
     /// - Parameters:
-    ///   - owner: the account, or the address of a sign-in code.
-    ///   - recipient: who gets the mail; nil for none.
+    ///   - owner: the account, or the email of a sign-in code.
+    ///   - recipient: the recipient of the email; nil for none.
     /// - Throws: ``AccountsError/noActionURL``.
     func prepareCode(
         _ type: OOBCodeType,
@@ -60,10 +60,10 @@ extension Parts {
         return PreparedCode(values: values, code: code, link: Secret(link.text))
     }
 
-    /// The code that brings the address back which is about to be replaced, in a mail to it (threats.md, T-E6).
+    /// The code that restores the email that is about to be replaced, in an email to it (threats.md, T-E6).
     ///
-    /// An address that was never proved gives that right to the last one that was. Nil when the account had no address, and,
-    /// where changes need no mail otherwise, without a page to link to.
+    /// For an unverified email, the code restores the last verified one. Nil if the account had no email, and, if
+    /// changes need no confirmation otherwise, without a page to link to.
     func recoveryCode(of account: Account, replacedBy newEmail: EmailAddress, _ caller: Caller) -> NewOOBCode? {
         guard let current = account.email,
             let kept = account.emailVerified ? current : account.initialEmail.map({ EmailAddress($0) }) ?? current,
@@ -73,7 +73,7 @@ extension Parts {
             var code = try prepareCode(
                 .recoverEmail,
                 owner: OOBCode.recoveryOwner(account.id, kept),
-                // Always in the one form, by which a newer code knows an older one's address again.
+                // Always in canonical form, so that a newer code finds an older one of the same address.
                 email: EmailAddress(canonical: kept.canonical, original: kept.canonical),
                 newEmail: newEmail,
                 mailTo: kept,
@@ -84,14 +84,14 @@ extension Parts {
             return code
         } catch {
             Logger.current.warning(
-                "An address changed without a mail to the old one: http.publicURL is missing",
+                "An email changed without a message to the old address: http.publicURL is missing",
                 metadata: ["project.id": "\(caller.project.id)"]
             )
             return nil
         }
     }
 
-    /// The code that takes a second factor away again, in a mail to the account; nil without a page to link to.
+    /// The code that removes a second factor, in an email to the account; nil without a page to link to.
     func revertCode(of factor: SecondFactor, _ account: Account, _ caller: Caller) -> NewOOBCode? {
         guard let email = account.email else { return nil }
         return try? prepareCode(
@@ -104,9 +104,9 @@ extension Parts {
         ).values
     }
 
-    /// The code that a request shows.
+    /// The code in a request.
     ///
-    /// - Throws: ``AccountsError/invalidOOBCode`` for what is none, was used or replaced; ``AccountsError/expiredOOBCode``.
+    /// - Throws: ``AccountsError/invalidOOBCode`` if it is unknown, used or replaced; ``AccountsError/expiredOOBCode``.
     func findCode(_ text: String?, _ caller: Caller) async throws -> FoundCode {
         guard let text, !text.isEmpty else { throw AccountsError.missingOOBCode }
         guard Base64URL.decode(text)?.count == 32 else { throw AccountsError.invalidOOBCode }

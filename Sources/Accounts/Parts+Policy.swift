@@ -4,12 +4,12 @@ import Projects
 import Storage
 
 extension Parts {
-    /// A provider as the caller's project or tenant has it; nil when it has none of that id.
+    /// A provider in the caller's project or tenant; nil if it is not configured.
     func provider(_ id: ProviderID, _ caller: Caller) -> ProviderConfiguration? {
         configuration.snapshot.provider(id, project: caller.project.id, tenant: caller.tenant)
     }
 
-    /// Of the account's sign-in methods and all others, those that work.
+    /// All enabled methods, among those of the account and the others.
     func usableMethods(of account: Account, _ caller: Caller) -> Set<ProviderID> {
         configuration.snapshot.usableMethods(
             of: caller.project,
@@ -18,7 +18,7 @@ extension Parts {
         )
     }
 
-    /// What the project decides about a credential.
+    /// The project's linking policy for a credential.
     func policy(for credential: FederatedCredential, _ caller: Caller) -> LinkingPolicy {
         let settings = caller.project.settings
         let trust = federation.emailTrust(

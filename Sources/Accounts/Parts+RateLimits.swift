@@ -2,11 +2,11 @@ import Linking
 import Projects
 import Storage
 
-/// Which limits a request is subject to; none where the project has switched them off.
+/// The rate limits of each request; none if the project has disabled them.
 extension Parts {
     /// Failed sign-ins with a password.
     ///
-    /// By the address, whether or not somebody has it (threats.md, T-E1).
+    /// Counted by email, whether or not an account has it (threats.md, T-E1).
     func passwordLimits(for email: EmailAddress, _ caller: Caller) -> RateLimits {
         limits(
             [
@@ -18,7 +18,7 @@ extension Parts {
         )
     }
 
-    /// What a reset of the password makes good.
+    /// The limits that a password reset clears.
     func forgivenLimits(for email: EmailAddress, _ caller: Caller) -> RateLimits {
         limits(
             [.passwordTries: [email.canonical, caller.place], .passwordTriesPerAccount: [email.canonical]],
@@ -28,16 +28,18 @@ extension Parts {
 
     func signUpLimits(_ caller: Caller) -> RateLimits { limits([.signUpsPerAddress: [caller.place]], caller) }
 
-    /// What the statement that opens an account is to take: nothing once it is taken, before a function of the project is
-    /// asked.
+    /// The limits for the statement that creates an account: empty if they are taken now, before a blocking function is
+    /// called.
     func takeBeforeAsking(_ limits: RateLimits, _ caller: Caller) async throws -> RateLimits {
         guard !caller.project.settings.blockingFunctions.isEmpty else { return limits }
         try await stores.rateLimits.take(limits)
         return .none
     }
 
-    /// - Parameter account: the signed-in account that asks; nil when anybody may ask. Both are counted apart: otherwise
-    ///   what anybody is refused would tell that somebody with the address was here.
+    /// - Parameter account: the signed-in account that requests it; nil if no sign-in is needed.
+    ///
+    /// The two are counted
+    ///   separately: otherwise a refusal without sign-in would reveal that the email's user was active.
     func mailLimits(to recipient: EmailAddress, askedBy account: AccountID?, _ caller: Caller) -> RateLimits {
         guard let account else {
             return limits(
@@ -67,15 +69,15 @@ extension Parts {
         )
     }
 
-    /// For a number of the project with a fixed code, which costs nothing.
+    /// For a test number of the project, whose fixed code costs nothing.
     ///
-    /// Without its sessions being counted that code could be guessed at, five tries a session. The number may be another
-    /// project's too; each counts its own.
+    /// Sessions are counted, because otherwise the code could be guessed with five attempts per session. The number may
+    /// be a test number of other projects too; each project counts separately.
     func testNumberLimits(_ number: PhoneNumber, _ caller: Caller) -> RateLimits {
         limits([.smsPerRecipient: [number.text, "test", caller.project.id.rawValue]], caller)
     }
 
-    /// Whoever tries has proved a first factor: nobody else can use them up.
+    /// The caller has proved a first factor, so no one else can use up these limits.
     func secondFactorLimits(of account: String, _ caller: Caller) -> RateLimits {
         limits([.secondFactorTries: [account]], caller)
     }
@@ -98,6 +100,6 @@ extension Parts {
 }
 
 extension Caller {
-    /// Callers whose address is not known count as one.
+    /// Callers with unknown addresses share a limit.
     fileprivate var place: String { subscriber ?? "" }
 }

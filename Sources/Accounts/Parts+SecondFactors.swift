@@ -5,27 +5,28 @@ import Secrets
 import Sessions
 import Storage
 
-/// What a first factor proved, until the second one is.
+/// A pending sign-in: the first factor is proved, the second is not yet.
 struct PendingSignIn: Codable, Sendable {
-    /// Seconds for which it is good.
+    /// The lifetime in seconds.
     static let lifetime: Int64 = 1_800
 
     var account: String
     /// When the first factor was proved, in seconds since 1970.
     var authTime: Int64
-    /// The account's, then: it grows with every change that ends sessions, and that ends this too.
+    /// The account's version at that time of the last change that ended sessions; a later change also ends this
+    /// sign-in.
     var revokedVersion: Int64
     var provider: String
     var claims: String?
     var attributes: String?
 }
 
-/// An authenticator app that is about to be enrolled.
+/// An authenticator app that is being enrolled.
 struct PendingEnrollment: Codable, Sendable {
-    /// Seconds for which it is good.
+    /// The lifetime in seconds.
     static let lifetime: Int64 = 900
 
-    /// Who began goes on.
+    /// The session that started the enrollment must finish it.
     var session: String
     var secret: Data
     /// Seconds since 1970.
@@ -33,15 +34,15 @@ struct PendingEnrollment: Codable, Sendable {
 }
 
 extension Parts {
-    /// Whether a sign-in to the account takes more than a first factor.
+    /// Whether a sign-in to the account requires a second factor.
     func needsSecondFactor(_ account: Account, _ caller: Caller) -> Bool {
         caller.project.settings.secondFactors.isOn && !account.secondFactors.isEmpty
     }
 
-    /// The demand for a second factor, in place of the session that the first one would have opened; nil when none is
+    /// The request for a second factor, instead of the session that the first factor would have opened; nil if none is
     /// needed.
     ///
-    /// What is pending is sealed and handed out, so that nothing is stored of sign-ins that nobody finishes.
+    /// The pending sign-in is sealed and given to the client, so unfinished sign-ins store nothing.
     ///
     /// - Parameter account: as the first factor leaves it.
     func challenge(
@@ -65,11 +66,11 @@ extension Parts {
         )
     }
 
-    /// What a first factor proved.
+    /// A pending sign-in.
     ///
     /// - Parameters:
-    ///   - missing: what it is called that there is none.
-    ///   - late: what it is called that half an hour has passed.
+    ///   - missing: the error if there is none.
+    ///   - late: the error after half an hour.
     func pendingSignIn(
         _ text: String?,
         missing: SecondFactorError = .missingPendingCredentialAtEnd,
@@ -84,12 +85,12 @@ extension Parts {
         return pending
     }
 
-    /// - Returns: the handle with which the enrolment goes on.
+    /// - Returns: the handle with which the enrollment continues.
     func startEnrollment(_ pending: PendingEnrollment, _ caller: Caller) throws -> Secret {
         Secret("totp_" + (try seal(pending, for: Self.enrollmentPlace(caller))))
     }
 
-    /// An enrolment that this very session began.
+    /// An enrollment that this session started.
     func pendingEnrollment(
         _ text: String?,
         _ token: VerifiedIDToken,
@@ -104,7 +105,7 @@ extension Parts {
         return pending
     }
 
-    /// For which place the secret of an enrolled app is sealed.
+    /// The place that an enrolled app's secret is sealed for.
     static func secretPlace(_ account: AccountID, _ enrollment: String, _ caller: Caller) -> String {
         "accounts/\(caller.project.id)/\(account)/second_factors/\(enrollment)"
     }

@@ -3,9 +3,9 @@ import Sessions
 import Storage
 
 extension Parts {
-    /// The service account's key that signed an assertion: one that is registered, and may do this.
+    /// The registered key that signed an assertion, if its service account has the scope.
     ///
-    /// Some SDKs name the key, others leave all of the account's to be tried.
+    /// Some SDKs name the key; for the others, all keys of the account are tried.
     func signer(
         of assertion: ServiceAccountAssertion,
         for scope: AdminScope?

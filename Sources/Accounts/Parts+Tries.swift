@@ -1,14 +1,13 @@
 import Secrets
 
 extension Parts {
-    /// How often something is decided anew because the account that it is about changed in between.
+    /// The attempts to decide again after the account changed in between.
     static let tries = 0..<5
 
-    /// Waits a little before the third try and those after it: whoever loses twice has met somebody who goes on changing
-    /// the account, and gives way.
+    /// Waits briefly before the third and later attempts, so that competing changes to the account can finish.
     func pause(beforeTry number: Int) async throws {
         guard number > 1 else { return }
-        // Not all of those who met wait equally long.
+        // Competing requests wait for different times.
         let share = Int(random.bytes(1).first ?? 0)
         try await pause(.milliseconds((5 << number) * (256 + share) / 256))
     }

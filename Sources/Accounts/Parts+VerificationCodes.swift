@@ -3,23 +3,24 @@ import Projects
 import Secrets
 import Storage
 
-/// A number that the code of an SMS has just proved.
+/// A phone number that an SMS code has just proved.
 struct CheckedVerification: Sendable {
     var phoneNumber: PhoneNumber
     var evidence: Evidence
-    /// What the statement that the proof is for uses up: until then the code is good, within its tries.
+    /// The code for the writing statement to use; until then it stays valid, within its attempts.
     var code: OneTimeCode
 }
 
 extension Parts {
-    /// Sends a code by SMS, in place of the older one of the same purpose to the account, for a sign-in to the number: one
-    /// statement.
+    /// Sends an SMS code and replaces the older code of the same purpose, for the account or, for a sign-in, the
+    /// number, in one statement.
     ///
-    /// The project's test numbers have their fixed codes, and get no SMS; those who know a code get back what asking took.
+    /// The project's test numbers have fixed codes and get no SMS; a right code returns what the request took from the
+    /// limits.
     ///
     /// - Parameters:
-    ///   - account: whose second factor it is about; nil for a sign-in.
-    ///   - appHash: of an Android app that reads the SMS by itself, as the app sent it.
+    ///   - account: the account of the second factor; nil for a sign-in.
+    ///   - appHash: of an Android app that reads the SMS itself, as the app sent it.
     /// - Returns: the `sessionInfo`.
     /// - Throws: ``AccountsError/smsRegionRefused``, ``AccountsError/noSMSProvider``.
     func sendVerificationCode(
@@ -52,9 +53,9 @@ extension Parts {
         return session
     }
 
-    /// Checks the code of an SMS: the try is counted before anything is compared (threats.md, T-E2).
+    /// Checks an SMS code: counts the attempt before anything is compared (threats.md, T-E2).
     ///
-    /// - Parameter account: whose second factor the code has to be about; nil for a sign-in.
+    /// - Parameter account: the account whose second factor the code must be about; nil for a sign-in.
     func checkVerificationCode(
         sessionInfo: String?,
         code: String?,

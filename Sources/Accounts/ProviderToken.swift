@@ -5,13 +5,13 @@ package import Projects
 import Storage
 import struct Foundation.Date
 
-/// Hands out a provider's access token of a linked credential, renewed when it is about to end.
+/// Returns a provider's access token of a linked credential, renewed if it is about to expire.
 ///
-/// However many callers ask at once, on however many nodes, the provider sees one renewal: whoever gets the lease of the
-/// credential's row asks it, the others look at the row again until the new token is there, without a connection to the
-/// database in the meantime. A node that dies in between is waited for until its lease ends; the next one then asks again,
-/// with the same refresh token. What is lost is an answer that came and was not stored: if the provider takes a refresh
-/// token once alone, the person must consent again.
+/// However many callers ask simultaneously on any number of nodes, the provider receives one renewal. The caller that
+/// gets the lease of the credential's row calls the provider. The others check the row until the new token is there,
+/// without holding a database connection. If a node dies in between, the others wait until its lease ends, then one
+/// calls the provider with the same refresh token. Only a response that arrived but was not stored is lost: if the
+/// provider accepts a refresh token only once, the user must consent again.
 package struct ProviderToken: Sendable {
     let parts: Parts
 
@@ -41,10 +41,10 @@ package struct ProviderToken: Sendable {
         return token
     }
 
-    /// Has the tokens deleted that a provider's configuration, which is about to change, keeps no more.
+    /// Deletes tokens that a provider's new configuration will no longer store.
     ///
-    /// That is done in a minute, when every node knows the configuration and no sign-in from before is under way, and
-    /// by the configuration as it is then.
+    /// This happens a minute later, when all nodes have the configuration and no earlier sign-in is in progress, and
+    /// uses the configuration at that time.
     package func forgetUnkept(of provider: ProviderID, in scope: Scope) async throws {
         try await parts.stores.outbox.insert(
             kind: ForgottenTokens.kind,
@@ -74,12 +74,12 @@ package struct ProviderToken: Sendable {
                 try await parts.pause(pause)
                 continue
             }
-            // Who was waited for gave up: the provider is not asked again by everybody who waited.
+            // The caller that held the lease failed, so the waiting callers do not call the provider again.
             if awaited == stored.generation, stored.leasedUntil == nil { throw AccountsError.providerUnavailable }
             let end = parts.clock().addingTimeInterval(Self.leaseSeconds)
             guard let generation = try await parts.providerTokens.lease(stored, of: key, now: parts.clock(), until: end)
             else { continue }
-            // A caller that goes away must not take the provider's answer with it.
+            // A cancelled caller must not lose the provider's response.
             let renewal = Task { try await renew(stored, generation, of: key, with: configuration, caller) }
             if let renewed = try await renewal.value {
                 return FreshToken(provider: id, tokens: renewed, now: parts.seconds)
@@ -88,7 +88,7 @@ package struct ProviderToken: Sendable {
         throw AccountsError.providerUnavailable
     }
 
-    /// - Returns: nil when the credential changed meanwhile.
+    /// - Returns: nil if the credential changed in the meantime.
     private func renew(
         _ stored: ProviderTokenStore.Stored,
         _ generation: Int64,
@@ -119,7 +119,7 @@ package struct ProviderToken: Sendable {
         return try await keep(renewed, of: key, generation) ? renewed : nil
     }
 
-    /// Stores the provider's answer, which nobody else has: not at the first failure of the database is it given up.
+    /// Stores the provider's response, which exists nowhere else, so a first database failure does not discard it.
     private func keep(
         _ tokens: ProviderTokens,
         of key: ProviderTokenStore.Key,
@@ -135,29 +135,29 @@ package struct ProviderToken: Sendable {
         return try await parts.providerTokens.store(tokens, of: key, generation: generation, now: parts.clock())
     }
 
-    /// Longer than the provider may take for its discovery document, its answer and its keys (each
-    /// `OutboundLimits.total`), and for the answer to be stored.
+    /// Longer than the provider's discovery document, response and keys may take (each `OutboundLimits.total`), plus
+    /// storing the response.
     static let leaseSeconds = 40.0
 
-    /// Between two looks at a row that somebody else renews: longer ones with time, as long in all as a request may take.
+    /// Pauses between checks of a row that another caller renews: growing, in total as long as a request may take.
     private static let pauses = (0..<56).map { Duration.milliseconds(min(20 << min($0, 5), 500)) }
 }
 
-/// An access token of a provider, as it is handed out.
+/// A provider's access token for a client.
 package struct FreshToken: Sendable {
     package var provider: ProviderID
     package var tokens: ProviderTokens
-    /// Seconds since 1970; nil for no end that anybody knows of.
+    /// Seconds since 1970; nil if no expiry is known.
     package var expiresAt: Int64?
-    /// Seconds that are left.
+    /// Remaining seconds.
     package var expiresIn: Int64?
-    /// It should be renewed before it is used: a minute before its end, or half its life if that is less.
+    /// Whether it should be renewed first: a minute before it expires, or after half its lifetime if that is shorter.
     var endsSoon: Bool
 
     init(provider: ProviderID, tokens: ProviderTokens, now: Int64) {
         self.provider = provider
         self.tokens = tokens
-        // A token that can be renewed does end, whether the provider says when or not.
+        // A token that can be renewed is assumed to expire, even if the provider does not state when.
         let lifetime = tokens.expiresIn.map { Int64($0) } ?? (tokens.refreshToken == nil ? nil : 3_600)
         expiresAt = lifetime.flatMap { lifetime in tokens.issuedAt.map { $0 + lifetime } }
         expiresIn = expiresAt.map { max(0, $0 - now) }

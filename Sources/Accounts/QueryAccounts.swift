@@ -4,16 +4,16 @@ package import Projects
 import Secrets
 package import Storage
 
-/// `accounts:query`: the accounts that meet what an admin asks for, counted, listed, or page by page.
+/// `accounts:query`: counts, lists or pages the accounts that match an admin's query.
 package struct QueryAccounts: Sendable {
     let parts: Parts
 
-    /// How many accounts one answer holds at most.
+    /// The maximum number of accounts in one response.
     package static let limit = 500
 
     package struct Page: Sendable {
         package var accounts: [Account]
-        /// Nil after the last page.
+        /// Nil on the last page.
         package var nextPageToken: String?
     }
 
@@ -35,10 +35,10 @@ package struct QueryAccounts: Sendable {
         return Page(accounts: try await parts.accounts.list(query, offset: offset, limit: limit, in: scope))
     }
 
-    /// The accounts after a page; those that come or go meanwhile move none of the others.
+    /// The accounts after a page; accounts that are created or deleted in between do not shift the others.
     ///
     /// - Parameters:
-    ///   - token: ``Page/nextPageToken`` of the page before, for the same query; nil for the first page.
+    ///   - token: ``Page/nextPageToken`` of the previous page of the same query; nil for the first page.
     ///   - size: 1 to ``limit``.
     package func page(
         _ query: AccountQuery,
@@ -55,7 +55,7 @@ package struct QueryAccounts: Sendable {
         return Page(accounts: page.accounts, nextPageToken: next.map { Base64URL.encode($0) })
     }
 
-    /// A position may hold an address: it is sealed, and good for the query that it came from alone.
+    /// A position may contain an email, so it is sealed, and valid only for its own query.
     private static func place(of query: AccountQuery, _ scope: Scope) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -4,13 +4,14 @@ package import Linking
 import Projects
 import Storage
 
-/// Carries out what a provider says by itself about people who signed in with it.
+/// Applies a provider's notifications about users who signed in with it.
 package struct ReceiveNotification: Sendable {
     let parts: Parts
 
-    /// - Returns: how the provider wants to be answered.
-    /// - Throws: what is wrong with a notification that is not the provider's; one about somebody unknown, or that came
-    ///   before, is fine and does nothing.
+    /// - Returns: the response that the provider expects.
+    /// - Throws: the problem with a notification that the provider did not send; one about an unknown user, or a
+    ///   repeated
+    ///   one, is accepted and has no effect.
     package func callAsFunction(
         _ notification: ProviderNotification,
         from provider: ProviderID,
@@ -30,7 +31,7 @@ package struct ReceiveNotification: Sendable {
         return received.answer
     }
 
-    /// When a deletion that the provider asked for was carried out.
+    /// When a deletion that the provider requested was carried out.
     package func deletionDate(code: String, from provider: ProviderID, _ caller: Caller) async throws -> Date? {
         try await parts.accounts.deletionDate(event: ProviderEvent.deletionID(code), at: provider, in: caller.scope)
     }
@@ -50,7 +51,7 @@ package struct ReceiveNotification: Sendable {
         do {
             let changed = try await parts.change(account, session: nil, caller) { account, _ in
                 var changes = AccountChanges()
-                // Unlinked, or another person's by now: nothing to do but to remember the event.
+                // Unlinked, or linked to another account by now: only the event is remembered.
                 let linked = account.linked.first { $0.provider == provider }
                 if linked?.subject == event.subject { Self.apply(event, to: account, deletes: deletes, &changes) }
                 changes.event = key
@@ -65,8 +66,10 @@ package struct ReceiveNotification: Sendable {
         }
     }
 
-    /// An event about nobody here counts as carried out: sent again, it says nothing about who has come meanwhile, and
-    /// whoever asks for a deletion is told of it, also where there was nothing to delete.
+    /// Records an event that concerns no account here.
+    ///
+    /// If it is sent again, it must not apply to a user who signed up in between. A deletion request is confirmed even
+    /// if there was nothing to delete.
     private func carryOut(_ key: AccountChanges.EventKey, forNobodyIn caller: Caller) async throws {
         try await parts.accounts.remember(key, in: caller.scope)
         AccountEvent.notificationUnknown.log(nil, provider: key.provider, caller)
@@ -94,7 +97,7 @@ package struct ReceiveNotification: Sendable {
             }
         case .accountHijacked:
             change(.blocked(true, since: event.occurredAt))
-            // Also when it comes after the account was restored: they may be the stranger's.
+            // Even if the event arrives after the account was restored: the sessions may be the attacker's.
             changes.endedSessions = .openedWith(provider)
         case .accountRestored: change(.blocked(false, since: event.occurredAt))
         case .forwardingStopped: change(.forwarding(false, since: event.occurredAt))
@@ -104,7 +107,7 @@ package struct ReceiveNotification: Sendable {
 }
 
 extension ProviderEvent {
-    /// Who has signed in with the provider since has consented again.
+    /// A user who signed in with the provider since has consented again.
     fileprivate var isOvertakenBySignIn: Bool {
         switch kind {
         case .consentRevoked, .sessionsRevoked, .accountDeleted: true

@@ -5,10 +5,11 @@ import Sessions
 import Storage
 import struct Foundation.Date
 
-/// Exchanges a refresh token for a fresh ID token: one statement, and one that ends a session where it finds reason to.
+/// Exchanges a refresh token for a new ID token, in one statement, and a second one if the session must end.
 ///
-/// Where tokens rotate, the one that is used is replaced by its successor. It stays good for 60 seconds after that was
-/// first used, for the tabs and retries that have not heard of it; its use later is taken for theft and ends the session.
+/// With rotation, each use replaces the token with its successor. The old token stays valid for 60 seconds after the
+/// successor is first used, for tabs and retries that do not have it yet. A later use counts as theft and ends the
+/// session.
 package struct Refresh: Sendable {
     let parts: Parts
 
@@ -75,20 +76,20 @@ package struct Refresh: Sendable {
         }
     }
 
-    /// The tenant of the token, which no other one takes.
+    /// The token's tenant; every other tenant refuses it.
     private func entering(_ tenant: TenantID, _ caller: Caller) throws(AccountsError) -> Caller {
         do { return try caller.entering(tenant) } catch .unknownTenant { throw .invalidRefreshToken }
     }
 
     private enum Use {
-        /// With the token that the client is to use from now on.
+        /// With the token that the client uses from now on.
         case good(RefreshToken)
-        /// Too old, with an explanation that is no theft.
+        /// Too late, but explainable without theft.
         case late
         case stolen
     }
 
-    /// For so long a token stays good after its successor was first used.
+    /// How long a token stays valid after its successor is first used, in seconds.
     private static let graceSeconds = 60.0
 
     private func use(
@@ -101,7 +102,7 @@ package struct Refresh: Sendable {
         switch found.standing {
         case .current: return .good(next ?? token)
         case .renewed(let usedAt):
-            // Its successor does not follow from it: the token is repeated, as without rotation.
+            // Its successor is not derived from it, so the token stays the same, as without rotation.
             guard let usedAt, parts.now() >= usedAt.addingTimeInterval(Self.graceSeconds) else { return .good(token) }
             return next == nil ? .late : .stolen
         case .retired: return .late
@@ -109,13 +110,14 @@ package struct Refresh: Sendable {
         }
     }
 
-    /// A token so many generations before the current one: good until its successor is used, and a minute longer.
+    /// Classifies a token some generations before the current one: valid until its successor is used, and for a minute
+    /// after.
     private func use(behind: Int, _ rotations: [Date], _ successor: RefreshToken) -> Use {
         guard behind > 1 else { return .good(successor) }
-        // The successor was first used when it was replaced itself.
+        // The successor was first used when it was itself replaced.
         let replacement = behind - 2
         guard rotations.indices.contains(replacement) else {
-            // Replaced faster than is on record: it may have been good a moment ago.
+            // Replaced faster than the history records: it may have been valid a moment ago.
             guard let oldest = rotations.last, isWithinGrace(oldest) else { return .stolen }
             return .late
         }
@@ -124,9 +126,9 @@ package struct Refresh: Sendable {
 
     private func isWithinGrace(_ date: Date) -> Bool { parts.now() < date.addingTimeInterval(Self.graceSeconds) }
 
-    /// Looks whether a token that is none of the last ones led to the current one, under any key of the ring.
+    /// Checks whether an old token led to the current one, under any key of the ring.
     ///
-    /// Whoever knows a session can have it looked for, with any text: the caller's network address may so often.
+    /// Anyone who knows a session ID can trigger this with any text, so it is limited by network address.
     private func earlierUse(of token: RefreshToken, _ key: SessionKey, _ caller: Caller) async throws -> Use {
         guard let history = try await parts.sessions.history(of: key, within: parts.refreshLimits(caller)) else {
             throw AccountsError.invalidRefreshToken
@@ -142,6 +144,7 @@ package struct Refresh: Sendable {
         throw AccountsError.invalidRefreshToken
     }
 
-    /// Generations back to which a stolen token is told from one that never was: some milliseconds of computing.
+    /// The number of generations back to which a stolen token is distinguished from an invented one: some milliseconds
+    /// of computation.
     private static let longestHistory = 2_000
 }

@@ -1,9 +1,9 @@
 package import struct Foundation.Date
 
-/// When the request came that a task answers.
+/// The arrival time of the current task's request.
 ///
-/// One reading of the clock serves the whole request: an `auth_time` from one reading and a `validSince` from the next, a
-/// second later, would make tokens that are revoked when they are issued. Outside of a request there is none.
+/// One clock reading serves the whole request: if `auth_time` came from one reading and `validSince` from a later one,
+/// tokens could be revoked when they are issued. Nil outside of requests.
 package enum RequestTime {
     @TaskLocal package static var current: Date?
 }

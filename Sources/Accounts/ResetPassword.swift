@@ -3,20 +3,21 @@ import Projects
 package import Secrets
 package import Storage
 
-/// `resetPassword`: what a one-time code is good for, or a new password for a reset code.
+/// `resetPassword`: returns a code's details, or sets a new password with a reset code.
 package struct ResetPassword: Sendable {
     let parts: Parts
 
     package struct Result: Sendable {
         package var code: OOBCode
-        /// What a code that takes a second factor away is about.
+        /// The second factor that a code removes.
         package var factor: SecondFactor?
     }
 
-    /// Without a password, a code of any type is looked at and stays usable.
+    /// Without a password, returns the details of a code of any type and does not use it.
     ///
-    /// - Throws: ``AccountsError/invalidOOBCode`` for a password with a code of another type, or whose account was deleted or
-    ///   merged, or has another address by now.
+    /// - Throws: ``AccountsError/invalidOOBCode`` for a password with a code of another type, or if the account was
+    ///   deleted or
+    ///   merged, or its email has changed.
     package func callAsFunction(
         code text: String?,
         newPassword: Secret?,

@@ -8,7 +8,7 @@ package import struct Foundation.Date
 package struct IssuedTokens: Sendable {
     package var idToken: String
     package var refreshToken: Secret
-    /// Seconds that the ID token lives.
+    /// The lifetime of the ID token in seconds.
     package var expiresIn: Int64
 
     package init(idToken: String, refreshToken: Secret, expiresIn: Int64 = 3600) {
@@ -18,10 +18,10 @@ package struct IssuedTokens: Sendable {
     }
 }
 
-/// What the proof of a first factor comes to.
+/// The result of proving a first factor.
 package enum FirstFactorResult: Sendable {
     case signedIn(IssuedTokens)
-    /// Nobody is signed in until a second factor is proved.
+    /// The user is signed in only after proving a second factor.
     case needsSecondFactor(SecondFactorChallenge)
 
     package var tokens: IssuedTokens? {
@@ -29,22 +29,22 @@ package enum FirstFactorResult: Sendable {
     }
 }
 
-/// The demand for a second factor.
+/// The request for a second factor.
 package struct SecondFactorChallenge: Sendable {
-    /// What the first factor proved: half an hour's worth.
+    /// The pending sign-in, valid for half an hour.
     package var pendingCredential: Secret
-    /// Those that may be proved.
+    /// The factors that can be proved.
     package var factors: [SecondFactor]
 }
 
-/// What `signInWithIdp` came to.
+/// The result of `signInWithIdp`.
 package struct FederatedSignInResult: Sendable {
     package enum Outcome: Sendable {
         /// Signed in, signed up, linked or reauthenticated.
         case signedIn(Account, FirstFactorResult, isNewUser: Bool, emailRecycled: Bool)
-        /// Account exists with different credential. `account` and `providers` are nil when the caller may not learn them.
+        /// An account conflict; `account` and `providers` are nil if the caller may not learn them.
         case needsConfirmation(account: AccountID?, providers: [ProviderID]?)
-        /// A link conflict that the caller asked to get in-band (`returnIdpCredential`).
+        /// A link conflict that the caller requested in the response (`returnIdpCredential`).
         case linkRefused(LinkDecision.Refusal)
     }
 

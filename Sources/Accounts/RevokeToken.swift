@@ -4,7 +4,7 @@ import Projects
 package import Secrets
 import Storage
 
-/// `accounts:revokeToken`: ends the signed-in account's grant at a provider (Apple asks for it before an account is
+/// `accounts:revokeToken`: revokes the signed-in account's grant at a provider (Apple requires it before an account is
 /// deleted).
 package struct RevokeToken: Sendable {
     let parts: Parts
@@ -18,7 +18,7 @@ package struct RevokeToken: Sendable {
         package var token: Secret
         /// With a code of a web flow, as it was sent to the provider.
         package var redirectURI: String?
-        /// The iOS app that calls, as Firebase's SDK says.
+        /// The calling iOS app, as Firebase's SDK sends it.
         package var bundleID: String?
 
         package init(
@@ -38,7 +38,8 @@ package struct RevokeToken: Sendable {
         }
     }
 
-    /// A code is exchanged first, once; the credential stays linked and counts as revoked until the next sign-in with it.
+    /// A code is first exchanged, once; the credential stays linked and counts as revoked until the next sign-in with
+    /// it.
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws {
         let user = try await parts.authenticate(request.idToken, caller: caller)
         let (account, provider) = (user.account.id, request.provider)
@@ -81,16 +82,16 @@ package struct RevokeToken: Sendable {
         AccountEvent.grantRevoked.log(account, provider: provider, caller)
     }
 
-    /// The client that the token or the code was given to, for no other of which it is good; nil for the configured one.
+    /// The client that received the token or code, the only one that can use it; nil for the configured one.
     private func client(
         of request: Request,
         known: String?,
         _ configuration: ProviderConfiguration
     ) throws(AccountsError) -> String? {
         guard request.type == .code else { return known }
-        // A code of a web flow is the configured client's, whatever tokens are kept.
+        // A code of a web flow belongs to the configured client, whatever tokens are stored.
         guard request.redirectURI == nil else { return nil }
-        // One without a redirect URI came from a native app.
+        // A code without a redirect URI came from a native app.
         let apps = configuration.audiences
         if let bundleID = request.bundleID, apps.contains(bundleID) { return bundleID }
         guard known == nil, apps.count > 1 else { return known ?? apps.first }

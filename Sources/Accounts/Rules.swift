@@ -7,9 +7,9 @@ import Secrets
 import Sessions
 import Storage
 
-/// What a password must be: 6 to 4096 UTF-16 units, and what the project's policy asks for.
+/// The rules for passwords: 6 to 4096 UTF-16 code units, and the project's policy.
 enum PasswordRules {
-    /// - Parameter policy: nil for admins, whom no policy binds.
+    /// - Parameter policy: nil for admins, who are not subject to it.
     static func check(_ password: Secret, _ policy: PasswordPolicy?) throws(AccountsError) {
         let length = password.reveal().utf16.count
         guard length >= PasswordPolicy.lengths.lowerBound else { throw .weakPassword }
@@ -19,7 +19,7 @@ enum PasswordRules {
     }
 }
 
-/// What profile texts must be: at most 256 UTF-16 units in a name, and no NUL, which the database cannot hold.
+/// The rules for profile texts: at most 256 UTF-16 code units in a name, and no NUL, which the database cannot store.
 enum ProfileRules {
     static func displayName(_ text: String?) throws(AccountsError) -> String? {
         guard let text else { return nil }
@@ -53,13 +53,13 @@ extension Parts {
         }
     }
 
-    /// Those providers of credentials that go at which the grants can be ended.
+    /// The providers, among those whose credentials are removed, at which grants can be revoked.
     func revocable(_ gone: Set<ProviderID>, _ caller: Caller) -> Set<ProviderID> {
         gone.filter { provider($0, caller).map(federation.revokesGrants) ?? false }
     }
 
-    /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as errors of ours; grants of credentials that go
-    /// are ended at their providers afterwards.
+    /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as our errors; then revokes the grants of
+    /// removed credentials at their providers.
     func change(
         _ account: AccountID,
         session: SessionID?,
@@ -84,7 +84,7 @@ extension Parts {
 }
 
 extension Project {
-    /// Those of new hashes.
+    /// The parameters of new hashes.
     var scryptParameters: ScryptParameters {
         let cost = settings.passwordCost
         let separator = ScryptParameters.standard.saltSeparator
@@ -95,7 +95,7 @@ extension Project {
 }
 
 extension AccountsError {
-    /// A code that somebody else used a moment before reads as one that was used long ago.
+    /// A code that another request used a moment before is reported like one that was used long ago.
     init(_ spent: SpentCode) {
         self =
             switch spent.code.kind {

@@ -3,9 +3,9 @@ package import Logging
 import ServiceLifecycle
 package import Storage
 
-/// Adds what a node counted of sign-ins to the numbers of all nodes, so that no sign-in has to.
+/// Adds a node's sign-in counts to the database, so that no sign-in has to.
 ///
-/// A node that is killed takes the last ten seconds with it.
+/// A node that is killed loses the last ten seconds.
 package struct SaveSignInCounts: Service {
     private let events: AccountEvents
     private let store: SignInCountStore
@@ -21,12 +21,12 @@ package struct SaveSignInCounts: Service {
         await save()
     }
 
-    /// What cannot be saved now is saved the next time.
+    /// Counts that cannot be saved now are saved the next time.
     package func save() async {
         do {
             try await events.save(in: store)
         } catch {
-            logger.warning("The numbers of sign-ins could not be saved", metadata: ["error": "\(error)"])
+            logger.warning("Sign-in counts could not be saved", metadata: ["error": "\(error)"])
         }
     }
 }

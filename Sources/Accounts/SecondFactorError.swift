@@ -1,21 +1,21 @@
-/// Why a second factor was not enrolled, removed or taken.
+/// Why a second factor was not enrolled, removed or accepted.
 package enum SecondFactorError: Error, Sendable, Hashable {
-    /// The project does not offer the kind.
+    /// The project has not enabled this kind.
     case smsNotOffered
     case totpNotOffered
-    /// Whoever signs in like that cannot have a second factor.
+    /// Accounts with this sign-in method cannot have a second factor.
     case unsupportedFirstFactor
-    /// A number opens no account that asks for a second factor.
+    /// A phone number cannot sign in to an account with second factors.
     case phoneAsFirstFactor
     case unverifiedEmail
-    /// The account would lose its verified address, and has second factors.
+    /// The account has second factors and would lose its verified email.
     case verifiedEmailNeeded
     case missingFactor
     case phoneNumberEnrolled
     case tooManyPhones
     case tooManyApps
     case missingDisplayName
-    /// The account has no such enrolment: at its removal, and at a sign-in.
+    /// The account has no such enrollment, when it is removed or used.
     case enrollmentNotFound
     case invalidEnrollment
     case missingEnrollment
@@ -25,7 +25,7 @@ package enum SecondFactorError: Error, Sendable, Hashable {
     /// The first factor was proved too long ago.
     case challengeTimeout
     case duplicateEnrollment
-    /// An admin cannot know an app's secret.
+    /// An admin cannot know an authenticator app's secret.
     case appAddedByAdmin
     case invalidPhoneNumberOfNewAccount
 }

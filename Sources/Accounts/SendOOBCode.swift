@@ -4,7 +4,7 @@ package import Secrets
 import Sessions
 package import Storage
 
-/// `sendOobCode`: a mail with a one-time code, or for an admin the link that it would hold.
+/// `sendOobCode`: sends an email with a one-time code, or returns the link to an admin.
 package struct SendOOBCode: Sendable {
     let parts: Parts
 
@@ -13,9 +13,9 @@ package struct SendOOBCode: Sendable {
         package var email: String?
         package var newEmail: String?
         package var idToken: String?
-        /// Where the page of the link leads on.
+        /// Where the link's page continues to.
         package var continueURL: String?
-        /// The app takes the code itself, from the continue URL.
+        /// The app uses the code itself, from the continue URL.
         package var handlesCodeInApp = false
 
         package init(type: OOBCodeType) { self.type = type }
@@ -31,12 +31,12 @@ package struct SendOOBCode: Sendable {
 
     package struct Result: Sendable {
         package var email: EmailAddress
-        /// For an admin who asked for the link.
+        /// For an admin who requested the link.
         package var issued: (code: Secret, link: Secret)?
     }
 
-    /// About addresses of which the caller may not learn whether somebody has them, the same is answered and the same
-    /// done, but for the mail (threats.md, T-E1).
+    /// If the caller must not learn whether an email has an account, the response and the work are the same, but no
+    /// email is sent (threats.md, T-E1).
     package func callAsFunction(_ request: Request, as role: Role, _ caller: Caller) async throws -> Result {
         let continueURL = try continueURL(request, caller)
         let subject: Subject
@@ -69,21 +69,21 @@ package struct SendOOBCode: Sendable {
         return Result(email: subject.email, issued: role.mails ? nil : (code.code, code.link))
     }
 
-    /// Whom a code is about.
+    /// The subject of a code.
     private struct Subject {
-        /// The account, or the address of a sign-in code.
+        /// The account, or the email of a sign-in code.
         var owner: String
-        /// Nil for an address that nobody has.
+        /// Nil for an email without an account.
         var account: AccountID?
         var email: EmailAddress
         var newEmail: EmailAddress?
         var recipient: EmailAddress
         var displayName: String?
-        /// The signed-in account that asks; nil where anybody may.
+        /// The signed-in account that requests it; nil if no sign-in is needed.
         var askedBy: AccountID?
-        /// The session that begins a change by it.
+        /// The session that starts a change with it.
         var session: SessionID?
-        /// Nobody gets a mail, and the caller must not notice.
+        /// No email is sent, and the caller must not notice.
         var isUnknown = false
 
         init(_ account: Account, _ email: EmailAddress) {
@@ -108,7 +108,7 @@ package struct SendOOBCode: Sendable {
         guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
         let address = try Self.address(request.email)
         let account = try await find(address, caller)
-        // It says that there is such an account, so it is not said to everybody.
+        // It would reveal that there is such an account, so only some callers may learn it.
         let isDisabled = account?.isDisabled ?? false
         var subject = Subject(address: address, isUnknown: isDisabled)
         guard !isDisabled || isProtected(role, caller) else { try await refuse(.userDisabled, subject, role, caller) }
@@ -158,7 +158,7 @@ package struct SendOOBCode: Sendable {
 
     // MARK: Values
 
-    /// The signed-in account; for an admin without an ID token, that of the address.
+    /// The signed-in account; for an admin without an ID token, that of the email.
     private func account(
         _ request: Request,
         _ role: Role,
@@ -178,7 +178,7 @@ package struct SendOOBCode: Sendable {
         try await parts.accounts.find(AccountSelectors(emails: [address]), merged: true, in: caller.scope).first
     }
 
-    /// Refuses by what tells about an address: such questions are limited as the mails are.
+    /// Refuses with information about an email; such requests count like emails.
     private func refuse(
         _ error: AccountsError,
         _ subject: Subject,

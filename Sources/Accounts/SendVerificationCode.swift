@@ -3,13 +3,13 @@ import Projects
 package import Secrets
 import Storage
 
-/// `sendVerificationCode`: an SMS whose code signs in by phone.
+/// `sendVerificationCode`: sends an SMS with a sign-in code.
 ///
-/// It looks at no account, so that the answer tells nothing of one.
+/// It reads no account, so the response reveals nothing about one.
 package struct SendVerificationCode: Sendable {
     let parts: Parts
 
-    /// - Parameter appHash: of an Android app that reads the SMS by itself.
+    /// - Parameter appHash: of an Android app that reads the SMS itself.
     /// - Returns: the `sessionInfo`.
     package func callAsFunction(to phoneNumber: String?, appHash: String?, _ caller: Caller) async throws -> Secret {
         guard caller.project.settings.phone.isEnabled else { throw AccountsError.operationNotAllowed }

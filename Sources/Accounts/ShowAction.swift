@@ -2,29 +2,29 @@ package import Linking
 import Projects
 package import Storage
 
-/// What the link of a mail is about to do, for the page that asks before it is done: nothing is used up
-/// (threats.md, T-E5).
+/// What an email's link is about to do, for the page that asks for confirmation; the code is not used (threats.md,
+/// T-E5).
 ///
-/// Whoever holds the code has read the account's mail, and could carry it out. So they may know which account it is and
-/// how one signs in to it, which tells the owner of an address that somebody else opened an account with it.
+/// A caller with the code has read the account's email and could apply the code. So the page may show the account and
+/// its sign-in methods, which tells the email's owner that someone else created an account with it.
 package struct ShowAction: Sendable {
     let parts: Parts
 
     package struct Result: Sendable {
         package var code: OOBCode
-        /// The ways into the account, its own ones first.
+        /// The account's sign-in methods, its own first.
         package var methods: [Method]
-        /// What a code that takes a second factor away is about.
+        /// The second factor that a code removes.
         package var factor: SecondFactor?
     }
 
     package struct Method: Sendable {
         package var provider: ProviderID
-        /// What the project calls the provider.
+        /// The project's display name of the provider.
         package var displayName: String?
     }
 
-    /// - Parameter type: what the code must be for; sign-in codes have no page (``FollowSignInLink``).
+    /// - Parameter type: the required type of the code; sign-in codes have no page (``FollowSignInLink``).
     package func callAsFunction(_ text: String?, as type: OOBCodeType, _ caller: Caller) async throws -> Result {
         guard type != .passwordReset || caller.project.settings.passwordSignIn else {
             throw AccountsError.passwordSignInDisabled

@@ -6,7 +6,7 @@ import Sessions
 import Storage
 import StrictJSON
 
-/// Signs in whom a back end vouches for, by a token that one of the project's service accounts signed.
+/// Signs in a user with a token that one of the project's service accounts signed.
 package struct SignInWithCustomToken: Sendable {
     let parts: Parts
 
@@ -67,18 +67,18 @@ package struct SignInWithCustomToken: Sendable {
                 in: caller.scope,
                 now: parts.now()
             )
-            // Another token for the same person was faster.
+            // A simultaneous request with another token for the same user was faster.
             guard conflict == nil else { continue }
             AccountEvent.signedUp.log(id, provider: .custom, caller)
             try entrance.requireEnabled()
             let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
             return Result(end: .signedIn(tokens), isNewUser: true)
         }
-        // Somebody of another tenant has the id, which is one of the project.
+        // The ID belongs to an account of another tenant; IDs are unique in the project.
         throw conflict == .accountID ? AccountsError.duplicateLocalID : .contended
     }
 
-    /// The token's content, once its signer is known to be a service account of this project.
+    /// The token's content, after its signer was verified as a service account of this project.
     private func read(_ text: String, _ caller: Caller) throws(AccountsError) -> CustomToken {
         if let content = parts.unsignedCustomToken(text) {
             try requireTenant(content, caller)
@@ -89,7 +89,7 @@ package struct SignInWithCustomToken: Sendable {
         do throws(AssertionError) {
             let assertion = try ServiceAccountAssertion(text)
             guard assertion.subject != nil else { throw .malformed }
-            // Whatever project the signer is of: whose it is is told apart below, and only to whoever has the key.
+            // Any project's signer is accepted here; a wrong project is reported below, only to callers with the key.
             signer = try parts.signer(of: assertion, for: .mintCustomTokens)
             content = CustomToken(try assertion.checked(for: [CustomToken.audience], now: parts.seconds))
         } catch {
@@ -99,7 +99,7 @@ package struct SignInWithCustomToken: Sendable {
         try requireTenant(content, caller)
         guard signer.project == caller.project.id else { throw .customTokenOfAnotherProject }
         Logger.current.info(
-            "Took a custom token",
+            "Accepted a custom token",
             metadata: ["project.id": "\(caller.project.id)", "key.id": "\(signer.id)"]
         )
         return content
@@ -109,7 +109,7 @@ package struct SignInWithCustomToken: Sendable {
         guard content.tenant ?? "" == caller.tenant.rawValue else { throw .tenantMismatch }
     }
 
-    /// The claims of this sign-in's tokens: a JSON object as text; nil for none.
+    /// The claims for this sign-in's tokens, a JSON object as text; nil for none.
     private func claims(of content: CustomToken) throws(AccountsError) -> String? {
         switch content.claims {
         case nil, .null: return nil

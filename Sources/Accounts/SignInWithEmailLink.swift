@@ -4,7 +4,7 @@ import Secrets
 import Sessions
 import Storage
 
-/// Signs in, signs up, or links with the code of a sign-in mail.
+/// Signs in, signs up, or links with the code of a sign-in email.
 package struct SignInWithEmailLink: Sendable {
     let parts: Parts
 
@@ -29,7 +29,7 @@ package struct SignInWithEmailLink: Sendable {
         var found = try await parts.findCode(request.code, caller)
         let code = found.code
         guard code.type == .emailSignIn else { throw AccountsError.invalidOOBCode }
-        // The person names the address: a link that was passed on signs nobody in by itself.
+        // The user must enter the email: a forwarded link alone signs no one in.
         guard EmailAddress(email)?.canonical == code.email.canonical else { throw AccountsError.emailOfAnotherCode }
         let address = code.email
         if let idToken = request.idToken { return try await link(address, code, idToken: idToken, caller) }
@@ -47,7 +47,7 @@ package struct SignInWithEmailLink: Sendable {
         throw AccountsError.contended
     }
 
-    /// - Returns: nil when the account lost the address meanwhile.
+    /// - Returns: nil if the account lost the email in the meantime.
     private func signIn(
         to found: Account,
         _ address: EmailAddress,
@@ -79,7 +79,8 @@ package struct SignInWithEmailLink: Sendable {
                 changes.emailLinkSignIn = true
                 changes.session = .open(entrance.session.values)
                 changes.lastSignInAt = now
-                // Said once, as it voids the account's other codes: a sign-in that stops at the second factor does not.
+                // Written once, because it voids the account's other codes; a sign-in that stops at the second factor
+                // does not.
                 if !account.emailVerified || !account.emailLinkSignIn {
                     changes.verifyEmail(
                         by: .emailLinkSignIn,
@@ -89,7 +90,7 @@ package struct SignInWithEmailLink: Sendable {
                     )
                 }
                 changes.amend(entrance.amendment)
-                // A first verification leaves no second factor to ask for.
+                // A first verification removes second factors.
                 if changes.firstVerification == nil, parts.needsSecondFactor(account, caller) {
                     changes.session = .none
                     changes.lastSignInAt = nil
@@ -111,7 +112,7 @@ package struct SignInWithEmailLink: Sendable {
 
     private struct AddressMoved: Error {}
 
-    /// Nothing of the account changes, but that somebody signed in.
+    /// Signs in without any other change to the account.
     private func signInAgain(
         to found: Account,
         _ address: EmailAddress,
@@ -142,7 +143,7 @@ package struct SignInWithEmailLink: Sendable {
         return Result(account: entrance.account, end: .signedIn(tokens))
     }
 
-    /// - Returns: nil when somebody else opened an account with the address meanwhile.
+    /// - Returns: nil if another request created an account with the email in the meantime.
     private func signUp(_ address: EmailAddress, _ code: OOBCode, _ caller: Caller) async throws -> Result? {
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
         var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
@@ -176,7 +177,7 @@ package struct SignInWithEmailLink: Sendable {
         return Result(account: entrance.account, end: .signedIn(tokens), isNewUser: true)
     }
 
-    /// The signed-in account takes the address and the way in; what it has stays, as does its session.
+    /// Adds the email and the sign-in method to the signed-in account, which keeps everything else and its session.
     private func link(
         _ address: EmailAddress,
         _ code: OOBCode,
@@ -195,7 +196,7 @@ package struct SignInWithEmailLink: Sendable {
             changes.lastSignInAt = now
             let session = renewal.of(user.session, method: (.password, nil))
             if account.email?.canonical == address.canonical {
-                // A first factor alone makes no session recent that needs two.
+                // A first factor alone does not make a session recent that needs two.
                 let isSignIn = !parts.needsSecondFactor(account, caller)
                 changes.session = .renew(isSignIn ? session.signedInAgain(evidence) : session, retiresOldSecret: false)
             } else {

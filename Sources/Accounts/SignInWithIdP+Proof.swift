@@ -7,20 +7,20 @@ import Storage
 import struct Foundation.Date
 
 extension SignInWithIdP {
-    /// A verified credential, and how it came.
+    /// A verified credential and its source.
     struct Proof: Sendable {
         var credential: FederatedCredential
         var purpose = FlowStore.Purpose.signIn
         var context: String?
         var pending: PendingCredentialStore.Pending?
 
-        /// It is what a conflict left, for the first time.
+        /// Whether it resumes a conflict for the first time.
         var isResumed: Bool { pending.map { $0.redeemed == nil } ?? false }
 
         func wasRedeemed(by account: AccountID) -> Bool { pending?.redeemed?.by == account }
     }
 
-    /// Turns what the client sent into a verified identity; nothing is written but the end of a flow.
+    /// Verifies what the client sent; writes nothing except the end of a flow.
     func prove(_ request: Request, requestURI: String, _ caller: Caller) async throws -> Proof {
         let callback: ProviderCallback
         do {
@@ -62,8 +62,8 @@ extension SignInWithIdP {
         do {
             return Proof(credential: try await verify(credential, of: provider, configuration, caller))
         } catch FederationError.nonceMissingInRequest where credential.accessToken != nil {
-            // An ID token of our own flow carries a nonce that no app knows. The Web SDK's credential of Google is that token
-            // and the access token, which proves as much: the ID token counts for nothing.
+            // An ID token of our own flow has a nonce that no app knows. The Web SDK's credential for Google contains
+            // that token and the access token; the latter is sufficient proof, so the ID token is ignored.
             var rest = credential
             rest.idToken = nil
             try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
@@ -73,7 +73,7 @@ extension SignInWithIdP {
                 throw AccountsError.federation(.nonceMissingInRequest)
             }
         } catch FederationError.nonceMismatch {
-            // Whoever sends a used token again is told so first, whatever nonce comes with it.
+            // A client that resends a used token gets that error first, whatever nonce it sends.
             guard let idToken = credential.idToken,
                 try await parts.accounts.wasUsed(idToken, in: caller.scope)
             else { throw AccountsError.federation(.nonceMismatch) }
@@ -104,7 +104,7 @@ extension SignInWithIdP {
                 now: parts.now()
             )
         else { throw AccountsError.invalidFlow }
-        // One callback URL for all providers: the flow says whose answer this is, never the request (T-B2).
+        // All providers share one callback URL: only the flow decides whose response this is, never the request (T-B2).
         guard callback.provider == nil || callback.provider == consumed.provider else {
             throw AccountsError.invalidFlow
         }
@@ -118,7 +118,7 @@ extension SignInWithIdP {
         )
     }
 
-    /// Exchanges the code; a name that the provider says once is kept before.
+    /// Exchanges the code; a name that the provider sends only once is stored first.
     private func redeem(
         _ callback: ProviderCallback,
         _ consumed: FlowStore.Consumed,
@@ -142,7 +142,7 @@ extension SignInWithIdP {
         }
     }
 
-    /// Gives a credential the name that came with an earlier sign-in which did not come to its end.
+    /// Restores the name from an earlier sign-in that was not completed.
     func recallName(for credential: inout FederatedCredential, _ caller: Caller) async throws {
         guard credential.lacksNameSaidOnce else { return }
         let (subject, provider) = (credential.identity.subject, credential.identity.provider)
@@ -164,7 +164,7 @@ extension SignInWithIdP {
             throw AccountsError.invalidPendingToken
         }
         guard let pending = found else { return nil }
-        // It ends with its first success; the same request within a minute gets the same answer.
+        // It ends with its first success; the same request within a minute gets the same response.
         if let redeemed = pending.redeemed, now.timeIntervalSince(redeemed.at) > PendingCredentialStore.retrySeconds {
             return nil
         }
@@ -174,12 +174,12 @@ extension SignInWithIdP {
     private func resume(_ pending: PendingCredentialStore.Pending, _ caller: Caller) throws -> Proof {
         _ = try enabledProvider(pending.credential.identity.provider, caller)
         var credential = pending.credential
-        // Its one use is the redemption of the pending credential, which the same statement records.
+        // The ID token's single use is the redemption of the pending credential, which the same statement records.
         if pending.redeemed != nil { credential.oneTimeToken = nil }
         return Proof(credential: credential, pending: pending)
     }
 
-    /// The proof as its pending credential stands now, after another request may have redeemed it.
+    /// The proof with the current state of its pending credential, which another request may have redeemed.
     func reread(_ proof: Proof, _ caller: Caller) async throws -> Proof {
         guard let before = proof.pending else { return proof }
         guard let pending = try await findPending(.handleHash(before.handleHash), caller) else {
@@ -188,8 +188,8 @@ extension SignInWithIdP {
         return try resume(pending, caller)
     }
 
-    /// Keeps the credential for its resumption within the hour: the handle that it came with, or a new one, which lives
-    /// no longer than the first.
+    /// Stores the credential for an hour, under its existing handle or a new one, which expires no later than the
+    /// first.
     func keep(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Secret {
         if proof.pending != nil, let pendingToken = request.pendingToken { return pendingToken }
         let handle = Secret("idp_" + parts.random.handle())
@@ -205,7 +205,7 @@ extension SignInWithIdP {
         return handle
     }
 
-    /// The provider's configuration; nil only where none is needed.
+    /// The provider's configuration; nil only if none is required.
     private func enabledProvider(_ id: ProviderID, _ caller: Caller) throws(AccountsError) -> ProviderConfiguration? {
         guard let configuration = parts.provider(id, caller) else {
             guard parts.development else { throw .providerNotFound }
@@ -215,13 +215,13 @@ extension SignInWithIdP {
         return configuration
     }
 
-    /// Refuses an identity whose issuer is not the one that its subject was linked with.
+    /// Refuses an identity whose issuer differs from the one with which its subject was linked.
     func requireSameIssuer(
         _ found: SignInCandidates,
         _ identity: FederatedIdentity,
         _ caller: Caller
     ) throws(AccountsError) {
-        // An admin's link names no issuer: the first sign-in with it is as good as any.
+        // A link by an admin has no issuer, so the first sign-in with it is accepted.
         guard let issuer = found.ownerIssuer, !issuer.isEmpty, issuer != identity.issuer else { return }
         AccountEvent.issuerChanged.log(found.owner?.id, provider: identity.provider, caller)
         throw .federation(.issuerMismatch(got: identity.issuer, want: issuer))

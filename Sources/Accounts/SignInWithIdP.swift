@@ -5,8 +5,8 @@ package import Secrets
 import Sessions
 import Storage
 
-/// Signs in with an identity provider: by a finished authorization flow, by tokens that an app got itself, or by the
-/// pending credential that a conflict left.
+/// Signs in with an identity provider: with a finished authorization flow, with tokens that an app received, or with
+/// the pending credential of a conflict.
 package struct SignInWithIdP: Sendable {
     let parts: Parts
 
@@ -18,7 +18,7 @@ package struct SignInWithIdP: Sendable {
         /// Links to this token's account instead of signing in.
         package var idToken: String?
         package var autoCreate = true
-        /// Link conflicts come back in-band, with the credential.
+        /// Returns link conflicts in the response, with the credential.
         package var returnIdPCredential = false
 
         package init() {}
@@ -42,7 +42,7 @@ package struct SignInWithIdP: Sendable {
             var write = makeWrite(proof, .open(session.values), caller)
             let found = try await store.candidates(
                 for: proof.credential.identity,
-                // Whoever is asked is asked before anything is written.
+                // A blocking function must run before anything is written.
                 opening: parts.asksBeforeSignIn(caller) ? nil : write,
                 in: caller.scope
             )
@@ -90,7 +90,7 @@ package struct SignInWithIdP: Sendable {
                     try await store.takeOver(account, $1)
                 }
             }
-            // What the first factor changes stands, whatever becomes of the second.
+            // The first factor's changes stay, whatever the result of the second.
             let challenge = try parts.challenge(attempt.account, session, caller)
             let entrance =
                 challenge == nil
@@ -135,12 +135,12 @@ package struct SignInWithIdP: Sendable {
         throw AccountsError.contended
     }
 
-    /// What a decision asks for: the statement to run, and the account as it will be.
+    /// A decision's result: the statement to run, and the account afterwards.
     private struct Attempt {
         var event: AccountEvent
         var account: Account
         var recycled = false
-        /// The account as it will be is what a new one becomes.
+        /// For a new account, the parameter is the account to create.
         var apply: (Account, SignInWrite) async throws -> WriteOutcome
     }
 
@@ -155,8 +155,8 @@ package struct SignInWithIdP: Sendable {
             : try await parts.admit(attempt.account, session, by: proof.credential, caller)
     }
 
-    /// Account exists with different credential: keeps the credential for an hour, so that it can be linked after a
-    /// sign-in with what the account has.
+    /// An account conflict: stores the credential for an hour, so that it can be linked after a sign-in with an
+    /// existing method.
     private func conflict(
         _ proof: Proof,
         _ request: Request,
@@ -200,7 +200,7 @@ package struct SignInWithIdP: Sendable {
             try requireSameIssuer(found, proof.credential.identity, caller)
             if user.account.displayName == nil { try await recallName(for: &proof.credential, caller) }
             let identity = proof.credential.identity
-            // The same request may have come twice at once, and the other one been first.
+            // The same request may have arrived twice, and the other one was first.
             if found.owner?.id == user.account.id { proof = try await reread(proof, caller) }
             let decision = LinkDecision.decide(
                 for: identity,
@@ -209,7 +209,7 @@ package struct SignInWithIdP: Sendable {
                 emailOwner: found.emailOwner?.id,
                 policy: parts.policy(for: proof.credential, caller)
             )
-            // Linking proves the identity, and nothing of the account: `auth_time` stays (docs/guide/linking.md).
+            // Linking proves the identity, not the account: `auth_time` stays (docs/guide/linking.md).
             let renewal = parts.prepareRenewal()
             let session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
             var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)
@@ -223,7 +223,7 @@ package struct SignInWithIdP: Sendable {
                 written = try await parts.accounts.link(to: account, effect: effect, write)
                 account = linked
             case .refuse where found.owner?.id == account.id && proof.wasRedeemed(by: account.id):
-                // The same request again, whose answer got lost: the same outcome.
+                // The same request again, whose response was lost, gets the same result.
                 written = try await parts.accounts.signIn(to: account, write)
             case .refuse(let refusal):
                 AccountEvent.linkRefused.log(account.id, provider: identity.provider, caller)

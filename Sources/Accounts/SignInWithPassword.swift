@@ -8,11 +8,11 @@ import Storage
 package struct SignInWithPassword: Sendable {
     let parts: Parts
 
-    /// The password is checked before the account's state is told: only who knows it learns that an account is
-    /// disabled.
+    /// The password is checked before the account's state is revealed: only a caller who knows it learns that an
+    /// account is disabled.
     ///
-    /// An unknown address costs the same hash. What limits count is failures: each attempt takes before its hash is
-    /// computed, so that none of many at once slips through, and a success gives back.
+    /// An unknown email costs the same hash. The limits count failures: each attempt takes from them before its hash is
+    /// computed, so simultaneous attempts cannot exceed them, and a success returns what it took.
     package func callAsFunction(
         email: String?,
         password: Secret?,
@@ -30,7 +30,7 @@ package struct SignInWithPassword: Sendable {
         throw AccountsError.contended
     }
 
-    /// - Returns: nil when the password or the account changed meanwhile.
+    /// - Returns: nil if the password or the account changed in the meantime.
     private func signIn(
         _ address: EmailAddress,
         _ password: Secret,
@@ -45,7 +45,7 @@ package struct SignInWithPassword: Sendable {
         )
         let match: PasswordMatch?
         do {
-            // Nothing longer was ever stored.
+            // No longer password was ever stored.
             let stored = password.reveal().utf16.count <= 4096 ? found?.password?.hash : nil
             match = try await parts.passwords.match(
                 stored == nil ? Secret("unknown") : password,
@@ -96,7 +96,7 @@ package struct SignInWithPassword: Sendable {
         return (entrance.account, .signedIn(tokens))
     }
 
-    /// The password with the project's parameters; nil when it has them, or nobody has time to hash it now.
+    /// The password with the project's parameters; nil if it has them already, or the hasher is busy.
     private func rehash(
         _ password: Secret,
         _ stored: StoredPassword,

@@ -4,8 +4,8 @@ package import Secrets
 import Sessions
 import Storage
 
-/// `signInWithPhoneNumber`: signs in, signs up, or gives the signed-in account a number, by the code of an SMS or by the
-/// proof that an earlier code came to.
+/// `signInWithPhoneNumber`: signs in, signs up, or adds a number to the signed-in account, with an SMS code or with the
+/// temporary proof from an earlier code.
 package struct SignInWithPhoneNumber: Sendable {
     let parts: Parts
 
@@ -14,9 +14,9 @@ package struct SignInWithPhoneNumber: Sendable {
         package var code: String?
         package var phoneNumber: String?
         package var temporaryProof: String?
-        /// Gives the number to this token's account instead of signing in.
+        /// Adds the number to this token's account instead of signing in.
         package var idToken: String?
-        /// False: somebody reauthenticates, or changes what is there already; no account is opened.
+        /// False for reauthentication, or to change an existing number; creates no account.
         package var signsUp = true
 
         package init() {}
@@ -24,15 +24,17 @@ package struct SignInWithPhoneNumber: Sendable {
 
     package enum Result: Sendable {
         case signedIn(Account, tokens: IssuedTokens, isNewUser: Bool)
-        /// The number is another account's: nothing changed. The proof signs in to that one.
+        /// Another account has the number: nothing changed.
+        ///
+        /// The proof signs in to that account.
         case taken(PhoneNumber, proof: Secret, expiresIn: Int64)
     }
 
-    /// What shows that the caller has a number.
+    /// The proof that the caller has a number.
     private struct Proof {
         var phoneNumber: PhoneNumber
         var evidence: Evidence
-        /// Nil for a temporary proof, which is used as often as anybody likes.
+        /// Nil for a temporary proof, which can be used any number of times.
         var code: OneTimeCode?
     }
 
@@ -76,7 +78,7 @@ package struct SignInWithPhoneNumber: Sendable {
         return Proof(phoneNumber: number, evidence: evidence)
     }
 
-    /// - Returns: nil when the account changed meanwhile.
+    /// - Returns: nil if the account changed in the meantime.
     private func signIn(to account: Account, _ proof: Proof, _ caller: Caller) async throws -> Result? {
         guard !account.isDisabled else { throw AccountsError.userDisabled }
         guard !parts.needsSecondFactor(account, caller) else { throw AccountsError.secondFactor(.phoneAsFirstFactor) }
@@ -98,7 +100,7 @@ package struct SignInWithPhoneNumber: Sendable {
         return .signedIn(entrance.account, tokens: tokens, isNewUser: false)
     }
 
-    /// - Returns: nil when somebody else opened an account with the number meanwhile.
+    /// - Returns: nil if another request created an account with the number in the meantime.
     private func signUp(_ proof: Proof, signsUp: Bool, _ caller: Caller) async throws -> Result? {
         guard signsUp else { throw AccountsError.userNotFound }
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
@@ -125,9 +127,9 @@ package struct SignInWithPhoneNumber: Sendable {
         return .signedIn(entrance.account, tokens: tokens, isNewUser: true)
     }
 
-    /// Gives the signed-in account the number, or signs in again to the one that has it.
+    /// Adds the number to the signed-in account, or signs in again if it already has it.
     ///
-    /// - Returns: nil when somebody else took the number meanwhile.
+    /// - Returns: nil if another account took the number in the meantime.
     private func link(_ proof: Proof, owner: AccountID?, idToken: String, _ caller: Caller) async throws -> Result? {
         let token = try await parts.verify(idToken, caller: caller)
         guard owner == nil || owner == token.account else { return try await refuse(proof, idToken: idToken, caller) }
@@ -146,7 +148,7 @@ package struct SignInWithPhoneNumber: Sendable {
                 if account.phoneNumber == proof.phoneNumber.text {
                     session = session.signedInAgain(proof.evidence)
                 } else {
-                    // Another number takes a sign-in method away.
+                    // Replacing a number removes a sign-in method.
                     let operation: SensitiveOperation = account.phoneNumber == nil ? .addMethod : .replacePhoneNumber
                     if !account.isGuest { try parts.require([operation], of: user, caller) }
                     changes.phoneNumber = proof.phoneNumber.text
@@ -165,7 +167,8 @@ package struct SignInWithPhoneNumber: Sendable {
         }
     }
 
-    /// The number is another account's: a code becomes a proof that signs in to that one, a proof is refused.
+    /// Another account has the number: a code is exchanged for a temporary proof for that account; a temporary proof is
+    /// refused.
     private func refuse(_ proof: Proof, idToken: String, _ caller: Caller) async throws -> Result {
         _ = try await parts.authenticate(idToken, caller: caller)
         guard let code = proof.code else { throw AccountsError.phoneNumberExists }

@@ -4,13 +4,13 @@ package import Secrets
 import Sessions
 import Storage
 
-/// Ends a sign-in whose first factor was proved: takes the code of a second one.
+/// Completes a sign-in whose first factor was proved, with the code of a second factor.
 package struct SignInWithSecondFactor: Sendable {
     let parts: Parts
 
     /// Sends a code to a phone of the account.
     ///
-    /// - Parameter appHash: of an Android app that reads the SMS by itself.
+    /// - Parameter appHash: of an Android app that reads the SMS itself.
     /// - Returns: the `sessionInfo`.
     package func sendCode(
         pendingCredential: String?,
@@ -42,7 +42,7 @@ package struct SignInWithSecondFactor: Sendable {
         )
     }
 
-    /// Takes the code of an SMS.
+    /// Accepts an SMS code.
     package func withPhone(
         pendingCredential: String?,
         sessionInfo: String?,
@@ -68,9 +68,9 @@ package struct SignInWithSecondFactor: Sendable {
         }
     }
 
-    /// Takes the code of an authenticator app, each once.
+    /// Accepts an authenticator app's code, each once.
     ///
-    /// The account is looked at again: what was disabled, revoked or unlinked since the first factor is not signed in.
+    /// The account is read again: if it was disabled, revoked or unlinked since the first factor, the sign-in fails.
     package func withApp(
         pendingCredential: String?,
         enrollment: String?,
@@ -99,7 +99,7 @@ package struct SignInWithSecondFactor: Sendable {
     }
 
     private struct ProvedFactor {
-        /// As it is to be kept.
+        /// The factor to store.
         var factor: SecondFactor
         var evidence: Evidence
     }
@@ -169,11 +169,11 @@ package struct SignInWithSecondFactor: Sendable {
 }
 
 extension Account {
-    /// Whether the first factor of a pending sign-in is still one of the account's.
+    /// Whether the account still has the first factor of a pending sign-in.
     fileprivate func signsIn(with provider: ProviderID) -> Bool {
         switch provider {
         case .custom: true
-        // What signs in by the link of a mail stands as a password in tokens.
+        // A sign-in by email link appears as a password in tokens.
         case .password: hasPassword || emailLinkSignIn
         default: methods.contains(provider)
         }

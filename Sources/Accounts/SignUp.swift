@@ -4,7 +4,7 @@ package import Secrets
 import Sessions
 import Storage
 
-/// Opens an anonymous account or one with a password, or gives the signed-in account a password.
+/// Creates an anonymous account or one with a password, or adds a password to the signed-in account.
 package struct SignUp: Sendable {
     let parts: Parts
 
@@ -37,12 +37,13 @@ package struct SignUp: Sendable {
         if request.idToken == nil, settings.disabledUserSignup { throw AccountsError.signUpClosed }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
         let displayName = try ProfileRules.displayName(request.displayName)
-        // By itself, before the hash: the statement that opens an account leaves nothing behind when the address is taken.
+        // Taken separately, before the hash: the statement that creates an account writes nothing if the email is
+        // taken.
         try await parts.stores.rateLimits.take(parts.signUpLimits(caller))
         do {
             try PasswordRules.check(password, settings.passwordPolicy)
         } catch {
-            // A taken address comes before a weak password, and only then costs a look.
+            // The error for a taken email precedes the one for a weak password; only then is the email looked up.
             if try await isTaken(address, by: request.idToken, caller) { throw AccountsError.emailExists }
             throw error
         }
@@ -117,7 +118,7 @@ package struct SignUp: Sendable {
             var changes = AccountChanges()
             changes.email = email
             if moves {
-                // The rule of `update`; a first address replaces none.
+                // The same rule as in `update`; a first email replaces none.
                 if account.email != nil || !account.secondFactors.isEmpty {
                     try parts.requireChangeable(account, caller)
                 }
@@ -128,7 +129,7 @@ package struct SignUp: Sendable {
             changes.password = stored
             changes.passwordUpdatedAt = now
             if let displayName { changes.displayName = displayName }
-            // Its user knows the password from now on, as after a sign-in with it.
+            // The user has just set the password, which counts as a sign-in with it.
             let session = renewal.of(user.session, method: (.password, nil))
             changes.endOthers(keeping: session.signedInAgain(evidence))
             return changes

@@ -3,13 +3,13 @@ import Projects
 import Sessions
 import Storage
 
-/// The account of a request's ID token, whose session was checked; nothing else makes one.
+/// The account of a request's ID token, after its session was checked; only this check creates one.
 struct SignedInAccount: Sendable {
     let account: Account
     let session: StoredSession
     let token: VerifiedIDToken
 
-    /// Checks what the token says against the account as it stands (identity-toolkit: gone, revoked, disabled).
+    /// Checks the token against the current account (deleted, revoked, disabled).
     init(token: VerifiedIDToken, account: Account?, session: StoredSession?) throws(AccountsError) {
         guard let account else { throw .userNotFound }
         guard let session, !session.revoked, token.authTime >= account.validSince else { throw .tokenExpired }
@@ -21,9 +21,9 @@ struct SignedInAccount: Sendable {
 }
 
 extension Parts {
-    /// Verifies an ID token by itself: signature, project, tenant, times.
+    /// Verifies an ID token alone: signature, project, tenant, times.
     ///
-    /// A key that another node made less than half a second ago is read before the token is refused.
+    /// Before a token is refused, keys that another node created less than half a second ago are loaded.
     func verify(_ idToken: String?, caller: Caller) async throws -> VerifiedIDToken {
         guard let idToken else { throw AccountsError.missingIDToken }
         do {
@@ -47,14 +47,14 @@ extension Parts {
         )
     }
 
-    /// Verifies an ID token and reads its account and session: one statement.
+    /// Verifies an ID token and reads its account and session in one statement.
     func authenticate(_ idToken: String?, caller: Caller) async throws -> SignedInAccount {
         let token = try await verify(idToken, caller: caller)
         let found = try await accounts.find(token.account, session: token.session, in: caller.scope)
         return try SignedInAccount(token: token, account: found?.account, session: found?.session)
     }
 
-    /// Refuses what the account's session may not do now (``SensitiveOperation``).
+    /// Refuses an operation that the session may not perform now (``SensitiveOperation``).
     func require(
         _ operations: Set<SensitiveOperation>,
         of user: SignedInAccount,

@@ -4,13 +4,13 @@ import Secrets
 import Sessions
 import Storage
 
-/// A session about to be opened, with the secret that only its client will know.
+/// A session about to be opened, with the secret that only its client will have.
 struct PreparedSession: Sendable {
     var values: NewSession
     let secret: Secret
 }
 
-/// The secret with which the caller's session goes on.
+/// The secret with which the caller's session continues.
 struct Renewal: Sendable {
     let secret: Secret
     private let hash: [UInt8]
@@ -31,7 +31,7 @@ struct Renewal: Sendable {
 
 extension Parts {
     /// - Parameters:
-    ///   - evidence: what opens the session.
+    ///   - evidence: the proof that opens the session.
     ///   - secret: nil for a new one.
     func prepareSession(
         _ evidence: Evidence,
@@ -63,7 +63,7 @@ extension Parts {
         return try issueTokens(for: account, written, session.secret, caller: caller)
     }
 
-    /// The tokens of a session that a change opened or went on with; nil when it did neither.
+    /// The tokens of a session that a change opened or continued; nil if it did neither.
     func issueTokens(after changed: ChangedAccount, _ secret: Secret, caller: Caller) throws -> IssuedTokens? {
         let account = try changed.existing
         guard let session = changed.changes.session.written(validSince: account.validSince) else { return nil }
@@ -88,7 +88,7 @@ extension Parts {
         )
     }
 
-    /// What a token says of the sign-in is what the session's row says.
+    /// A token states about the sign-in exactly what the session's row contains.
     func mint(for account: Account, _ session: StoredSession, _ caller: Caller) throws -> String {
         let project = caller.project
         let algorithm: SigningAlgorithm = project.settings.signWithES256 ? .es256 : .rs256
@@ -126,7 +126,7 @@ extension Parts {
         return token
     }
 
-    /// `iss` of what the service signs for a project.
+    /// `iss` of the tokens that the service signs for a project.
     func issuer(of project: Project) throws -> String {
         guard let issuer = project.issuer(at: ownURL()) else { throw NoOwnURL() }
         return issuer
@@ -134,7 +134,7 @@ extension Parts {
 }
 
 extension AccountChanges {
-    /// The session goes on with a new secret, all others end, and so does what they began.
+    /// Continues the session with a new secret, and ends all others with everything that they started.
     mutating func endOthers(keeping session: ContinuedSession) {
         validSince = session.authTime
         self.session = .renew(session, retiresOldSecret: true)
@@ -145,5 +145,5 @@ extension AccountChanges {
 /// No usable signing key: the service is not ready.
 struct NoSigningKey: Error {}
 
-/// The project's tokens are to name this service, and the node does not know its URL.
+/// The project's tokens must name this service as their issuer, but the node does not know its URL.
 struct NoOwnURL: Error {}

@@ -23,7 +23,7 @@ package struct UpdateAccount: Sendable {
         package var password: Secret?
         package var deleteProviders: [String] = []
         package var deleteAttributes: [Attribute] = []
-        /// `validSince` was sent: every session before now ends, whatever its value.
+        /// `validSince` was sent: every earlier session ends, whatever its value.
         package var revokesSessions = false
 
         package init() {}
@@ -31,9 +31,9 @@ package struct UpdateAccount: Sendable {
 
     package struct Result: Sendable {
         package var account: Account
-        /// Set when the change moved the session on.
+        /// Set if the change continued the session.
         package var tokens: IssuedTokens?
-        /// Set when the address changed.
+        /// Set if the email changed.
         package var newEmail: String?
     }
 
@@ -53,7 +53,7 @@ package struct UpdateAccount: Sendable {
             if let password = request.password { try await parts.hash(password, caller.project) } else { nil }
         let settings = caller.project.settings
         let now = parts.now()
-        // By a reset or a link, which lead somewhere.
+        // A verified email counts as a sign-in method if a reset or an email link would open the account.
         let mailOpensAccounts = (settings.passwordSignIn || settings.emailLinkSignIn) && parts.actionURL() != nil
         let renewal = parts.prepareRenewal()
         let seconds = parts.seconds
@@ -91,7 +91,7 @@ package struct UpdateAccount: Sendable {
             if case .some(.none) = changes.email { rotates = true }
             if rotates {
                 var session = renewal.of(user.session)
-                // Its user knows the password from now on, as after a sign-in with it.
+                // The user has just set the password, which counts as a sign-in with it.
                 if let stored {
                     let evidence = Evidence(settingPassword: stored, at: seconds)
                     session = session.signedInAgain(evidence, with: .password)
@@ -108,7 +108,7 @@ package struct UpdateAccount: Sendable {
         return result
     }
 
-    /// What the request takes away, refused when no way in would be left.
+    /// Applies the request's removals; refuses them if no sign-in method would remain.
     private func remove(
         _ request: Request,
         from account: Account,
@@ -148,7 +148,7 @@ package struct UpdateAccount: Sendable {
 }
 
 extension UpdateAccount.Request {
-    /// What of it needs more than a session.
+    /// The request's operations that need more than a session.
     fileprivate var operations: Set<SensitiveOperation> {
         var operations: Set<SensitiveOperation> = []
         if email != nil { operations.insert(.changeEmail) }
@@ -173,9 +173,9 @@ extension UpdateAccount.Request {
 }
 
 extension Parts {
-    /// Whether the account's user may put an address in the place of its own without proving it first.
+    /// Whether the account's user may replace its email without verifying the new one first.
     func requireChangeable(_ account: Account, _ caller: Caller) throws(AccountsError) {
-        // An address that is not proved would take the second factors with it at its first proof (T-D12).
+        // The first verification of an unverified email would remove the second factors (T-D12).
         guard !caller.project.settings.emailEnumerationProtection, account.secondFactors.isEmpty else {
             throw .verifyEmailBeforeChange
         }

@@ -3,11 +3,11 @@ import Projects
 import Sessions
 import Storage
 
-/// Takes a second factor from the signed-in account.
+/// Removes a second factor from the signed-in account.
 package struct WithdrawSecondFactor: Sendable {
     let parts: Parts
 
-    /// Other sessions end; this one goes on, without the factor if it was the one that opened it.
+    /// Other sessions end; this one continues, without the factor if it was signed in with it.
     package func callAsFunction(
         idToken: String?,
         enrollment: String?,

@@ -1,13 +1,13 @@
 package import Linking
 
-/// Tokens of a provider that its configuration may keep no more are to be deleted: a message to ourselves.
+/// A message to ourselves: delete tokens of a provider that its configuration no longer stores.
 package struct ForgottenTokens: Sendable, Codable {
     /// The outbox's name for it.
     package static let kind = "provider.forgotten_tokens"
 
     package var tenant: String
     package var provider: ProviderID
-    /// The account after which to go on; nil to begin.
+    /// The account after which to continue; nil to start.
     package var after: String?
 
     package init(tenant: String, provider: ProviderID) {

@@ -4,11 +4,11 @@ package import Projects
 package import Prometheus
 import StrictJSON
 
-/// Asks a project's function, once, and waits seven seconds at most.
+/// Calls a project's blocking function, once, with a limit of seven seconds.
 package struct FunctionCaller: Sendable {
     private let http: OutboundClient
     private let timeLimit: Duration
-    /// How the calls went.
+    /// The results of the calls.
     package let calls = Timings<Call>()
 
     package struct Call: Hashable, Sendable {
@@ -30,10 +30,10 @@ package struct FunctionCaller: Sendable {
         self.timeLimit = timeLimit
     }
 
-    /// Bytes of an answer.
+    /// The maximum size of a response in bytes.
     private static let maximumSize = 65_536
 
-    /// - Parameter jwt: what is asked, signed.
+    /// - Parameter jwt: the signed input.
     package func ask(
         _ url: String,
         of event: BlockingFunctions.Event,
@@ -80,14 +80,14 @@ package struct FunctionCaller: Sendable {
     }
 }
 
-/// Why a function did not let somebody pass.
+/// Why a blocking function did not allow a sign-in or sign-up.
 package enum FunctionError: Error, Sendable, Hashable {
     case timedOut
-    /// Why, for the log.
+    /// The cause, for the log.
     case unreachable(String)
-    /// With the answer, if it is a JSON object.
+    /// With the response, if it is a JSON object.
     case refused(status: Int, text: String?)
-    /// The answer is none that a function gives.
+    /// The response is not valid for a function.
     case malformed
 
     fileprivate var outcome: FunctionCaller.Outcome {
@@ -100,7 +100,7 @@ package enum FunctionError: Error, Sendable, Hashable {
     }
 }
 
-/// What a function wants otherwise; a member that is nil stays as it is, `.some(nil)` empties it.
+/// A function's changes; nil leaves a member unchanged, `.some(nil)` empties it.
 package struct FunctionAnswer: Sendable, Hashable {
     package var displayName: String??
     package var photoURL: String??
@@ -113,9 +113,9 @@ package struct FunctionAnswer: Sendable, Hashable {
 
     package init() {}
 
-    /// Reads what `userRecord.updateMask` names.
+    /// Reads the members in `userRecord.updateMask`.
     ///
-    /// No answer at all changes nothing; members that we do not know are ignored.
+    /// An empty response changes nothing; unknown members are ignored.
     init(_ body: [UInt8]) throws(FunctionError) {
         guard !body.isEmpty else { return }
         guard let answer = FunctionCaller.object(body) else { throw .malformed }

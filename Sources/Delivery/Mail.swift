@@ -1,4 +1,4 @@
-/// A mail that asks its reader to follow a link: rendered when it is sent.
+/// An email with a link; it is rendered when it is sent.
 package struct Mail: Sendable, Codable {
     /// The outbox's name for it.
     package static let kind = "mail"
@@ -8,9 +8,9 @@ package struct Mail: Sendable, Codable {
     }
 
     package var template: Template
-    /// The address it goes to.
+    /// The recipient.
     package var to: String
-    /// Where the link leads; the secret in it is why a Mail is kept sealed.
+    /// The link; because it contains a secret, a Mail is stored sealed.
     package var link: String
     package var displayName: String?
     /// The new address, in verifyAndChangeEmail and recoverEmail.

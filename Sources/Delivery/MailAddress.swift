@@ -1,11 +1,11 @@
 package import Linking
 
-/// Who a mail is from: an address that fits into a header, and a name that does.
+/// The sender of an email: an address and a name that are safe in a header.
 package struct MailAddress: Sendable, Hashable {
     package let email: EmailAddress
     package let name: String?
 
-    /// Nil for a name with a control character: a line break in it would begin another header.
+    /// Nil for a name with a control character, because a line break would start another header.
     package init?(_ email: EmailAddress, name: String? = nil) {
         guard name?.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) ?? true else { return nil }
         self.email = email
@@ -26,13 +26,13 @@ package struct MailAddress: Sendable, Hashable {
         self.init(email, name: String(name))
     }
 
-    /// The person's own spelling before the `@`, the domain as DNS knows it.
+    /// The user's own spelling before the `@`, and the domain as DNS has it.
     package static func onTheWire(_ email: EmailAddress) -> String {
         let local = email.original.prefix { $0 != "@" }
         return "\(local)@\(email.domain)"
     }
 
-    /// `"Ada" <ada@example.com>`, folded where it is long.
+    /// `"Ada" <ada@example.com>`, folded if it is long.
     var header: String {
         let address = Self.onTheWire(email)
         return name.map { "\(MailHeader.phrase($0)) <\(address)>" } ?? address

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Text in the header of a mail: ASCII as it is, all else as encoded words (RFC 2047).
+/// Text in an email header: ASCII unchanged, everything else as encoded words (RFC 2047).
 enum MailHeader {
     /// For a subject.
     static func text(_ text: String) -> String {
         isPlain(text) ? text : encoded(text)
     }
 
-    /// For a name before an address: what could pass for another address is encoded, for readers that are not strict.
+    /// For a name before an address: text that lenient readers could take for another address is encoded.
     static func phrase(_ text: String) -> String {
         isPlain(text) && !text.contains { "\"\\<>@,:;".contains($0) } ? "\"\(text)\"" : encoded(text)
     }
@@ -21,12 +21,12 @@ enum MailHeader {
         return formatter.string(from: date)
     }
 
-    /// Printable ASCII that fits on a line and begins no encoded word.
+    /// Printable ASCII that fits on a line and does not look like an encoded word.
     private static func isPlain(_ text: String) -> Bool {
         text.utf8.count <= 60 && !text.contains("=?") && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 
-    /// Words of at most 75 characters, each of whole characters, on lines of their own.
+    /// Words of at most 75 characters, each of whole characters, on separate lines.
     private static func encoded(_ text: String) -> String {
         var words = [""]
         for scalar in text.unicodeScalars {

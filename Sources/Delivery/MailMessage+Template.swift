@@ -3,10 +3,10 @@ import Linking
 package import Projects
 
 extension MailMessage {
-    /// The mail as the project wants it, in the reader's language.
+    /// The email from the project's template, in the user's language.
     ///
-    /// - Parameter sender: the node's; a project may change its name, and what stands before the `@`.
-    /// - Returns: nil when an address is none, which no later attempt would change.
+    /// - Parameter sender: the node's; a project may change its name and the part before the `@`.
+    /// - Returns: nil if an address is not valid, which a retry would not change.
     package static func make(
         _ mail: Mail,
         id: String,
@@ -47,7 +47,7 @@ extension MailMessage {
         return message
     }
 
-    /// In one pass: what a value says is no placeholder.
+    /// In one pass, so that a value is never read as a placeholder.
     private static func fill(_ text: String, _ values: [String: String]) -> String {
         text.replacing(/%[A-Z_]+%/) { match in values[String(match.output)] ?? String(match.output) }
     }
@@ -57,9 +57,9 @@ extension MailMessage {
         return text.map { entities[$0] ?? String($0) }.joined()
     }
 
-    /// A name that cannot pass for a link or a message of its own.
+    /// A display name that cannot pass for a link or a message.
     ///
-    /// Whoever signs up with somebody's address chooses the name that our mail to that address begins with.
+    /// An attacker who signs up with someone's email chooses the name that our email to that address starts with.
     private static func harmlessName(_ name: String) -> String? {
         let isHarmless =
             (1...64).contains(name.count) && !name.contains(/[.\/:@\\][\p{L}\p{N}]{2}|\/\//)
@@ -100,7 +100,7 @@ extension MailAddress {
 }
 
 extension Mail.Template {
-    /// The name that a project's settings have for it; one of ``MailSettings/templates``.
+    /// The template's name in a project's settings; one of ``MailSettings/templates``.
     package var settingsName: String {
         switch self {
         case .passwordReset: "resetPasswordTemplate"

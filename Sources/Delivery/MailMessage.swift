@@ -1,14 +1,14 @@
 package import Foundation
 package import Linking
 
-/// A mail as it leaves (RFC 5322, RFC 2045): one recipient, and the same text in one or two forms.
+/// A complete email (RFC 5322, RFC 2045): one recipient, and the same text in one or two formats.
 package struct MailMessage: Sendable {
     package let sender: MailAddress
     package let recipient: EmailAddress
     package var replyTo: EmailAddress?
     package let subject: String
     package let date: Date
-    /// The same at each attempt, so that whoever gets it twice can tell.
+    /// The same at each attempt, so that a recipient who gets it twice can tell.
     package let id: String
     /// BCP 47.
     package var language: String?
@@ -17,7 +17,7 @@ package struct MailMessage: Sendable {
     package let html: String?
 
     /// - Parameter id: letters, digits and dashes.
-    /// - Returns: nil for a subject with a control character, which could begin another header.
+    /// - Returns: nil for a subject with a control character, which could start another header.
     package init?(
         id: String,
         from sender: MailAddress,
@@ -37,7 +37,7 @@ package struct MailMessage: Sendable {
         self.html = html
     }
 
-    /// Header and body, in ASCII but for addresses that are not, with lines of at most 78 characters.
+    /// Header and body, in ASCII except for addresses, with lines of at most 78 characters.
     package var bytes: [UInt8] {
         var lines = [
             "From: \(sender.header)",
@@ -46,7 +46,7 @@ package struct MailMessage: Sendable {
             "Date: \(MailHeader.date(date))",
             "Message-ID: <\(id)@\(sender.email.domain)>",
             "MIME-Version: 1.0",
-            // Nobody's holiday notice answers it (RFC 3834).
+            // Prevents automatic replies (RFC 3834).
             "Auto-Submitted: auto-generated",
         ]
         if let replyTo { lines.append("Reply-To: \(MailAddress.onTheWire(replyTo))") }
@@ -55,7 +55,7 @@ package struct MailMessage: Sendable {
         if parts.count == 1 {
             lines += parts[0]
         } else {
-            // Base64 has no `_`, so that no line of a part is the boundary.
+            // Base64 has no `_`, so no line of a part equals the boundary.
             let boundary = "=_\(id)"
             lines += ["Content-Type: multipart/alternative;", " boundary=\"\(boundary)\"", ""]
             for part in parts { lines += ["--\(boundary)"] + part }

@@ -1,13 +1,13 @@
-/// What a mail says in one language, with Firebase's placeholders.
+/// The text of an email in one language, with Firebase's placeholders.
 struct MailText: Sendable {
     var subject: String
     var before: String
-    /// What the link is called where a link can have a name.
+    /// The link's text, where links can have one.
     var link: String
     var after: String
 }
 
-/// All mails of one language.
+/// All emails of one language.
 struct MailLanguage: Sendable {
     /// BCP 47.
     var tag: String
@@ -17,7 +17,7 @@ struct MailLanguage: Sendable {
 
     static let all = [english, german, japanese]
 
-    /// The language of the first tag that names one, however much more it names: `de-AT` is German (RFC 4647 §3.4).
+    /// The language of the first supported tag, ignoring its further parts: `de-AT` is German (RFC 4647 §3.4).
     static func best(_ tags: [String?]) -> MailLanguage {
         for tag in tags {
             let primary = tag?.prefix { $0 != "-" && $0 != "_" }.lowercased()

@@ -2,9 +2,9 @@ package import Foundation
 package import Projects
 package import SMTPClient
 
-/// Renders mails as their projects want them, and hands them over.
+/// Renders emails with their projects' templates and sends them.
 package struct Mailer: Sendable {
-    /// Returns once somebody else answers for the mail.
+    /// Returns once the server has accepted the email.
     package typealias Transport = @Sendable (MailMessage) async throws(SMTPError) -> Void
 
     private let sender: MailAddress
@@ -25,7 +25,7 @@ package struct Mailer: Sendable {
         }
     }
 
-    /// - Parameter id: the message's in the outbox, the same at each attempt.
+    /// - Parameter id: the message's ID in the outbox, the same at each attempt.
     package func send(_ mail: Mail, id: String, of project: Project, date: Date) async throws(SMTPError) {
         guard let message = MailMessage.make(mail, id: id, of: project, from: sender, date: date) else {
             throw .invalidAddress

@@ -2,13 +2,13 @@ package import Foundation
 package import Outbound
 package import Projects
 
-/// Hands messages over by HTTP: to a project's own endpoint, signed, or SMS to the provider that it names.
+/// Sends messages over HTTP: signed to a project's webhook, or SMS to the project's provider.
 package struct Messenger: Sendable {
     private let http: OutboundClient
 
     package init(through http: OutboundClient) { self.http = http }
 
-    /// - Parameter id: the message's in the outbox, the same at each attempt.
+    /// - Parameter id: the message's ID in the outbox, the same at each attempt.
     package func send(_ sms: SMS, id: String, of project: Project, date: Date) async throws(DeliveryError) {
         let settings = project.settings.delivery
         if settings.takes(.smsSend) {
@@ -23,14 +23,14 @@ package struct Messenger: Sendable {
             try await post(Webhook(.smsSend, at: written, data), id: id, of: project, date: date)
         } else if let provider = settings.sms {
             guard let request = OutboundRequest(sms, id: id, by: provider, of: project) else { throw .notConfigured }
-            // The number is none that the provider reaches, and will be none the next time.
+            // The provider cannot reach the number, and a retry would not change that.
             try await perform(request, permanent: [400, 410, 422])
         } else {
             throw .notConfigured
         }
     }
 
-    /// - Parameter id: the message's in the outbox, the same at each attempt.
+    /// - Parameter id: the message's ID in the outbox, the same at each attempt.
     package func send(_ mail: Mail, id: String, of project: Project, date: Date) async throws(DeliveryError) {
         let data = MailToSend(
             projectId: project.id.rawValue,
@@ -45,7 +45,7 @@ package struct Messenger: Sendable {
         try await post(Webhook(.mailSend, at: date, data), id: id, of: project, date: date)
     }
 
-    /// - Parameter id: the message's in the outbox, the same at each attempt.
+    /// - Parameter id: the message's ID in the outbox, the same at each attempt.
     package func send(_ notice: WebhookNotice, id: String, of project: Project, date: Date) async throws(DeliveryError)
     {
         try await post(Webhook(notice.type, at: notice.date, notice.data), id: id, of: project, date: date)
@@ -104,14 +104,14 @@ private struct SMSToSend: Encodable {
     var locale: String?
 }
 
-/// Why a message was not handed over; it holds nothing of the message and of the answer.
+/// Why a message was not sent; it contains nothing from the message or the response.
 package enum DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The project names nobody who would take it, or in a way that makes no request.
+    /// The project has no recipient for it, or one that yields no valid request.
     case notConfigured
     case unreachable(OutboundError)
     case refused(status: Int, isPermanent: Bool)
 
-    /// No later attempt would come to more.
+    /// Whether a retry cannot succeed.
     package var isPermanent: Bool {
         switch self {
         case .refused(_, let isPermanent): isPermanent
@@ -121,9 +121,9 @@ package enum DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .notConfigured: "nobody is configured to take it"
+        case .notConfigured: "no recipient is configured"
         case .unreachable(let error): error.description
-        case .refused(let status, _): "it was answered with \(status)"
+        case .refused(let status, _): "the response was \(status)"
         }
     }
 }

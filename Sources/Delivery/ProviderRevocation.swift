@@ -1,6 +1,6 @@
 package import Linking
 
-/// A grant that is to be ended at its provider: the person unlinked it or deleted the account.
+/// A grant to revoke at its provider, because the user unlinked it or deleted the account.
 package struct ProviderRevocation: Sendable, Codable {
     /// The outbox's name for it.
     package static let kind = "provider.revocation"
@@ -9,7 +9,7 @@ package struct ProviderRevocation: Sendable, Codable {
     package var provider: ProviderID
     package var token: String
     package var isRefreshToken: Bool
-    /// The client that the token was given to; nil for the configured one.
+    /// The client that the token was issued to; nil for the configured one.
     package var clientID: String?
 
     package init(tenant: String, provider: ProviderID, token: String, isRefreshToken: Bool, clientID: String?) {

@@ -1,10 +1,10 @@
-/// When a message that could not be delivered is tried again: after seconds at first, after half a day at last.
+/// When a message that could not be delivered is retried: after seconds at first, after half a day at the end.
 package struct RetrySchedule: Sendable {
-    /// Seconds before the second attempt; each later one waits three times as long as the one before.
+    /// Seconds before the second attempt; each later delay is three times the one before.
     package var first: Double
-    /// Seconds at most between two attempts.
+    /// The maximum number of seconds between two attempts.
     package var longest: Double
-    /// Attempts before a message is given up.
+    /// The number of attempts before a message is given up.
     package var attempts: Int
 
     /// Fifteen attempts in four days.
@@ -16,7 +16,7 @@ package struct RetrySchedule: Sendable {
         self.attempts = attempts
     }
 
-    /// Seconds until the next attempt; nil when there is none.
+    /// Seconds until the next attempt; nil if there is none.
     ///
     /// - Parameter made: the attempts so far, from 1.
     package func delay(afterAttempts made: Int) -> Double? {

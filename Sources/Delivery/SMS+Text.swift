@@ -1,7 +1,7 @@
 package import Projects
 
 extension SMS {
-    /// What the SMS says: one line, in the reader's language, and the app's hash.
+    /// The text of the SMS: one line in the user's language, and the app's hash.
     package func text(of project: Project) -> String {
         let language = MailLanguage.best([language, project.settings.mail.defaultLocale])
         let line =

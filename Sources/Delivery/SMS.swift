@@ -1,24 +1,24 @@
 package import struct Foundation.Date
 
-/// An SMS with a code: worded when it is sent.
+/// An SMS with a code; its text is created when it is sent.
 package struct SMS: Sendable, Codable {
     /// The outbox's name for it.
     package static let kind = "sms"
 
-    /// Seconds for which a code is good (threats.md, T-E2).
+    /// The lifetime of a code in seconds (threats.md, T-E2).
     package static let lifetime = 600.0
 
-    /// The number it goes to, E.164.
+    /// The recipient's number, E.164.
     package var to: String
-    /// Why an SMS is kept sealed.
+    /// The reason that an SMS is stored sealed.
     package var code: String
-    /// Of no use afterwards, and not sent any more.
+    /// Afterwards, the SMS is not sent any more.
     package var validUntil: Date
     /// BCP 47, from X-Firebase-Locale; nil for the project's own.
     package var language: String?
-    /// Of an Android app, whose last line it is to be, so that the app reads the SMS by itself (SMS Retriever).
+    /// Set by an Android app, whose SMS ends with it, so that the app reads the SMS itself (SMS Retriever).
     package var appHash: String?
-    /// The sessionInfo that belongs to the code; in `identity dev` alone, which shows it.
+    /// The code's sessionInfo; only in `identity dev`, which shows it.
     package var session: String?
 
     package init(to: String, code: String, validUntil: Date, language: String? = nil, appHash: String? = nil) {

@@ -5,9 +5,9 @@ import Projects
 import Secrets
 
 extension OutboundRequest {
-    /// The call of a provider that sends an SMS, as its configuration describes it; nil when it cannot be made.
+    /// The request to a provider that sends an SMS, from its configuration; nil if none can be built.
     ///
-    /// - Parameter id: the message's in the outbox, the same at each attempt.
+    /// - Parameter id: the message's ID in the outbox, the same at each attempt.
     init?(_ sms: SMS, id: String, by provider: SMSProvider, of project: Project) {
         let secret = provider.secret?.reveal() ?? ""
         var headers: HTTPFields = [.contentType: provider.format.contentType]
@@ -36,7 +36,7 @@ extension OutboundRequest {
         maximumResponseSize = 65_536
     }
 
-    /// In one pass: what a value says is no placeholder.
+    /// In one pass, so that a value is never read as a placeholder.
     private static func fill(
         _ text: String,
         _ values: [String: String],
@@ -50,7 +50,7 @@ extension OutboundRequest {
 }
 
 extension SMSProvider.Format {
-    /// A value as it stands inside the body: percent-encoded, or between the quotes of a JSON string.
+    /// A value escaped for the body: percent-encoded, or for a JSON string.
     fileprivate func escape(_ text: String) -> String {
         switch self {
         case .form: text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""

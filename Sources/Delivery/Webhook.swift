@@ -4,11 +4,10 @@ import HTTPTypes
 import Outbound
 package import Projects
 
-/// What is posted to a project's own endpoint, by the convention of Standard Webhooks: an envelope with the type, the time
-/// and the data, signed.
+/// The body of a webhook, in the format of Standard Webhooks: an envelope with the type, the time and the data, signed.
 package struct Webhook<Body: Encodable & Sendable>: Encodable, Sendable {
     package var type: WebhookType
-    /// When it came to be, RFC 3339: the same at each attempt.
+    /// The time of the event, RFC 3339: the same at each attempt.
     package var timestamp: String
     package var data: Body
 
@@ -21,8 +20,8 @@ package struct Webhook<Body: Encodable & Sendable>: Encodable, Sendable {
 
 extension OutboundRequest {
     /// - Parameters:
-    ///   - id: the message's in the outbox, the same at each attempt.
-    ///   - date: of the attempt; receivers refuse what is old.
+    ///   - id: the message's ID in the outbox, the same at each attempt.
+    ///   - date: of the attempt; receivers refuse old ones.
     init(webhook body: [UInt8], id: String, to endpoint: WebhookEndpoint, date: Date) {
         let seconds = String(Int64(date.timeIntervalSince1970))
         var headers: HTTPFields = [.contentType: "application/json"]

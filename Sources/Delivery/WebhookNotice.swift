@@ -2,7 +2,7 @@ package import Foundation
 package import Linking
 package import Projects
 
-/// What the project's own endpoint is told about an account; it waits in the outbox, as it was when it happened.
+/// A webhook about an account; it waits in the outbox with the account's state at the time of the event.
 package struct WebhookNotice: Sendable, Codable {
     /// The outbox's name for it.
     package static let kind = "webhook"
@@ -11,7 +11,7 @@ package struct WebhookNotice: Sendable, Codable {
     package var date: Date
     package var data: Subject
 
-    /// The account; of a deleted one what it was.
+    /// The account; for a deleted one, its last state.
     package struct Subject: Sendable, Hashable, Codable {
         var projectId: String
         /// Nil in the project itself.
@@ -28,9 +28,9 @@ package struct WebhookNotice: Sendable, Codable {
         var customAttributes: String?
         var createdAt: String
         var passwordUpdatedAt: String?
-        /// Sessions that signed in before are over.
+        /// Sessions that signed in before have ended.
         var validSince: String
-        /// The account that was merged into this one, or is one by itself again.
+        /// The account that was merged into this one, or separated from it again.
         package var mergedLocalId: String?
 
         package init(_ account: Account, of scope: Scope) {

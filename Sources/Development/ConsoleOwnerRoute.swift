@@ -3,10 +3,10 @@ import IdentityService
 import Secrets
 import Storage
 
-/// The way into the console of `identity dev`: whoever sits at this machine is its owner.
+/// Signs the person at this machine in to the console of `identity dev`, as its owner.
 struct ConsoleOwnerRoute: Sendable {
     let stores: Stores
-    /// Whether a request names this machine: another name may be a page's that had it lead here (DNS rebinding).
+    /// Whether the request's host is this machine: with any other name it may come from a page that uses DNS rebinding.
     let isHere: @Sendable (Call) -> Bool
 
     var routes: [Route] { [Route(.get, "/console/sign-in", on: .service, errors: .consolePage, .open(signIn))] }
@@ -15,9 +15,13 @@ struct ConsoleOwnerRoute: Sendable {
         guard isHere(call) else { throw WireError.notFound }
         let handle = RandomSource.system.handle()
         try await stores.console.openForOwner(handle, now: stores.configuration.now())
-        // The page leads on, as a redirect would not: the cookie does not come along when another site's link led here.
+        // A page that leads on instead of a redirect: after a redirect from another site's link, browsers would not
+        // send the cookie.
         let next = ConsolePath.next(try call.query.value("next"))
-        var page = Page(title: "Console", content: "<main><p><a href=\"\(next)\">Go on to the console</a></p></main>")
+        var page = Page(
+            title: "Console",
+            content: "<main><p><a href=\"\(next)\">Continue to the console</a></p></main>"
+        )
         page.leadsTo = next
         page.cookies = [.console(Secret(handle), isSecure: false)]
         return page.response()

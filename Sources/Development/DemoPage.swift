@@ -4,14 +4,14 @@ import Linking
 import NIOCore
 package import Projects
 
-/// The page that `identity dev` shows to browsers; tools that wait for Firebase's emulator get its JSON.
+/// The page that `identity dev` shows to browsers; tools that wait for Firebase's emulator get the emulator's JSON.
 package struct DemoPage: Sendable {
     private let settings: @Sendable () -> ProjectSettings?
     private let providers: @Sendable () -> [ProviderConfiguration]
 
     /// - Parameters:
-    ///   - settings: of the project, just now.
-    ///   - providers: what the project has just now; those that are enabled become buttons.
+    ///   - settings: the project's current settings.
+    ///   - providers: the project's current providers; each enabled one becomes a button.
     package init(
         settings: @escaping @Sendable () -> ProjectSettings?,
         providers: @escaping @Sendable () -> [ProviderConfiguration]
@@ -48,7 +48,8 @@ package struct DemoPage: Sendable {
         return Response(status: .ok, headers: headers, body: page)
     }
 
-    /// A callback that a provider posts (`form_post`, as Apple does): the page finds it in its own address, like the others.
+    /// Handles a callback that a provider posts (`form_post`, as Apple does): the page finds its fields in the URL, as
+    /// after a redirect.
     private func takePost(_ call: Call) async throws -> Response {
         guard call.body.readableBytes <= 16_384 else {
             throw WireError.invalidRequest("The form is too long.", field: nil)
@@ -68,7 +69,7 @@ package struct DemoPage: Sendable {
         return ByteBuffer(string: html.replacing("<!-- offers -->", with: offers.scriptText, maxReplacements: 1))
     }
 
-    /// `[{"id", "name"}]`: the demo's own in their order, then those that somebody added.
+    /// `[{"id", "name"}]`: the demo providers in their order, then the ones the user added.
     private var buttons: TestJSON {
         let order = DemoProviders.all.map(\.id)
         func place(_ configuration: ProviderConfiguration) -> (Int, String) {
@@ -86,6 +87,6 @@ package struct DemoPage: Sendable {
 }
 
 extension TestJSON {
-    /// Text that cannot end the script element that it stands in.
+    /// The text, escaped so that it cannot close the surrounding script element.
     fileprivate var scriptText: String { text.replacing("<", with: "\\u003c") }
 }

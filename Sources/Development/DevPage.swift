@@ -6,23 +6,23 @@ import Linking
 import Projects
 import Storage
 
-/// `/dev`: what a project has just now, its accounts, and the mails and SMS that nobody sends in `identity dev`.
+/// `/dev`: a project's current accounts, and the emails and SMS that `identity dev` does not send.
 ///
-/// The page asks for itself each second; without scripts it is right when it is loaded.
+/// The page refreshes itself every second; without scripts it shows the state at the time of loading.
 struct DevPage: Sendable {
     let stores: Stores
-    /// That of the command line.
+    /// The project of the command line.
     let project: ProjectID
 
     var routes: [Route] { [Route(.get, "/dev", on: .service, errors: .status, .open(show))] }
 
-    /// How many accounts are shown, the newest of them first.
+    /// The largest number of accounts shown, newest first.
     private static let most = 100
     private static let style = Page.sheet + String(decoding: PackageResources.dev_css, as: UTF8.self)
     private static let script = String(decoding: PackageResources.dev_js, as: UTF8.self)
 
     private func show(_ call: Call) async throws -> Response {
-        // A name that comes twice is no project's.
+        // A repeated `project` parameter matches no project.
         let name = (try? call.query.value("project") ?? project.rawValue) ?? ""
         var page: Page
         if let shown = ProjectID(rawValue: name).flatMap({ stores.configuration.snapshot.project($0) }) {
@@ -30,8 +30,8 @@ struct DevPage: Sendable {
             page.script = Self.script
         } else {
             page = Page(
-                title: "No such project – Identity",
-                content: frame(name, "<p>There is no such project here.</p>")
+                title: "Unknown project – Identity",
+                content: frame(name, "<p>This project does not exist.</p>")
             )
             page.status = .notFound
         }
@@ -48,9 +48,9 @@ struct DevPage: Sendable {
         let choice: HTML? =
             all.count > 1 || all.first != shown ? "<nav aria-label=\"Projects\"><ul>\(html: links)</ul></nav>" : nil
         return """
-            <header><p>Identity, for development</p><a href="/">Sign in on the demo page</a></header>
+            <header><p>Identity development server</p><a href="/">Open the demo page</a></header>
             <main>
-            <h1>What is here</h1>
+            <h1>Messages and accounts</h1>
             \(html: choice)
             \(html: content)
             </main>
@@ -64,20 +64,21 @@ struct DevPage: Sendable {
         let listed = try await stores.accounts.list(after: nil, limit: 1000, in: scope).map(\.account)
         let accounts = listed.sorted { ($0.createdAt, $0.id.rawValue) > ($1.createdAt, $1.id.rawValue) }
         let state =
-            "\(Self.count(listed.count, "account", of: 1000)), \(Self.count(mails.count, "mail")), \(messages.count) SMS"
+            "\(Self.count(listed.count, "account", of: 1000)), \(Self.count(mails.count, "email")), \(messages.count) SMS"
         let more: HTML? =
             listed.count > Self.most
-            ? "<p class=\"quiet\">These are the newest \(String(Self.most)); accounts:batchGet lists all.</p>" : nil
+            ? "<p class=\"quiet\">Only the newest \(String(Self.most)) are shown. accounts:batchGet lists all.</p>"
+            : nil
         return """
             <p id="state" role="status">\(state) in \(project.id.rawValue)</p>
-            <section aria-labelledby="mails-title"><h2 id="mails-title">Mails</h2><div id="mails">
-            \(html: Self.list(mails.map(Self.item), else: "No mail waits: links of mails come here, and end when they are used."))
+            <section aria-labelledby="mails-title"><h2 id="mails-title">Emails</h2><div id="mails">
+            \(html: Self.list(mails.map(Self.item), else: "No emails yet. Links appear here and disappear once used."))
             </div></section>
             <section aria-labelledby="sms-title"><h2 id="sms-title">SMS</h2><div id="sms">
-            \(html: Self.list(messages.map(Self.item), else: "No SMS waits: codes come here, and end when they are used."))
+            \(html: Self.list(messages.map(Self.item), else: "No SMS yet. Codes appear here and disappear once used."))
             </div></section>
             <section aria-labelledby="accounts-title"><h2 id="accounts-title">Accounts</h2><div id="accounts">
-            \(html: Self.list(accounts.prefix(Self.most).map(Self.item), else: "Nobody has signed up yet."))
+            \(html: Self.list(accounts.prefix(Self.most).map(Self.item), else: "No accounts yet."))
             \(html: more)
             </div></section>
             """
@@ -94,8 +95,9 @@ struct DevPage: Sendable {
     // MARK: Items
 
     private static func item(_ waiting: WaitingMail) -> HTML {
-        let change: HTML? = waiting.code.newEmail.map { "<br>new address <bdi>\($0.canonical)</bdi>" }
-        // On this host by whatever name, and to the page that asks before it does anything.
+        let change: HTML? = waiting.code.newEmail.map { "<br>new email <bdi>\($0.canonical)</bdi>" }
+        // A relative link, so that it works under any host name; it leads to the page that asks before it does
+        // anything.
         let query = URLComponents(string: waiting.mail.link)?.percentEncodedQuery ?? ""
         return """
             <li>
@@ -124,8 +126,8 @@ struct DevPage: Sendable {
         return """
             <li>
             <p><b><bdi>\(name ?? "anonymous")</bdi></b>\(html: display)</p>
-            <p>\(methods.isEmpty ? "no sign-in method" : methods) \(html: tags)</p>
-            <p class="quiet"><code>\(account.id.rawValue)</code><br>since \(html: time(account.createdAt))\(html: signedIn)</p>
+            <p>\(methods.isEmpty ? "no sign-in methods" : methods) \(html: tags)</p>
+            <p class="quiet"><code>\(account.id.rawValue)</code><br>created \(html: time(account.createdAt))\(html: signedIn)</p>
             </li>
             """
     }

@@ -7,13 +7,13 @@ package import Projects
 import Sessions
 package import Storage
 
-/// What sets `identity dev` apart from `identity serve`.
+/// The differences between `identity dev` and `identity serve`.
 package enum DevelopmentMode {
-    /// Any API key means `project`, `Bearer owner` is an admin, a project in an admin path is made on first use.
+    /// Any API key means `project`, `Bearer owner` is an admin, and a project in an admin path is created on first use.
     ///
     /// - Parameters:
-    ///   - unsignedTokens: ID tokens are those of the emulator, which nobody signed.
-    ///   - baseURL: where the service is; nil until it listens.
+    ///   - unsignedTokens: issue unsigned ID tokens, as the emulator does.
+    ///   - baseURL: the service's URL; nil until it listens.
     package static func options(
         stores: Stores,
         project: ProjectID,
@@ -41,7 +41,8 @@ package enum DevelopmentMode {
         return options
     }
 
-    /// As the browser names this machine: `localhost` and `127.0.0.1` are two origins, and a page must not change it.
+    /// The address that the browser uses for this machine: `localhost` and `127.0.0.1` are two origins, and a page must
+    /// stay on one.
     private static func address(of call: Call) -> String? {
         guard let host = call.host, let url = ContinueURI("http://\(host)"), url.isLoopback else {
             return nil
@@ -49,7 +50,7 @@ package enum DevelopmentMode {
         return "http://\(host)"
     }
 
-    /// The demo page, the page of what happens, and the emulator's utility endpoints.
+    /// The demo page, `/dev`, and the emulator's utility endpoints.
     package static func routes(_ stores: Stores, project: ProjectID) -> [Route] {
         let page = DemoPage(
             settings: { stores.configuration.snapshot.project(project)?.settings },
@@ -59,20 +60,20 @@ package enum DevelopmentMode {
             + ConsoleOwnerRoute(stores: stores) { address(of: $0) != nil }.routes
     }
 
-    /// Those of the emulator's routes that carry something out.
+    /// The emulator's routes that carry out email actions.
     package static func routes(_ stores: Stores, project: ProjectID, over accounts: AccountsService) -> [Route] {
         EmulatorActionRoutes(accounts: accounts) { Self.project(for: $0, stores, otherwise: project) }.routes
     }
 
-    /// Any key will do for the project; those that were made for another one name that.
+    /// Any key is accepted for the project; a key that was made for another project means that one.
     private static func project(for key: APIKey, _ stores: Stores, otherwise project: ProjectID) -> Project? {
         let snapshot = stores.configuration.snapshot
         return snapshot.project(apiKey: key) ?? snapshot.project(project)
     }
 
-    /// Makes keys, the project, and the demo providers; the database is marked as one for development.
+    /// Creates keys, the project and the demo providers, and marks the database as one for development.
     ///
-    /// - Parameter provider: where the demo providers are; with none of them it need not run.
+    /// - Parameter provider: the server of the demo providers; it need not run when none are selected.
     package static func prepare(
         _ configuration: ConfigurationStore,
         project: ProjectID,
@@ -86,14 +87,14 @@ package enum DevelopmentMode {
         let scope = Scope(project: project)
         let demos = try await DemoProviders.install(selection, in: provider)
         for made in demos {
-            // Their ports change from start to start.
+            // Their ports change with every start.
             if configuration.snapshot.provider(made.provider, project: project) == nil {
                 try await configuration.createProvider(made, in: scope)
             } else if configuration.snapshot.provider(made.provider, project: project) != made {
                 try await configuration.replaceProvider(made, in: scope)
             }
         }
-        // Those of an earlier start, which nobody answers for now.
+        // Providers of an earlier start, which no server answers for now.
         for var left in configuration.snapshot.providers(project: project)
         where left.enabled && left.clientID == DemoProviders.client
             && !demos.contains(where: { $0.provider == left.provider })

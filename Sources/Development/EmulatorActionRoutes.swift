@@ -6,10 +6,10 @@ import Projects
 import Secrets
 import Storage
 
-/// The emulator's `/emulator/action`, to which links of mails lead in `identity dev`.
+/// The emulator's `/emulator/action`, the target of email links in `identity dev`.
 ///
-/// Test suites open them with one GET and read JSON, so it carries the code out at once; the page that asks before is
-/// `/__/auth/action`.
+/// Test suites open these links with one GET and read JSON, so the code is applied immediately; `/__/auth/action` is
+/// the page that asks first.
 struct EmulatorActionRoutes {
     let accounts: AccountsService
     let projectForKey: @Sendable (APIKey) -> Project?
@@ -86,7 +86,7 @@ struct EmulatorActionRoutes {
                 Self.success(of: type),
                 email: isChange ? nil : result.account.email,
                 newEmail: isChange ? result.newEmail : nil,
-                // The emulator leads nowhere after these.
+                // The emulator does not continue anywhere after these.
                 type == .recoverEmail || type == .revertSecondFactor ? nil : continueURL,
                 caller
             )
@@ -136,12 +136,12 @@ struct EmulatorActionRoutes {
 
     private static func advice(for type: OOBCodeType) -> String {
         switch type {
-        case .emailSignIn: "To sign in, append &continueUrl=YOUR_APP_URL to the link; or ask for a new one."
-        case .passwordReset: "Ask for a new link to reset the password."
-        case .verifyEmail: "Ask for a new link to verify the address."
-        case .verifyAndChangeEmail: "Ask for a new link to change the address."
-        case .recoverEmail: "Change the address again for a new link."
-        case .revertSecondFactor: "Enrol a second factor again for a new link."
+        case .emailSignIn: "To sign in, append &continueUrl=YOUR_APP_URL to the link, or request a new one."
+        case .passwordReset: "Request a new link to reset the password."
+        case .verifyEmail: "Request a new link to verify the email."
+        case .verifyAndChangeEmail: "Request a new link to change the email."
+        case .recoverEmail: "Change the email again to get a new link."
+        case .revertSecondFactor: "Enroll a second factor again to get a new link."
         }
     }
 }

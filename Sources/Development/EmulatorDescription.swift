@@ -1,13 +1,13 @@
 import HTTPTypes
 package import IdentityService
 
-/// `/emulator/openapi.json`, where Firebase's emulator describes itself: which operations there are, and who may call them.
+/// `/emulator/openapi.json`, the emulator's description of itself: its operations, and who may call them.
 ///
-/// It is made of the routes themselves. What they take and answer stands in this project's openapi.yaml.
+/// It is generated from the routes. Their parameters and responses are in this project's openapi.yaml.
 package struct EmulatorDescription: Sendable {
     private let described: [Route]
 
-    /// - Parameter routes: all but its own.
+    /// - Parameter routes: all routes except this one.
     package init(of routes: [Route]) { described = routes }
 
     package var routes: [Route] {
@@ -22,7 +22,7 @@ package struct EmulatorDescription: Sendable {
                 json.member("version", "1.0.0")
                 json.member(
                     "description",
-                    "The operations of identity dev; openapi.yaml says what they take and answer."
+                    "The operations of identity dev; openapi.yaml describes their requests and responses."
                 )
             }
             json.array("servers") { json in json.object { $0.member("url", "/") } }
@@ -52,7 +52,7 @@ package struct EmulatorDescription: Sendable {
         }
     }
 
-    /// In the order of the routes; of two with the same method and path the first one counts.
+    /// In route order; of two routes with the same method and path the first counts.
     private static func byPath(_ routes: [Route]) -> [(path: String, routes: [Route])] {
         var found: [(path: String, routes: [Route])] = []
         for route in routes {

@@ -36,7 +36,7 @@ package struct EmulatorRoutes: Sendable {
         ]
     }
 
-    /// What is done here is done as by `Bearer owner`, whom nobody has to name.
+    /// Handlers act as the admin `Bearer owner`, although callers send no credentials.
     private func open(_ handler: @escaping Route.Handler<Call>) -> Route.Access {
         .open { call in
             try await AuditOrigin.acting(as: .admin(OwnerAuthenticator.id)) { try await handler(call) }
@@ -48,7 +48,7 @@ package struct EmulatorRoutes: Sendable {
         return try await stores.configuration.ensureProject(id, settings: .development)
     }
 
-    /// The emulator makes a tenant that it does not know; here somebody has to.
+    /// The emulator creates unknown tenants; here they must exist.
     private func scope(of call: Call) async throws -> Scope {
         let project = try await project(of: call)
         guard let tenant = call.parameters["tenant"].map({ TenantID(rawValue: $0) }) else {
@@ -79,7 +79,7 @@ package struct EmulatorRoutes: Sendable {
         )
     }
 
-    /// The codes of mails, as long as they are good for something.
+    /// The email codes that are still valid.
     private func listCodes(_ call: Call) async throws -> Response {
         let mails = try await WaitingMail.all(in: try await scope(of: call), stores)
         return .json { json in
@@ -97,7 +97,7 @@ package struct EmulatorRoutes: Sendable {
         }
     }
 
-    /// The codes of SMS, as long as they are good for something.
+    /// The SMS codes that are still valid.
     private func listVerificationCodes(_ call: Call) async throws -> Response {
         let scope = try await scope(of: call)
         let found = try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now())
@@ -118,7 +118,7 @@ package struct EmulatorRoutes: Sendable {
         .json { write(project.settings, &$0) }
     }
 
-    /// The settings that the emulator has, as its exports hold them.
+    /// The emulator's settings, in the form its exports use.
     static func configText(of project: Project) -> String {
         var json = JSONWriter()
         json.object { write(project.settings, &$0) }
@@ -134,9 +134,9 @@ package struct EmulatorRoutes: Sendable {
 }
 
 extension ProjectSettings {
-    /// Sets what the emulator's config says of the two settings that it has.
+    /// Applies the two settings of the emulator's config.
     ///
-    /// - Returns: the names of those that changed.
+    /// - Returns: the names of the settings that changed.
     mutating func setEmulatorConfig(duplicates: Bool?, protection: Bool?) -> [String] {
         var changed: [String] = []
         if let duplicates, duplicates != allowDuplicateEmails {

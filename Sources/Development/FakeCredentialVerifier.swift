@@ -4,9 +4,10 @@ package import Projects
 import Secrets
 import StrictJSON
 
-/// Takes the Firebase emulator's fake credentials: an `id_token` that is plain JSON, or a JWT with `alg` none.
+/// Accepts the Firebase emulator's fake credentials: an `id_token` that is plain JSON, or a JWT with `alg` none.
 ///
-/// Whoever can reach the service can be anybody with it: `identity dev` wires it, nothing else imports this module.
+/// Anyone who can reach the service can sign in as anyone with these: only `identity dev` uses this, and nothing else
+/// imports this module.
 package struct FakeCredentialVerifier: CredentialVerifier {
     package init() {}
 
@@ -51,7 +52,7 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         )
     }
 
-    /// The JSON of a fake; nil for a token that is signed, which is somebody else's to judge.
+    /// The JSON of a fake; nil for a signed token, which other verifiers check.
     private static func claims(of token: String) -> String? {
         if token.hasPrefix("{") { return token }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

@@ -4,7 +4,7 @@ import Projects
 import ServiceLifecycle
 package import Storage
 
-/// Shows the links of mails and the codes of SMS at the terminal: `identity dev` sends none.
+/// Prints the links in emails and the codes in SMS to the terminal: `identity dev` sends none.
 package struct MessagePrinter: Service {
     private let stores: Stores
     private let say: @Sendable (String) -> Void
@@ -14,7 +14,7 @@ package struct MessagePrinter: Service {
         self.say = say
     }
 
-    /// Looks once a second until told to stop; messages of an earlier start are not shown again.
+    /// Checks once a second until told to stop; messages of an earlier start are not printed again.
     package func run() async throws {
         var seen: Set<String>?
         let ticks = AsyncTimerSequence(interval: .seconds(1), clock: .continuous).cancelOnGracefulShutdown()
@@ -27,7 +27,7 @@ package struct MessagePrinter: Service {
         }
     }
 
-    /// What is shown, by the secret that belongs to it alone.
+    /// The messages to print, each identified by its secret.
     private func waiting() async throws -> [(id: String, text: String)] {
         var messages: [(id: String, text: String)] = []
         let scopes = stores.configuration.snapshot.allProjects.flatMap { project in
@@ -35,7 +35,7 @@ package struct MessagePrinter: Service {
         }
         for (project, scope) in scopes {
             for mail in try await WaitingMail.all(in: scope, stores) {
-                let text = "mail to \(mail.mail.to) (\(mail.code.type.rawValue)):\n  \(mail.mail.link)\n"
+                let text = "email to \(mail.mail.to) (\(mail.code.type.rawValue)):\n  \(mail.mail.link)\n"
                 messages.append((mail.text, text))
             }
             for waiting in try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now()) {

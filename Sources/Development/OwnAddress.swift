@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where the service listens, known once it does.
+/// The service's own address, known once it listens.
 package final class OwnAddress: Sendable {
     private let text = Mutex<String?>(nil)
 

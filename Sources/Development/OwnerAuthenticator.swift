@@ -2,7 +2,7 @@ package import IdentityService
 package import Projects
 package import Secrets
 
-/// `Bearer owner`, in any case, may do everything, as in the Firebase emulator; other tokens go on to `next`.
+/// `Bearer owner`, in any letter case, may do everything, as in the Firebase emulator; other tokens go to `next`.
 package struct OwnerAuthenticator: AdminAuthenticator {
     static let id = "owner"
 

@@ -1,6 +1,6 @@
 package import Secrets
 
-/// Reads the password hashes of the emulator, which hold the password: `fakeHash:salt=…:password=…`.
+/// Reads the emulator's password hashes, which contain the password: `fakeHash:salt=…:password=…`.
 package enum ReadableHashes {
     /// Nil for any other hash.
     package static func password(in hash: String) -> Secret? {

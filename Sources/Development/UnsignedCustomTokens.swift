@@ -2,11 +2,12 @@ import Secrets
 package import Sessions
 import StrictJSON
 
-/// Takes the custom tokens of Admin SDKs that were told of an emulator: JWTs with `alg` none, or plain JSON.
+/// Accepts custom tokens of Admin SDKs that use an emulator: JWTs with `alg` none, or plain JSON.
 ///
-/// Whoever can reach the service can be anybody with it: `identity dev` wires it, nothing else imports this module.
+/// Anyone who can reach the service can sign in as anyone with these: only `identity dev` uses this, and nothing else
+/// imports this module.
 package enum UnsignedCustomTokens {
-    /// Nil for a token that is signed, and for what is no token.
+    /// Nil for a signed token and for text that is not a token.
     package static func read(_ text: String) -> CustomToken? {
         if text.hasPrefix("{") { return (try? JSONValue(text))?.object.map { CustomToken($0) } }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -3,19 +3,19 @@ import Secrets
 package import Sessions
 import StrictJSON
 
-/// ID tokens as Firebase's emulator issues them, `alg` none and no signature, for Admin SDKs that take nothing else from an
-/// emulator (`identity dev --unsigned-tokens`).
+/// ID tokens as Firebase's emulator issues them, with `alg` none and no signature.
 ///
-/// Whoever can reach the service can be anybody with it: `identity dev` wires it, nothing else imports this module.
+/// For Admin SDKs that accept nothing else from an emulator (`identity dev --unsigned-tokens`). Anyone who can reach
+/// the service can sign in as anyone with these: only `identity dev` uses this, and nothing else imports this module.
 package struct UnsignedIDTokens: TokenSigner, TokenVerifier {
-    /// For tokens that are signed.
+    /// Verifies tokens that are signed.
     private let next: any TokenVerifier
 
     package init(next: any TokenVerifier) { self.next = next }
 
     private static let header = Base64URL.encode(#"{"alg":"none","typ":"JWT"}"#.utf8)
 
-    /// Nothing in a token's place of a key's id.
+    /// An empty key id.
     private static let kid = ""
 
     package func token(of payload: [UInt8]) throws(IDTokenMintingError) -> String {

@@ -4,14 +4,14 @@ import Projects
 import Secrets
 import Storage
 
-/// A mail that waits in the outbox, as all do in `identity dev`, and the code in it, which is good for something yet.
+/// An email that waits in the outbox, as all do in `identity dev`, with its code, which is still valid.
 struct WaitingMail {
     let mail: Mail
-    /// As the link holds it: the database keeps its hash.
+    /// The code as in the link: the database stores only its hash.
     let text: String
     let code: OOBCode
 
-    /// Those of a project, the oldest first.
+    /// The waiting emails of a project, oldest first.
     static func all(in scope: Scope, _ stores: Stores) async throws -> [WaitingMail] {
         var mails: [WaitingMail] = []
         for payload in try await stores.outbox.waiting(Mail.kind, in: scope) {

@@ -4,12 +4,12 @@ import Projects
 import Secrets
 import Storage
 
-/// An SMS that waits in the outbox, as all do in `identity dev`, whose code is good for something yet.
+/// An SMS that waits in the outbox, as all do in `identity dev`, and whose code is still valid.
 struct WaitingSMS {
     let sms: SMS
     let session: String
 
-    /// Those of a project, the oldest first.
+    /// The waiting SMS of a project, oldest first.
     static func all(in scope: Scope, _ stores: Stores, now: Date) async throws -> [WaitingSMS] {
         var found: [WaitingSMS] = []
         for payload in try await stores.outbox.waiting(SMS.kind, in: scope) {

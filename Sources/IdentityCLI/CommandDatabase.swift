@@ -12,12 +12,12 @@ import Projects
 import Secrets
 import Storage
 
-/// Which database a command works on: that of the configuration, or with `--data` that of an `identity dev`.
+/// The database of a command: from the configuration, or with `--data` that of an `identity dev`.
 struct DatabaseOptions: ParsableArguments {
-    @Option(help: "A YAML file with the configuration.")
+    @Option(help: "A YAML configuration file.")
     var config: String?
 
-    @Option(help: "The data folder of an `identity dev` that runs.")
+    @Option(help: "The data folder of a running `identity dev`.")
     var data: String?
 
     /// Opens the database, runs `body`, closes it.
@@ -41,7 +41,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// The same, with the use cases over it; nothing that they do here asks another host.
+    /// The same with the use cases; none of them calls another host here.
     func withAccounts(_ body: (Stores, AccountsService) async throws -> Void) async throws {
         try await withStores { stores in
             let outbound = OutboundClient(allowsLoopback: false)
@@ -65,7 +65,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// `http.publicURL` of the configuration; nil without one, and for the database of an `identity dev`.
+    /// `http.publicURL` of the configuration; nil if it is not set, and for the database of an `identity dev`.
     func publicURL() async throws -> String? {
         guard data == nil else { return nil }
         return try await ServiceConfiguration.load(file: config).publicURL
@@ -75,7 +75,7 @@ struct DatabaseOptions: ParsableArguments {
         if let data {
             let folder = DataFolder(path: data)
             guard let conninfo = folder.conninfo else {
-                throw CommandFailure.configuration("no identity dev has run on \(data)")
+                throw CommandFailure.configuration("\(data) is not the data folder of an `identity dev`")
             }
             return (conninfo, try folder.keyRing())
         }
@@ -87,7 +87,7 @@ struct DatabaseOptions: ParsableArguments {
 }
 
 extension AuditOrigin {
-    /// Of the command that runs, without its options and what they say.
+    /// The running command, without its options and their values.
     fileprivate static var command: AuditOrigin {
         let words = CommandLine.arguments.dropFirst().prefix { !$0.hasPrefix("-") }.prefix(2)
         return AuditOrigin(
@@ -97,13 +97,13 @@ extension AuditOrigin {
     }
 }
 
-/// Whose accounts a command is about.
+/// The project or tenant of a command.
 struct ScopeOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "The project; may be left out when there is one.") var project: String?
+    @Option(help: "The project; optional if there is only one.") var project: String?
     @OptionGroup var tenant: TenantOption
 
-    /// Runs `body` with the project as it is in the tenant, if there is one.
+    /// Runs `body` with the project, with the tenant's settings if there is one.
     func withScope(_ body: (Stores, Project, Scope) async throws -> Void) async throws {
         try await database.withStores { stores in
             let (project, scope) = try tenant.enter(try named(stores))
@@ -123,28 +123,28 @@ struct ScopeOptions: ParsableArguments {
         if let project { return try stores.project(project) }
         let all = stores.configuration.snapshot.allProjects
         guard all.count == 1, let only = all.first else {
-            throw CommandFailure.usage("name the project with --project")
+            throw CommandFailure.usage("select a project with --project")
         }
         return only
     }
 }
 
-/// Which tenant of a project a command is about.
+/// The tenant of a command.
 struct TenantOption: ParsableArguments {
-    @Option(help: "A tenant of the project, whose accounts are meant instead of the project's own.")
+    @Option(help: "A tenant of the project; selects its accounts instead of the project's own.")
     var tenant: String?
 
-    /// - Returns: the project as it is in the tenant, if one is named.
+    /// - Returns: the project with the tenant's settings, if one is named.
     func enter(_ project: Project) throws -> (Project, Scope) {
         guard let tenant else { return (project, Scope(project: project.id)) }
         guard let found = project.tenants[TenantID(rawValue: tenant)] else {
-            throw CommandFailure.failed("there is no tenant '\(tenant)' in project '\(project.id)'")
+            throw CommandFailure.failed("project '\(project.id)' has no tenant '\(tenant)'")
         }
         return (found.project, Scope(project: project.id, tenant: found.configuration.id))
     }
 }
 
-/// An error of the lower rooms in words for a person.
+/// Converts an error of the lower modules to a message.
 func readable(_ error: any Error) -> any Error {
     switch error {
     case let error as PostgresError:
@@ -157,7 +157,7 @@ func readable(_ error: any Error) -> any Error {
         return CommandFailure.failed("\(error)")
     case KeyRingError.unknownKey(let id): return CommandFailure.missingKeys([id])
     case is KeyRingError:
-        return CommandFailure.configuration("encryption.keys do not fit this database")
+        return CommandFailure.configuration("encryption.keys do not match this database")
     default: return error
     }
 }
@@ -166,10 +166,10 @@ extension Stores {
     /// The project that a command names.
     func project(_ text: String) throws -> Project {
         guard let id = ProjectID(rawValue: text) else {
-            throw CommandFailure.usage("'\(text)' is no project id: 6 to 30 of a-z, 0-9 and -, a letter first")
+            throw CommandFailure.usage("'\(text)' is not a project ID: 6 to 30 of a-z, 0-9 and -, first a letter")
         }
         guard let project = configuration.snapshot.project(id) else {
-            throw CommandFailure.failed("there is no project '\(text)'")
+            throw CommandFailure.failed("project '\(text)' does not exist")
         }
         return project
     }

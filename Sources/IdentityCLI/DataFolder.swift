@@ -1,7 +1,7 @@
 import Foundation
 import Secrets
 
-/// The folder of an `identity dev`: its database, its encryption key, and how to reach it while it runs.
+/// The folder of an `identity dev`: its database, its encryption key, and the connection string while it runs.
 struct DataFolder: Sendable {
     let path: String
 
@@ -10,14 +10,14 @@ struct DataFolder: Sendable {
     private var conninfoFile: String { path + "/conninfo" }
     private var keyFile: String { path + "/encryption.key" }
 
-    /// Of the `dev` that runs, or ran last.
+    /// Of the running or last `dev`.
     var conninfo: String? { try? String(contentsOfFile: conninfoFile, encoding: .utf8) }
 
     func write(conninfo: String) throws {
         try conninfo.write(toFile: conninfoFile, atomically: true, encoding: .utf8)
     }
 
-    /// The folder's encryption key, made when there is none yet; readable by its owner alone.
+    /// The folder's encryption key, created if there is none; readable only by its owner.
     func keyRing(random: RandomSource = .system) throws -> KeyRing {
         if let text = try? String(contentsOfFile: keyFile, encoding: .utf8), let bytes = Data(base64Encoded: text) {
             return try KeyRing(keys: [KeyRing.Key(id: "dev", bytes: [UInt8](bytes))])

@@ -2,21 +2,21 @@ import Configuration
 import Foundation
 import Secrets
 
-/// Where the encryption keys come from: each is `id:base64 of 32 bytes`, and the first one encrypts.
+/// The source of the encryption keys: each is `id:base64 of 32 bytes`, and the first one encrypts.
 ///
-/// A file and what a command prints hold them line by line, or separated by commas.
+/// A file or a command's output contains one key per line, or keys separated by commas.
 enum EncryptionKeys: Sendable {
     /// `encryption.keys` (secret).
     case listed([Secret])
     /// `encryption.keysFile`: a file that a key-management system mounts.
     case file(String)
-    /// `encryption.keysCommand`: a program and its arguments, which asks a key-management system and prints them.
+    /// `encryption.keysCommand`: a program and its arguments, which prints the keys from a key-management system.
     case command([String])
 
-    /// Longer texts are none that hold keys, in bytes.
+    /// The maximum size of the text in bytes.
     private static let sizeLimit = 65_536
 
-    /// Nil when nothing is said.
+    /// Nil if none is configured.
     init?(_ reader: ConfigReader) throws {
         let listed = ServiceConfiguration.list("encryption.keys", reader)
         let file = reader.string(forKey: "encryption.keysFile").flatMap { $0.isEmpty ? nil : $0 }
@@ -28,7 +28,7 @@ enum EncryptionKeys: Sendable {
         let given = sources.compactMap(\.self)
         guard given.count < 2 else {
             throw CommandFailure.configuration(
-                "give one of encryption.keys, encryption.keysFile and encryption.keysCommand"
+                "set only one of encryption.keys, encryption.keysFile and encryption.keysCommand"
             )
         }
         guard let source = given.first else { return nil }
@@ -60,7 +60,7 @@ enum EncryptionKeys: Sendable {
                 keys: keys.map { secret in
                     let parts = secret.reveal().split(separator: ":", maxSplits: 1).map { String($0) }
                     guard parts.count == 2, let bytes = Data(base64Encoded: parts[1]) else {
-                        throw KeyRingError.invalidKey("each key is written id:base64 of 32 bytes")
+                        throw KeyRingError.invalidKey("each key must be id:base64, with 32 bytes")
                     }
                     return try KeyRing.Key(id: parts[0], bytes: [UInt8](bytes))
                 }
@@ -72,7 +72,7 @@ enum EncryptionKeys: Sendable {
 
     private static func contents(of path: String) throws(ProgramOutput.Failure) -> Data {
         guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: sizeLimit + 1) else {
-            throw ProgramOutput.Failure("the file cannot be read, or is empty")
+            throw ProgramOutput.Failure("the file cannot be read or is empty")
         }
         guard data.count <= sizeLimit else { throw ProgramOutput.Failure("the file is too long") }
         return data

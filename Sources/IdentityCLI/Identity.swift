@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import IdentityService
 
-/// The command line: `identity dev`, `identity serve`, and what administers a deployment.
+/// The command line: `identity dev`, `identity serve`, and commands that manage a deployment.
 @main
 struct Identity: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +17,7 @@ struct Identity: AsyncParsableCommand {
         ]
     )
 
-    /// A mistake gets one line on standard error: 64 for the command line, 78 for the configuration.
+    /// Errors are one line on standard error; the exit code is 64 for the command line, 78 for the configuration.
     static func main() async {
         do {
             var command = try parseAsRoot()
@@ -44,7 +44,7 @@ struct Identity: AsyncParsableCommand {
     }
 }
 
-/// Why a command ended, in one line for the person who typed it.
+/// Why a command failed, in one line for its user.
 struct CommandFailure: Error {
     var message: String
     var code: ExitCode
@@ -54,20 +54,20 @@ struct CommandFailure: Error {
         CommandFailure(message: message, code: ExitCode(64))
     }
 
-    /// The configuration, or what it points at, is wrong (EX_CONFIG).
+    /// The configuration, or something it refers to, is wrong (EX_CONFIG).
     static func configuration(_ message: String) -> CommandFailure {
         CommandFailure(message: message, code: ExitCode(78))
     }
 
-    /// What is in the database needs keys that are not there.
+    /// Values in the database need keys that are missing.
     static func missingKeys(_ ids: [String]) -> CommandFailure {
         configuration(
-            "encryption.keys lacks \(ids.joined(separator: ", ")), under which the database still holds values: put it "
-                + "back at the end of the list, and see `identity keys list --encryption`"
+            "encryption.keys lacks \(ids.joined(separator: ", ")), but values in the database are encrypted with it: add it "
+                + "at the end of the list, and see `identity keys list --encryption`"
         )
     }
 
-    /// What was asked for cannot be done now.
+    /// The request cannot be carried out now.
     static func failed(_ message: String) -> CommandFailure {
         CommandFailure(message: message, code: ExitCode(1))
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// One JSON object a line on standard output: `time`, `level`, `message`, and the metadata under its keys.
+/// One JSON object per line on standard output: `time`, `level`, `message`, and the metadata under its keys.
 struct JSONLogHandler: LogHandler {
     var logLevel: Logger.Level = .info
     var metadata: Logger.Metadata = [:]
@@ -24,7 +24,7 @@ struct JSONLogHandler: LogHandler {
     }
 }
 
-/// A line for people on standard error.
+/// Readable lines on standard error.
 struct ReadableLogHandler: LogHandler {
     var logLevel: Logger.Level = .info
     var metadata: Logger.Metadata = [:]
@@ -46,7 +46,7 @@ struct ReadableLogHandler: LogHandler {
 }
 
 extension FileHandle {
-    /// Writes what can be written: a full disk, or a reader that has gone, must not end the service.
+    /// Writes what can be written: a full disk, or a closed reader, must not end the service.
     func say(_ data: Data) { try? write(contentsOf: data) }
 }
 

@@ -4,17 +4,18 @@ import Foundation
 import SMTPClient
 import Secrets
 
-/// The server that takes the node's mails, and who they are from.
+/// The node's SMTP server, and the sender of its emails.
 struct MailConfiguration: Sendable {
     var server: SMTPServer
     var sender: MailAddress
 
-    /// - `mail.smtp.host`: without it this node sends no mails.
-    /// - `mail.smtp.tls` (`starttls`, `tls` or, on loopback alone, `none`; default `starttls`).
+    /// - `mail.smtp.host`: without it this node sends no emails.
+    /// - `mail.smtp.tls` (`starttls`, `tls` or, only on loopback, `none`; default `starttls`).
     /// - `mail.smtp.port` (1…65535, default 587, with `tls` 465, with `none` 25).
     /// - `mail.smtp.user`, `mail.smtp.password` (secret): both or neither.
     /// - `mail.smtp.from` (required): `mail@example.com` or `Example <mail@example.com>`.
-    /// - `mail.smtp.authorities`: a PEM file of the authorities that certify the server, instead of the system's.
+    /// - `mail.smtp.authorities`: a PEM file of the authorities that sign the server's certificate, instead of the
+    ///   system's.
     init?(_ reader: ConfigReader) throws {
         func text(_ key: ConfigKey, isSecret: Bool = false) -> String? {
             reader.string(forKey: key, isSecret: isSecret).flatMap { $0.isEmpty ? nil : $0 }
@@ -28,7 +29,7 @@ struct MailConfiguration: Sendable {
             throw CommandFailure.configuration("mail.smtp.tls must be starttls, tls or none")
         }
         guard security != .none || Self.isLoopback(host) else {
-            throw CommandFailure.configuration("mail.smtp.tls may be none for a server on this machine alone")
+            throw CommandFailure.configuration("mail.smtp.tls may be none only for a server on this machine")
         }
         server = SMTPServer(host: host, security: security)
         server.port = try ServiceConfiguration.integer(
@@ -40,7 +41,7 @@ struct MailConfiguration: Sendable {
         server.user = text("mail.smtp.user")
         server.password = text("mail.smtp.password", isSecret: true).map { Secret($0) }
         guard (server.user == nil) == (server.password == nil) else {
-            throw CommandFailure.configuration("mail.smtp.user and mail.smtp.password belong together")
+            throw CommandFailure.configuration("set both mail.smtp.user and mail.smtp.password")
         }
         server.authorities = text("mail.smtp.authorities")
         if let file = server.authorities, !FileManager.default.isReadableFile(atPath: file) {
@@ -48,7 +49,7 @@ struct MailConfiguration: Sendable {
         }
         guard let sender = text("mail.smtp.from").flatMap(MailAddress.init(parsing:)) else {
             throw CommandFailure.configuration(
-                "mail.smtp.from must be an address, as in Example <mail@example.com> (IDENTITY_MAIL_SMTP_FROM)"
+                "mail.smtp.from must be an address such as Example <mail@example.com> (IDENTITY_MAIL_SMTP_FROM)"
             )
         }
         self.sender = sender
@@ -61,7 +62,7 @@ struct MailConfiguration: Sendable {
         }
     }
 
-    /// `127.0.0.1.example.com` is elsewhere.
+    /// `127.0.0.1.example.com` is another host.
     private static func isLoopback(_ host: String) -> Bool {
         ["localhost", "127.0.0.1", "::1"].contains(host)
     }

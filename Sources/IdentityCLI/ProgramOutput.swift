@@ -1,8 +1,8 @@
 import Foundation
 
-/// What another program prints, as long as it is quick about it and short.
+/// The output of another program, within limits of time and size.
 enum ProgramOutput {
-    /// Why there is none, without a word of what was printed.
+    /// Why there is none, without anything from the output.
     struct Failure: Error {
         var text: String
         init(_ text: String) { self.text = text }
@@ -17,12 +17,12 @@ enum ProgramOutput {
 
     private static let timeLimit = Duration.seconds(10)
 
-    /// Runs a program to its end, without a shell; what it writes to standard error is dropped.
+    /// Runs a program without a shell until it exits; its standard error is dropped.
     ///
-    /// One that takes too long or says too much is killed.
+    /// A program that takes too long or prints too much is killed.
     static func read(_ command: [String], upTo limit: Int) async throws(Failure) -> Data {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
-        // It blocks, which is nothing for a cooperative thread.
+        // It blocks, so it must not run on a cooperative thread.
         Thread.detachNewThread {
             run(command, upTo: limit) { continuation.yield($0) }
             continuation.finish()
@@ -34,17 +34,17 @@ enum ProgramOutput {
         var running: Int32?
         for await event in events {
             switch event {
-            case .failed: throw Failure("\(command[0]) cannot be run")
+            case .failed: throw Failure("cannot run \(command[0])")
             case .started(let process): running = process
-            case .ended(let data, _) where data.count > limit: throw Failure("\(command[0]) prints too much")
+            case .ended(let data, _) where data.count > limit: throw Failure("\(command[0]) printed too much")
             case .ended(let data, 0): return data
-            case .ended(_, let status): throw Failure("\(command[0]) ended with \(status)")
+            case .ended(_, let status): throw Failure("\(command[0]) exited with \(status)")
             case .late:
                 if let running { kill(running, SIGKILL) }
                 throw Failure("\(command[0]) took longer than \(timeLimit.components.seconds) seconds")
             }
         }
-        throw Failure("\(command[0]) was broken off")
+        throw Failure("\(command[0]) was interrupted")
     }
 
     private static func run(_ command: [String], upTo limit: Int, _ report: (Event) -> Void) {

@@ -1,13 +1,14 @@
 import Postgres
 import Secrets
 
-/// Looks whether a connection string reaches another machine without TLS.
+/// Checks whether a connection string connects to another machine without TLS.
 enum RemoteDatabase {
-    /// The first host that is neither a socket nor loopback, when nothing insists on TLS; nil otherwise.
+    /// The first host that is neither a socket nor loopback, if TLS is not required; otherwise nil.
     ///
-    /// What the string leaves out libpq takes from the environment (PostgreSQL, chapter 34.15), so that is read too. A
-    /// service file may name any host: it counts as one.
-    /// - Throws: ``PostgresError`` for a string that libpq can't read.
+    /// libpq takes omitted values from the environment (PostgreSQL, chapter 34.15), so that is read too. A service file
+    /// may name any host, so it counts as one.
+    ///
+    /// - Throws: ``PostgresError`` for a string that libpq cannot parse.
     static func hostWithoutTLS(in conninfo: Secret, environment: [String: String]) throws(PostgresError) -> String? {
         var values: [String: String] = [:]
         for (keyword, name) in [

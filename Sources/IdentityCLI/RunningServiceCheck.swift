@@ -3,18 +3,18 @@ import HTTPTypes
 import Outbound
 import StrictJSON
 
-/// What `identity check --url` says about a service that runs, seen from outside: it asks what anybody may ask.
+/// The findings of `identity check --url` about a running service, from the outside, using public requests only.
 struct RunningServiceCheck: Sendable {
-    /// Without a `/` at its end.
+    /// Without a trailing `/`.
     let url: String
-    /// Asked for in the questions that name a project; one that need not be there.
+    /// The project for requests that name one; it need not exist.
     let project: String
     let http: OutboundClient
     var now: @Sendable () -> Date = { Date() }
 
     struct Finding: Sendable, Hashable {
         var id: ID
-        /// What is the matter, and what to do.
+        /// The problem and the fix.
         var text: String
     }
 
@@ -57,7 +57,7 @@ struct RunningServiceCheck: Sendable {
         add(
             .withoutTLS,
             if: !isEncrypted && isHere != true,
-            "tokens and passwords go over the network as they are: put a proxy that ends TLS in front, or set http.tls"
+            "tokens and passwords are sent in plain text: put a proxy that terminates TLS in front, or set http.tls"
         )
         let ready: Answer
         switch await ask("/readyz") {
@@ -66,7 +66,7 @@ struct RunningServiceCheck: Sendable {
             add(
                 .unreachable,
                 if: true,
-                "no answer (\(error)); is it there, and is its certificate one that is trusted?"
+                "no response (\(error)); check that it runs and that its certificate is trusted"
             )
             return Self.ordered(findings)
         }
@@ -74,21 +74,21 @@ struct RunningServiceCheck: Sendable {
         add(
             .notReady,
             if: ready.status != 200,
-            "/readyz answers \(ready.status)\(failed.isEmpty ? "" : ": " + failed.joined(separator: ", ")); look at the "
-                + "database, and at `identity migrate`"
+            "/readyz returns \(ready.status)\(failed.isEmpty ? "" : ": " + failed.joined(separator: ", ")); check the "
+                + "database, and run `identity migrate`"
         )
         let dependencies = names(in: ready, "dependencies")
         add(
             .dependencyFails,
             if: !dependencies.isEmpty,
-            "\(dependencies.joined(separator: ", ")) failed when last asked: the node's log has the reason"
+            "\(dependencies.joined(separator: ", ")) failed on the last request: see the node's log"
         )
         findings += await development()
         let metrics = await status("/metrics")
         add(
             .metricsPublic,
             if: metrics == 200,
-            "/metrics answers to everybody: leave it to metrics.bind, off public networks"
+            "/metrics is public: use metrics.bind to serve it outside public networks"
         )
         findings += await tokens()
         if let date = ready.headers[.date].flatMap(Self.date) {
@@ -96,7 +96,7 @@ struct RunningServiceCheck: Sendable {
             add(
                 .clockWrong,
                 if: difference > 30,
-                "its clock and this one differ by \(difference) s, and tokens are dated by it: have NTP set both"
+                "its clock and this machine's differ by \(difference) s, which affects token times: set both with NTP"
             )
         }
         var missing = ready.headers[.xContentTypeOptions] == "nosniff" ? [] : ["X-Content-Type-Options"]
@@ -104,7 +104,7 @@ struct RunningServiceCheck: Sendable {
         add(
             .headersMissing,
             if: !missing.isEmpty,
-            "\(missing.joined(separator: ", ")) missing: have the proxy pass on and add headers "
+            "\(missing.joined(separator: ", ")) missing: let the proxy pass on and add headers "
                 + "(docs/operations/production.md)"
         )
         return Self.ordered(findings)
@@ -114,13 +114,13 @@ struct RunningServiceCheck: Sendable {
         ID.allCases.flatMap { id in findings.filter { $0.id == id } }
     }
 
-    /// What only `identity dev` answers.
+    /// Finds endpoints that only `identity dev` has.
     private func development() async -> [Finding] {
         var found: [String] = []
         let owner = await status("/v1/projects/\(project)/accounts:batchGet", [.authorization: "Bearer owner"])
-        if owner != 401 { found.append("`Bearer owner` is answered with \(owner.map { "\($0)" } ?? "nothing")") }
+        if owner != 401 { found.append("`Bearer owner` returns \(owner.map { "\($0)" } ?? "no response")") }
         for path in ["/emulator/openapi.json", "/emulator/v1/projects/\(project)/config", "/dev"] {
-            if await status(path) != 404 { found.append("\(path) is there") }
+            if await status(path) != 404 { found.append("\(path) exists") }
         }
         return found.isEmpty
             ? []
@@ -128,7 +128,7 @@ struct RunningServiceCheck: Sendable {
                 Finding(
                     id: .developmentMode,
                     text: found.joined(separator: ", ")
-                        + ": this is no `identity serve`; whoever reaches it is an admin"
+                        + ": this is not `identity serve`; anyone who can reach it is an admin"
                 )
             ]
     }
@@ -142,11 +142,11 @@ struct RunningServiceCheck: Sendable {
                 Finding(
                     id: .keysMissing,
                     text:
-                        "no keys at \(path): nobody can verify ID tokens; does the proxy pass each path on as it came?"
+                        "no keys at \(path): back ends cannot verify ID tokens; check that the proxy passes paths on unchanged"
                 )
             )
         }
-        // A project whose tokens are Firebase's has no such document.
+        // A project with Firebase's issuer has no such document.
         let issuer = "\(url)/\(project)"
         if let answer = try? await ask("/\(project)/.well-known/openid-configuration").get(), answer.status == 200 {
             let said = answer.json?["issuer"]?.string ?? "nothing"
@@ -164,7 +164,7 @@ struct RunningServiceCheck: Sendable {
         return findings
     }
 
-    /// The members of an object of the answer that are not `ok`.
+    /// The members of an object in the response that are not `ok`.
     private func names(in answer: Answer, _ member: String) -> [String] {
         guard let object = answer.json?[member]?.object else { return [] }
         return object.members.filter { $0.value != .string("ok") }.map { String($0.name.prefix(40)) }

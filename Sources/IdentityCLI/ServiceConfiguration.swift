@@ -8,43 +8,43 @@ import Secrets
 import Storage
 import SystemPackage
 
-/// What a node needs to start; everything else is a project's setting.
+/// The configuration of a node; everything else is a project's setting.
 ///
-/// Read from `--config` (YAML), from the files of `$CREDENTIALS_DIRECTORY`, and from the environment, of which each wins
-/// over those before: `IDENTITY_` and the key in capitals, so `database.url` is `IDENTITY_DATABASE_URL` and
-/// `http.publicURL` is `IDENTITY_HTTP_PUBLIC_URL`; as a file `database-url`.
+/// Read from `--config` (YAML), from the files of `$CREDENTIALS_DIRECTORY`, and from the environment; later sources
+/// take precedence. A variable's name is `IDENTITY_` and the key in capitals, so `database.url` is
+/// `IDENTITY_DATABASE_URL` and `http.publicURL` is `IDENTITY_HTTP_PUBLIC_URL`; the file is `database-url`.
 struct ServiceConfiguration: Sendable {
     /// `database.url` (required, secret): a libpq connection string or URI, several hosts included.
     var databaseURL: Secret
-    /// `database.migrationURL` (secret): the one that `identity migrate` uses; default `database.url`.
+    /// `database.migrationURL` (secret): used by `identity migrate`; default `database.url`.
     var migrationURL: Secret
     /// `database.connections` (1…256, default 8).
     var connections: Int
-    /// `database.prepares` (default true): off for poolers that do not follow prepared statements.
+    /// `database.prepares` (default true): off for poolers that do not support prepared statements.
     var prepares: Bool
-    /// `database.batches` (default true): whether requests of the same moment share statements.
+    /// `database.batches` (default true): whether simultaneous requests share statements.
     var batches: Bool
     /// `http.bind` (default `127.0.0.1:9099`): address and port to listen on.
     var host: String
     var port: Int
-    /// `http.tls.certificate` and `http.tls.key` (default none): PEM files by which it speaks TLS there itself.
+    /// `http.tls.certificate` and `http.tls.key` (default none): PEM files for TLS on that address.
     var tls: ServerTLS.Files?
-    /// `metrics.bind` (default none): another address and port, for `/metrics`, `/healthz` and `/readyz` alone.
+    /// `metrics.bind` (default none): another address and port, only for `/metrics`, `/healthz` and `/readyz`.
     var operations: (host: String, port: Int)?
     /// `http.publicURL`: where browsers reach the service; https, or http on loopback.
     var publicURL: String?
-    /// `http.trustedProxies` (default none): addresses or networks whose `X-Forwarded-For` is believed.
+    /// `http.trustedProxies` (default none): addresses or networks whose `X-Forwarded-For` is trusted.
     var trustedProxies: [String]
-    /// `outbound.allow` (default none): providers at other than public addresses, `private` (RFC 1918, RFC 4193; by https)
-    /// or `loopback` (this machine, also by http).
+    /// `outbound.allow` (default none): allows providers at other than public addresses, `private` (RFC 1918, RFC 4193;
+    /// with https) or `loopback` (this machine, also with http).
     var outbound: AddressPolicy
     /// `mail.smtp.*`; nil without `mail.smtp.host`.
     var mail: MailConfiguration?
-    /// Where the encryption keys are; required by `serve`.
+    /// The source of the encryption keys; required by `serve`.
     var encryptionKeys: EncryptionKeys?
     /// `audit.retentionDays` (0…3650, default 400): how long the audit log is kept at least; 0 for ever.
     var auditRetentionDays: Int
-    /// `signing.rotationDays` (0…3650, default 90): for how long a key signs tokens; 0 until `identity keys rotate`.
+    /// `signing.rotationDays` (0…3650, default 90): how long a key signs tokens; 0 for no rotation.
     var rotationDays: Int
     /// `log.level` (default `info`).
     var logLevel: Logger.Level
@@ -57,7 +57,7 @@ struct ServiceConfiguration: Sendable {
         var providers: [any ConfigProvider] = [
             EnvironmentVariablesProvider(secretsSpecifier: .all).prefixKeys(with: "identity")
         ]
-        // systemd's LoadCredential=, or the secrets of a container.
+        // systemd's LoadCredential=, or a container's secrets.
         if let folder = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"] {
             do {
                 providers.append(try await DirectoryFilesProvider(directoryPath: FilePath(folder)))
@@ -93,14 +93,14 @@ struct ServiceConfiguration: Sendable {
         switch (reader.string(forKey: "http.tls.certificate"), reader.string(forKey: "http.tls.key")) {
         case (nil, nil): tls = nil
         case (let certificate?, let key?): tls = ServerTLS.Files(certificate: certificate, key: key)
-        default: throw CommandFailure.configuration("http.tls.certificate and http.tls.key belong together")
+        default: throw CommandFailure.configuration("set both http.tls.certificate and http.tls.key")
         }
         operations = try reader.string(forKey: "metrics.bind").map { try Self.address("metrics.bind", $0) }
         publicURL = reader.string(forKey: "http.publicURL")
         trustedProxies = Self.list("http.trustedProxies", reader)
         let allowed = Self.list("outbound.allow", reader)
         guard Set(allowed).isSubset(of: ["private", "loopback"]) else {
-            throw CommandFailure.configuration("outbound.allow may list private and loopback")
+            throw CommandFailure.configuration("outbound.allow may contain only private and loopback")
         }
         outbound = AddressPolicy(
             allowsLoopback: allowed.contains("loopback"),
@@ -124,7 +124,7 @@ struct ServiceConfiguration: Sendable {
         logsJSON = format == "json"
     }
 
-    /// What keeps the months of the audit log, as the role that migrates.
+    /// Maintains the audit log's partitions, with the role that migrates.
     func auditLogPartitions(_ logger: Logger) -> AuditLogPartitions {
         AuditLogPartitions(retentionDays: auditRetentionDays, logger: logger, now: { Date() }) { [migrationURL] in
             PostgresClient(
@@ -134,17 +134,17 @@ struct ServiceConfiguration: Sendable {
         }
     }
 
-    /// The keys that encrypt what the database keeps secret.
+    /// The keys that encrypt secrets in the database.
     func keyRing() async throws -> KeyRing {
         guard let encryptionKeys else {
             throw CommandFailure.configuration(
-                "encryption.keys is missing (IDENTITY_ENCRYPTION_KEYS): make one with `echo k1:$(openssl rand -base64 32)`"
+                "encryption.keys is missing (IDENTITY_ENCRYPTION_KEYS): create one with `echo k1:$(openssl rand -base64 32)`"
             )
         }
         return try await encryptionKeys.keyRing()
     }
 
-    /// What speaks TLS; nil for plain HTTP.
+    /// The TLS certificate; nil for plain HTTP.
     func serverTLS(_ logger: Logger) throws -> ServerTLS? {
         do { return try tls.map { try ServerTLS($0, logger: logger) } } catch let error as ServerTLS.Unusable {
             throw CommandFailure.configuration("http.tls: \(error)")
@@ -175,11 +175,11 @@ struct ServiceConfiguration: Sendable {
         do {
             remote = try RemoteDatabase.hostWithoutTLS(in: conninfo, environment: environment)
         } catch {
-            throw CommandFailure.configuration("\(key) is no connection string that libpq can read")
+            throw CommandFailure.configuration("\(key) is not a valid libpq connection string")
         }
         guard let remote else { return }
         throw CommandFailure.configuration(
-            "\(key) reaches \(remote) without TLS: add sslmode=require, or better verify-full"
+            "\(key) connects to \(remote) without TLS: add sslmode=verify-full, or at least require"
         )
     }
 

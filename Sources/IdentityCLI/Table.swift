@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rows with a header, as aligned columns for people or as JSON for programs.
+/// Rows with a header, as aligned columns or as JSON.
 struct Table: CustomStringConvertible {
     let header: [String]
     let rows: [[String]]
@@ -22,7 +22,7 @@ struct Table: CustomStringConvertible {
         .joined(separator: "\n")
     }
 
-    /// Text from outside without what a terminal would act on.
+    /// External text without characters that a terminal interprets.
     private static func printable(_ text: String) -> String {
         String(text.unicodeScalars.map { $0.value < 32 || (127...159).contains($0.value) ? "?" : Character($0) })
     }

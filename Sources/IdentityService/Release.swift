@@ -1,4 +1,4 @@
-/// What this is, for those who ask it.
+/// The service's version.
 package enum Release {
     package static let version = "0.1.0"
 }

@@ -10,7 +10,7 @@ package import ServiceLifecycle
 package enum ServiceApplication {
     package struct Address: Sendable {
         package var host: String
-        /// 0 for any free port; `onRunning` tells which.
+        /// 0 for any free port, which `onRunning` reports.
         package var port: Int
 
         package init(host: String = "127.0.0.1", port: Int) {
@@ -19,7 +19,7 @@ package enum ServiceApplication {
         }
     }
 
-    /// The server as a service: `run()` serves until told to stop, and finishes the requests in flight first.
+    /// The server as a service: `run()` serves until stopped, and finishes the requests in progress first.
     ///
     /// - Parameters:
     ///   - tls: nil for plain HTTP.
@@ -41,7 +41,7 @@ package enum ServiceApplication {
     }
 }
 
-/// Makes the pipeline of each connection.
+/// Creates the pipeline of each connection.
 private struct Connections: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let channel: any Channel
@@ -57,7 +57,7 @@ private struct Connections: ServerChildChannel {
             limits.maxHeaderListSize = 64 * 1024
             limits.maxHeaderFieldCount = 128
             let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)
-            // What is read before anything of it is looked at.
+            // The size of a single read.
             let allocator = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 8192)
             try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
             let pipeline = channel.pipeline.syncOperations

@@ -12,60 +12,60 @@ package import Sessions
 package import Storage
 package import struct Foundation.Date
 
-/// The service put together over its stores: use cases, routes, gate.
+/// The service assembled over its stores: use cases, routes, gate.
 ///
-/// The commands and the tests build it here.
+/// Both the commands and the tests use it.
 package struct ServiceAssembly: Sendable {
     package let accounts: AccountsService
-    /// Sends what the outbox holds, while it runs.
+    /// Delivers the outbox's messages while it runs.
     package let deliveries: DeliverMessages
-    /// Adds what this node counted of sign-ins to the numbers of all, while it runs.
+    /// Adds this node's sign-in counts to the database while it runs.
     package let signInCounts: SaveSignInCounts
     package let responder: ServiceResponder
-    /// Answers those who watch over the service, on an address of their own: metrics and health, nothing else.
+    /// Serves metrics and health checks on a separate address, and nothing else.
     package let operations: ServiceResponder
 
-    /// What sets the modes apart; the defaults are those of `identity serve`.
+    /// The differences between the modes; the defaults are those of `identity serve`.
     package struct Options: Sendable {
-        /// Providers may lack a configuration, and any loopback continue URL is fine.
+        /// Providers may lack a configuration, and any loopback continue URL is allowed.
         package var development = false
-        /// Nil asks the API keys of the database.
+        /// Nil uses the API keys of the database.
         package var projectForKey: (@Sendable (APIKey) -> Project?)?
-        /// Nil takes the projects that exist.
+        /// Nil uses the existing projects.
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
-        /// Stands in front of the admin credentials of the database.
+        /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
-        /// Sends mails; nil leaves them in the outbox, to a node that can.
+        /// Sends emails; if nil, they stay in the outbox for a node that can.
         package var mailer: Mailer?
-        /// Asks projects' functions; with nil nobody passes who would have to be asked for.
+        /// Calls blocking functions; if nil, sign-ins that need one are refused.
         package var functions: FunctionCaller?
-        /// Sends SMS and webhooks; nil leaves them in the outbox, to a node that can.
+        /// Sends SMS and webhooks; if nil, they stay in the outbox for a node that can.
         package var messenger: Messenger?
-        /// Where links to this service begin; nil for links without a host.
+        /// The start of links to this service; nil for links without a host.
         package var publicURL: String?
-        /// Where browsers reach the pages of this service, without a `/` at its end; nil for ``publicURL``.
+        /// The URL at which browsers reach this service's pages, without a trailing `/`; nil for ``publicURL``.
         package var pagesURL: (@Sendable (Call) -> String?)?
-        /// The page to which links of mails lead; nil for the one below ``publicURL``.
+        /// The page for links in emails; nil for the one below ``publicURL``.
         package var actionURL: (@Sendable () -> String?)?
-        /// Where own issuers of ID tokens begin, the same for every caller, without a `/` at its end; nil for ``publicURL``.
+        /// The start of ID token issuers, the same for every caller, without a trailing `/`; nil for ``publicURL``.
         package var issuerURL: (@Sendable () -> String?)?
         package var additionalRoutes: [Route] = []
-        /// More of them, over the use cases.
+        /// Additional routes that use the use cases.
         package var routesOverAccounts: @Sendable (AccountsService) -> [Route] = { _ in [] }
-        /// More of them, over all others.
+        /// Additional routes that use all other routes.
         package var routesOverRoutes: @Sendable ([Route]) -> [Route] = { _ in [] }
-        /// Reads a custom token that nobody signed.
+        /// Reads an unsigned custom token.
         package var unsignedCustomToken: @Sendable (_ text: String) -> CustomToken? = { _ in nil }
-        /// Reads the password that an uploaded hash holds.
+        /// Reads the password in an uploaded hash.
         package var passwordInHash: @Sendable (_ text: String) -> Secret? = { _ in nil }
-        /// Makes ID tokens; nil signs them with the keys of the database.
+        /// Creates ID tokens; nil signs them with the keys of the database.
         package var tokenSigner: (any TokenSigner)?
-        /// Stands in front of the verifier of ID tokens.
+        /// Wraps the verifier of ID tokens.
         package var tokenVerifier: @Sendable (any TokenVerifier) -> any TokenVerifier = { $0 }
         package var limits = ServiceResponder.Limits()
-        /// Passes the time until another look at what another node is doing.
+        /// Waits before checking again what another node is doing.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-        /// Whether the database's schema is this release's.
+        /// Whether the database's schema matches this release.
         package var migrationsAreCurrent: @Sendable (PostgresClient) async throws -> Bool = { _ in true }
 
         package init() {}
@@ -197,7 +197,7 @@ extension ServiceAssembly {
     private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 }
 
-/// The admin credentials of the database, asked each time: a revocation counts at once.
+/// The admin credentials of the database, queried each time, so that a revocation applies immediately.
 private struct DatabaseAdmins: AdminAuthenticator {
     let configuration: ConfigurationStore
 

@@ -3,30 +3,33 @@ package import struct Foundation.Date
 /// A user of an app.
 package struct Account: Sendable, Hashable {
     package var id: AccountID
-    /// Counts the changes to what decisions depend on; a write that was decided on an older version does not apply.
+    /// Incremented by every change that decisions depend on; a write that was decided on an older version does not
+    /// apply.
     package var version: Int64
     package var email: EmailAddress?
     package var emailVerified = false
-    /// The address before the first change, for recovery.
+    /// The email before its first change, for recovery.
     package var initialEmail: String?
     package var displayName: String?
     package var photoURL: String?
     /// E.164.
     package var phoneNumber: String?
     package var hasPassword = false
-    /// Kept after the password is gone.
+    /// Kept after the password is removed.
     package var passwordUpdatedAt: Date?
     /// The account signs in by email link.
     package var emailLinkSignIn = false
-    /// Opened by a custom token.
+    /// Created by a custom token.
     package var customAuth = false
     /// Custom claims, a JSON object as text.
     package var customAttributes: String?
-    /// Nil when nobody ever set it, which reads as false.
+    /// Nil if it was never set, which counts as false.
     package var disabled: Bool?
-    /// Seconds since 1970: sessions that signed in before are over.
+    /// Seconds since 1970: sessions that signed in earlier have ended.
     package var validSince: Int64
-    /// The ``version`` that ended sessions last; 0 when none did. What was half proved before is over.
+    /// The ``version`` of the change that last ended sessions; 0 if none did.
+    ///
+    /// Pending sign-ins from before that version have ended too.
     package var revokedVersion: Int64 = 0
     package var createdAt: Date
     package var lastSignInAt: Date?
@@ -35,9 +38,9 @@ package struct Account: Sendable, Hashable {
     package var language: String?
     package var timeZone: String?
     package var dateOfBirth: String?
-    /// What a sign-in asks for after the first proof, in the order of their enrolment.
+    /// The factors that a sign-in must prove after the first step, in the order of their enrollment.
     package var secondFactors: [SecondFactor] = []
-    /// Sorted by provider; at most one for each.
+    /// Sorted by provider; at most one identity for each.
     package var linked: [LinkedCredential] = []
 
     package init(id: AccountID, version: Int64 = 1, validSince: Int64, createdAt: Date) {
@@ -49,7 +52,7 @@ package struct Account: Sendable, Hashable {
 
     package var isDisabled: Bool { disabled == true }
 
-    /// `password`, `phone` and `emailLink`, as far as the account has them.
+    /// `password`, `phone` and `emailLink`, if the account has them.
     package var ownMethods: Set<ProviderID> {
         var methods: Set<ProviderID> = []
         if hasPassword { methods.insert(.password) }
@@ -58,13 +61,13 @@ package struct Account: Sendable, Hashable {
         return methods
     }
 
-    /// All that can sign in: own methods and linked providers.
+    /// Every sign-in method: own methods and linked providers.
     package var methods: Set<ProviderID> { ownMethods.union(linked.map(\.provider)) }
 
-    /// The methods by which somebody gets in: without an address, a password and email links open nothing.
+    /// The methods that can sign in: without an email, passwords and email links cannot.
     package var waysIn: Set<ProviderID> { email == nil ? methods.subtracting([.password, .emailLink]) : methods }
 
-    /// The account as a decision sees it.
+    /// The account as the input of a decision.
     package var candidate: CandidateAccount {
         CandidateAccount(
             id: id,
@@ -77,7 +80,7 @@ package struct Account: Sendable, Hashable {
     }
 }
 
-/// A federated identity attached to an account, with the provider's profile as it was when it was linked.
+/// A provider's identity linked to an account, with the provider's profile at the time of linking.
 package struct LinkedCredential: Sendable, Hashable {
     package var provider: ProviderID
     package var subject: String

@@ -1,4 +1,4 @@
-/// The id of an account, `localId` on the wire: 1 to 128 characters; those we make are 28 of `[A-Za-z0-9]`.
+/// The ID of an account, `localId` on the wire: 1 to 128 characters; generated IDs have 28 of `[A-Za-z0-9]`.
 package struct AccountID: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 

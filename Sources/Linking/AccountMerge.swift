@@ -1,11 +1,11 @@
 import struct Foundation.Date
 
-/// What becomes of two accounts of one person when one is merged into the other.
+/// The result of merging one account into another account of the same user.
 ///
-/// A pure function of both and of what an admin gives up. What the account that stays has, it keeps; what it lacks, it
-/// takes; what it cannot take beside its own is a conflict, until the admin gives it up. Nothing becomes verified by it.
+/// A pure function of both accounts and of the methods that an admin drops. The survivor keeps what it has and takes
+/// what it lacks. What conflicts with its own must be dropped by the admin. A merge never makes anything verified.
 package struct AccountMerge: Sendable, Hashable {
-    /// How second factors are called among sign-in methods.
+    /// The name of second factors among sign-in methods.
     package static let secondFactors: ProviderID = "mfa"
 
     package struct Conflict: Sendable, Hashable {
@@ -15,36 +15,36 @@ package struct AccountMerge: Sendable, Hashable {
     }
 
     package enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// The account that stays has one of its own.
+        /// The survivor already has one.
         case alreadyLinked
-        /// It belongs to an address that does not come along.
+        /// It belongs to an email that the survivor does not take.
         case otherAddress
-        /// Nobody proved the address of the password, and it would open an account whose address is proved.
+        /// The password's email is not verified, but it would open an account with a verified email.
         case emailNotVerified
-        /// An account with second factors is not opened by phone, and one of the two is.
+        /// Accounts with second factors cannot sign in by phone, and one of the two has some.
         case phoneSignIn
-        /// More second factors than an account has.
+        /// More second factors than the limit for an account.
         case tooMany
-        /// Both have second factors of the same id.
+        /// Both have a second factor with the same ID.
         case enrollmentExists
     }
 
-    /// The account that stays, as it will be; as if all that is in conflict had been given up.
+    /// The survivor after the merge, as if all conflicts had been dropped.
     package private(set) var survivor: Account
-    /// The other one, as it will be: with what it still holds, and signing nobody in.
+    /// The merged account afterwards: with what it still holds, and unable to sign in.
     package private(set) var rest: Account
-    /// Sign-in methods that the account that stays takes, sorted.
+    /// Sign-in methods that the survivor takes, sorted.
     package private(set) var moved: [ProviderID] = []
-    /// Second factors that it takes, as the other one had them.
+    /// Second factors that the survivor takes, as the merged account had them.
     package private(set) var movedFactors: [SecondFactor] = []
-    /// Sign-in methods that come to nothing, sorted; second factors among them.
+    /// Sign-in methods that are dropped, sorted, including second factors.
     package private(set) var givenUp: [ProviderID] = []
     package private(set) var conflicts: [Conflict] = []
-    /// What an undo goes by.
+    /// The data that an undo needs.
     package private(set) var record: MergeRecord
 
     /// - Parameters:
-    ///   - dropped: methods of the account that goes which the admin gives up.
+    ///   - dropped: methods of the merged account that the admin drops.
     ///   - seconds: since 1970.
     package init(of merged: Account, into survivor: Account, dropping dropped: Set<ProviderID>, seconds: Int64) {
         var after = survivor
@@ -60,7 +60,7 @@ package struct AccountMerge: Sendable, Hashable {
             record.email = email.canonical
             record.emailVerified = merged.emailVerified
         }
-        // A password without an address opens nothing, and stays behind.
+        // A password without an email cannot sign in, so it is not moved.
         for method in merged.waysIn.sorted(by: { $0.rawValue < $1.rawValue }) {
             let reason = Self.reason(against: method, of: merged, in: survivor)
             guard !dropped.contains(method), reason == nil else {
@@ -72,7 +72,7 @@ package struct AccountMerge: Sendable, Hashable {
             moved.append(method)
         }
         if !merged.secondFactors.isEmpty {
-            // A number that both have is lost by neither.
+            // A phone number that both accounts have stays with both.
             let own = Set(survivor.secondFactors.compactMap(\.phoneNumber))
             let others = merged.secondFactors.filter { $0.phoneNumber.map { !own.contains($0) } ?? true }
             let reason = Self.reason(against: others, in: survivor)
@@ -100,13 +100,13 @@ package struct AccountMerge: Sendable, Hashable {
         self.rest = rest
     }
 
-    /// Puts the second factors that the account takes into their place, once their secrets are sealed for it.
+    /// Replaces the moved second factors with copies whose secrets are sealed for the survivor.
     package mutating func seal(_ factors: [SecondFactor]) {
         let moved = Set(movedFactors.map(\.id))
         survivor.secondFactors = survivor.secondFactors.filter { !moved.contains($0.id) } + factors
     }
 
-    /// Why a method cannot be taken; nil when it can.
+    /// Why a method cannot move; nil if it can.
     private static func reason(against method: ProviderID, of merged: Account, in survivor: Account) -> Reason? {
         switch method {
         case .password:
@@ -145,9 +145,9 @@ package struct AccountMerge: Sendable, Hashable {
     }
 }
 
-/// What a merge moved, and what the account that stays was like: enough to put it back.
+/// What a merge moved and the survivor's earlier values: enough to undo it.
 package struct MergeRecord: Sendable, Hashable, Codable {
-    /// What is compared with what it is now.
+    /// The values that an undo compares with the current ones.
     package struct Fields: Sendable, Hashable, Codable {
         /// In the order of ``MergeRecord/profile``.
         var profile: [String?]
@@ -162,13 +162,13 @@ package struct MergeRecord: Sendable, Hashable, Codable {
     }
 
     package fileprivate(set) var moved: [ProviderID] = []
-    /// Of the identities that moved, by their providers.
+    /// The subjects of the moved identities, by provider.
     fileprivate var subjects: [String: String] = [:]
-    /// Canonical; nil when the address did not move.
+    /// Canonical; nil if the email did not move.
     fileprivate var email: String?
     fileprivate var emailVerified = false
     fileprivate var phoneNumber: String?
-    /// The ids of second factors that moved.
+    /// The IDs of the moved second factors.
     fileprivate var factors: [String] = []
     fileprivate var before: Fields
     fileprivate var after: Fields
@@ -179,27 +179,27 @@ package struct MergeRecord: Sendable, Hashable, Codable {
         after = before
     }
 
-    /// The members that are filled where the account that stays has none.
+    /// The members that the survivor takes if it has none.
     static var profile: [WritableKeyPath<Account, String?>] {
         [\.displayName, \.photoURL, \.screenName, \.language, \.timeZone, \.dateOfBirth]
     }
 }
 
-/// What becomes of both accounts when a merge is undone: what is still as the merge moved it goes back, and nothing else.
+/// Both accounts after a merge is undone: only what is unchanged since the merge goes back.
 package struct MergeUndo: Sendable, Hashable {
-    /// How the address is called among what was left.
+    /// The name of the email in ``left``.
     package static let email: ProviderID = "email"
 
-    /// The account into which the other one was merged.
+    /// The account that the other one was merged into.
     package private(set) var survivor: Account
     package private(set) var restored: Account
     /// Sign-in methods that go back, sorted.
     package private(set) var returned: [ProviderID] = []
-    /// What the merge moved and somebody changed since: it stays as it is.
+    /// What the merge moved and was changed since; it stays where it is.
     package private(set) var left: [ProviderID] = []
 
     /// - Parameters:
-    ///   - merged: with what it held all the time.
+    ///   - merged: with what it held all along.
     ///   - seconds: since 1970.
     package init(of record: MergeRecord, survivor: Account, merged: Account, seconds: Int64) {
         var back = survivor
@@ -207,7 +207,7 @@ package struct MergeUndo: Sendable, Hashable {
         back.version += 1
         restored.version += 1
         restored.validSince = max(restored.validSince, seconds)
-        // Whom an admin has disabled since does not come back by another door.
+        // An account that an admin has disabled since must not be enabled by the undo.
         restored.disabled = survivor.isDisabled ? true : record.wasDisabled
         var emailStands = true
         if let email = record.email {
@@ -223,7 +223,7 @@ package struct MergeUndo: Sendable, Hashable {
             let stands: Bool
             switch method {
             case .password:
-                // A new hash of the same password keeps its date.
+                // A rehash of the same password keeps its date.
                 stands =
                     emailStands && survivor.hasPassword
                     && survivor.passwordUpdatedAt == record.after.passwordUpdatedAt
@@ -258,7 +258,7 @@ package struct MergeUndo: Sendable, Hashable {
         self.restored = restored
     }
 
-    /// - Returns: whether some are no longer there.
+    /// - Returns: whether some of the factors no longer exist.
     private static func returnFactors(_ ids: [String], from back: inout Account, to restored: inout Account) -> Bool {
         var isIncomplete = false
         for id in ids {
@@ -270,7 +270,7 @@ package struct MergeUndo: Sendable, Hashable {
                 continue
             }
             if case .totp(let secret, _) = restored.secondFactors[index].kind, case .totp(_, let last) = current.kind {
-                // A code that was taken meanwhile is not taken again.
+                // A code that was used in the meantime must not be accepted again.
                 restored.secondFactors[index].kind = .totp(sealedSecret: secret, lastStep: last)
             }
             back.secondFactors.removeAll { $0.id == id }

@@ -1,25 +1,25 @@
 package import struct Foundation.Date
 
-/// A way in that an account lost to another identity.
+/// A sign-in method that an account lost to another identity.
 package struct DetachedCredential: Sendable, Hashable {
     /// An identity provider, `password` or `phone`.
     package var provider: ProviderID
-    /// The provider's own id of the person, the address of a password, the number of a phone.
+    /// The user's ID at the provider, the email of a password, or the number of a phone.
     package var subject: String
     package var email: String?
     package var displayName: String?
     /// Nil for a password and a phone.
     package var linkedAt: Date?
     package var reason: Reason
-    /// Who has the account since.
+    /// The provider of the identity that has the account since.
     package var byProvider: ProviderID
     package var bySubject: String
     package var detachedAt: Date
 
     package enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// The account's address was proved for the first time, by somebody else (S7).
+        /// The account's email was verified for the first time, by another user (S7).
         case takeOver
-        /// The provider gave the address to somebody else (S6).
+        /// The provider reassigned the email to another user (S6).
         case emailRecycled
     }
 

@@ -1,26 +1,26 @@
 import Foundation
 
-/// One email address: the canonical form by which accounts are found, and the original to which mail goes.
+/// One email address: the canonical form, by which accounts are found, and the original, to which email is sent.
 ///
-/// The canonical form is made once, before anything is compared (T-E4): compatibility characters are refused when
-/// folding them would change the address's structure or make an ASCII letter of them, and so another person's address;
-/// letters are lower-cased with the root locale, the domain is written as ASCII (IDNA). Dots and `+tag` stay: what they
-/// mean is the mail server's business.
+/// The canonical form is computed once, before any comparison (T-E4). Compatibility characters are refused if folding
+/// them would change the address's structure or produce an ASCII letter, and so another user's address. Letters are
+/// lowercased with the root locale; the domain is written as ASCII (IDNA). Dots and `+tag` stay, because only the mail
+/// server knows what they mean.
 package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Lower-case, NFKC, domain in ASCII; `canonical(canonical(x)) == canonical(x)`.
+    /// Lowercase, NFKC, domain in ASCII; `canonical(canonical(x)) == canonical(x)`.
     package let canonical: String
-    /// As it was given.
+    /// As it was entered.
     package let original: String
 
     /// The part after the last `@`, in ASCII.
     package var domain: String { String(canonical[canonical.index(after: at)...]) }
     private var at: String.Index { canonical.lastIndex(of: "@") ?? canonical.startIndex }
 
-    /// An address is personal data: logs hold account ids instead.
+    /// An address is personal data: logs contain account IDs instead.
     package var description: String { "<email>" }
 
     /// Nil for anything but one `local@domain` of fewer than 256 bytes: no surrounding space, control character, quote,
-    /// comma, bracket, second `@` or empty label, and nothing that becomes one of these when normalised.
+    /// comma, bracket, second `@` or empty label, and nothing that becomes one of these when normalized.
     package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count < 256 else { return nil }
         if let canonical = Self.plain(text) {
@@ -40,7 +40,7 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         self.original = text
     }
 
-    /// An address that the database holds: what ``init(_:)`` made of `original` once.
+    /// An address from the database: `original` was already normalized by ``init(_:)``.
     package init(canonical: String, original: String) {
         self.canonical = canonical
         self.original = original
@@ -48,7 +48,8 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The canonical form of an address of letters, digits and single dots, dashes and pluses around one `@`.
     ///
-    /// Most are such, and the rules below change nothing in them but capitals. Nil says nothing of any other address.
+    /// This fast path covers most addresses; the rules below would change only their capitals. Nil says nothing about
+    /// any other address.
     private static func plain(_ text: String) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -72,7 +73,7 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
             }
             previous = byte
         }
-        // A label such as `xn--…` has two dashes in a row, and went the other way.
+        // A label such as `xn--…` has two dashes in a row and takes the slow path.
         guard at != nil, isLetterOrDigit(previous), bytes.count - labelStart <= 63 else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -86,13 +87,13 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The characters that give an address its shape, in order: folding may not bring new ones in.
+    /// The characters that determine an address's structure, in order; folding must not add any.
     private static func structure(of text: String) -> [Unicode.Scalar] {
         text.unicodeScalars.filter { "@.,;:<>()[]\\\"/ ".unicodeScalars.contains($0) }
     }
 
-    /// False with a letter that nobody sees, or one outside ASCII that folding would bring into it: `ﬃ`, full-width `ａ`,
-    /// the Kelvin sign, the Turkish `İ`.
+    /// False for invisible letters, and for letters outside ASCII that folding would turn into ASCII: `ﬃ`, full-width
+    /// `ａ`, the Kelvin sign, the Turkish `İ`.
     private static func keepsItsLetters(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             if scalar.isASCII { return true }
@@ -120,8 +121,8 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     private static func asciiDomain(_ text: String) -> String? {
         guard let ascii = IDNA.ascii(text) else { return nil }
         let labels = ascii.split(separator: ".", omittingEmptySubsequences: false)
-        // The parser has dots of its own (U+3002) and drops what it does not like: label by label, only what had to be
-        // encoded may have changed.
+        // The parser adds its own dots (U+3002) and drops characters, so each label is compared: only labels that
+        // needed encoding may have changed.
         let given = text.split(separator: ".", omittingEmptySubsequences: false)
         guard given.count == labels.count,
             zip(given, labels).allSatisfy({ $0 == $1 || $1.hasPrefix("xn--") && !$0.utf8.allSatisfy { $0 < 128 } })

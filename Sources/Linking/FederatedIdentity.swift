@@ -1,22 +1,22 @@
-/// What an identity provider asserted about a person, after everything it sent was verified.
+/// What an identity provider asserted about a user, after its response was fully verified.
 package struct FederatedIdentity: Sendable, Hashable, Codable {
     package var provider: ProviderID
-    /// The provider's own id of the person: opaque, compared byte by byte, 1 to 255 bytes of UTF-8 (OIDC Core §2, `sub`).
+    /// The user's ID at the provider: opaque, compared byte by byte, 1 to 255 bytes of UTF-8 (OIDC Core §2, `sub`).
     package var subject: String
-    /// The canonical issuer of the definition, kept beside the subject.
+    /// The canonical issuer of the definition, stored with the subject.
     package var issuer: String
     package var email: EmailAddress?
-    /// The provider says that it verified the address; by itself this proves nothing (see ``EmailTrust``).
+    /// The provider states that it verified the address; this alone proves nothing (see ``EmailTrust``).
     package var emailVerifiedClaim: Bool
-    /// The provider says that it did not verify the address: no rule trusts it then.
+    /// The provider states that it did not verify the address: no rule trusts it then.
     ///
-    /// Nil, as in credentials that earlier releases sealed, means that the provider did not say so.
+    /// Nil if the provider stated nothing, and in credentials that earlier releases sealed.
     package var emailUnverifiedClaim: Bool?
-    /// The provider says that it is the authority for the address: Google's `hd`, Microsoft's `xms_edov`.
+    /// The provider states that it is the authority for the address: Google's `hd`, Microsoft's `xms_edov`.
     package var emailAuthorityClaim: Bool
-    /// The address forwards to the person and was made for this app alone (Apple's Hide My Email): it finds no account.
+    /// A relay address that was created for this app alone (Apple's Hide My Email): it matches no account.
     package var emailIsRelay: Bool
-    /// Apple's word on whether a person is behind the sign-up: 0 unsupported, 1 unknown, 2 likely real.
+    /// Apple's estimate of whether the user is a real person: 0 unsupported, 1 unknown, 2 likely real.
     package var realUserStatus: Int?
     package var profile: Profile
 
@@ -45,7 +45,7 @@ package struct FederatedIdentity: Sendable, Hashable, Codable {
     }
 }
 
-/// The parts of a provider's profile that accounts keep; each nil when the provider did not say.
+/// The parts of a provider's profile that accounts store; nil if the provider did not send them.
 package struct Profile: Sendable, Hashable, Codable {
     package var displayName: String?
     package var firstName: String?

@@ -13,19 +13,19 @@ package enum LinkDecision: Sendable, Hashable {
         case emailExists
     }
 
-    /// What linking does to the account's own address.
+    /// The effect of linking on the account's own email.
     package enum EmailEffect: Sendable, Hashable {
         case none
-        /// The account had none.
+        /// The account had no email.
         case adopt(EmailAddress, verified: Bool)
-        /// The provider proves the address that the account has.
+        /// The provider verifies the account's email.
         case markVerified
     }
 
     /// - Parameters:
     ///   - account: the signed-in account (U).
-    ///   - owner: the id of the account that has the identity (L).
-    ///   - emailOwner: the id of the account whose own address is the identity's (M).
+    ///   - owner: the ID of the account that has the identity (L).
+    ///   - emailOwner: the ID of the account whose own email is the identity's (M).
     package static func decide(
         for identity: FederatedIdentity,
         account: CandidateAccount,

@@ -1,10 +1,10 @@
-/// What a project decides about sign-in and linking.
+/// A project's settings for sign-in and linking.
 package struct LinkingPolicy: Sendable, Hashable {
     /// One account per email: `signIn.allowDuplicateEmails` is false.
     package var oneAccountPerEmail: Bool
-    /// When the address of the identity at hand counts as proven.
+    /// When the identity's address counts as verified.
     package var emailTrust: EmailTrust
-    /// Whether people may open accounts themselves: `client.permissions.disabledUserSignup` is false.
+    /// Whether users can create accounts themselves: `client.permissions.disabledUserSignup` is false.
     package var signUpAllowed: Bool
     package var linking: LinkingMode
 
@@ -21,25 +21,25 @@ package struct LinkingPolicy: Sendable, Hashable {
     }
 }
 
-/// What becomes of a sign-in with a new identity whose address belongs to an account: `identity.linking` of a project.
+/// What to do when a new identity's email already has an account: a project's `identity.linking`.
 ///
-/// Linking to the account that one is signed in to is allowed in each of them.
+/// Linking to the signed-in account is allowed in each mode.
 package enum LinkingMode: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It is refused; people link while they are signed in, or not at all.
+    /// Refuse the sign-in; users can only link while they are signed in.
     case never
-    /// People confirm by signing in with what the account has, whatever the provider proves.
+    /// Users must confirm by signing in with an existing method, even if the provider verifies the email.
     case confirm
-    /// An address that the provider proves links or takes over; any other is to be confirmed.
+    /// An email that the provider verifies links or takes over; any other must be confirmed.
     case auto
 }
 
-/// An account as a decision sees it.
+/// An account as the input of a decision.
 package struct CandidateAccount: Sendable, Hashable {
     package var id: AccountID
     package var email: EmailAddress?
     package var emailVerified: Bool
     package var disabled: Bool
-    /// `password`, `phone` and `emailLink`, as far as the account has them.
+    /// `password`, `phone` and `emailLink`, if the account has them.
     package var ownMethods: Set<ProviderID>
     /// The subject at each linked provider; at most one for each.
     package var linked: [ProviderID: String]

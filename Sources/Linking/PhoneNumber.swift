@@ -1,9 +1,9 @@
-/// A phone number in its one form, that of E.164: `+`, then 7 to 15 digits of which the first is not zero.
+/// A phone number in E.164: `+`, then 7 to 15 digits of which the first is not zero.
 package struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     /// `+491701234567`.
     package let text: String
 
-    /// Takes out spaces, dashes, dots and brackets; nil for what is no number then.
+    /// Removes spaces, dashes, dots and brackets; nil if the rest is not a number.
     package init?(_ text: String) {
         guard text.utf8.count <= 64 else { return nil }
         let number = text.filter { !" -.()".contains($0) }
@@ -16,9 +16,9 @@ package struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     /// Without the `+`.
     package var digits: Substring { text.dropFirst() }
 
-    /// `+********4567`: what tells its owner which number it is, and nobody else.
+    /// `+********4567`: enough for its owner to recognize it.
     package var masked: String { "+" + String(repeating: "*", count: digits.count - 4) + digits.suffix(4) }
 
-    /// For logs, which may not hold numbers.
+    /// Masked, because logs must not contain phone numbers.
     package var description: String { masked }
 }

@@ -19,7 +19,7 @@ package struct ProviderID: RawRepresentable, Sendable, Hashable, Codable, Custom
     package static let github = ProviderID("github.com")
     package static let apple = ProviderID("apple.com")
 
-    /// Whether this names an identity provider, not one of the service's own methods.
+    /// Whether this is an identity provider, not one of the service's own methods.
     package var isFederated: Bool {
         ![.password, .phone, .anonymous, .custom, .emailLink].contains(self)
     }

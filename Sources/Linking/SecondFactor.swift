@@ -1,16 +1,18 @@
 package import struct Foundation.Date
 
-/// What an account asks for after the first proof: a code from an app, or one by SMS.
+/// A second factor of an account: a code from an authenticator app, or by SMS.
 package struct SecondFactor: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// Codes go to this number, E.164.
         case phone(String)
-        /// Codes come from an app that shares a secret (RFC 6238): the sealed secret, and the time step of the last code
-        /// that was taken. No code of that step or before is taken again.
+        /// Codes come from an app that shares a secret (RFC 6238): the sealed secret, and the time step of the last
+        /// accepted code.
+        ///
+        /// Codes of that step or earlier are refused.
         case totp(sealedSecret: [UInt8], lastStep: Int64)
     }
 
-    /// A UUID, or what an admin chose.
+    /// A UUID, or an ID that an admin chose.
     package var id: String
     package var kind: Kind
     package var displayName: String?
@@ -23,7 +25,7 @@ package struct SecondFactor: Sendable, Hashable {
         self.enrolledAt = enrolledAt
     }
 
-    /// How many an account has at most.
+    /// The maximum for an account.
     package static let mostPhones = 5
     package static let mostApps = 1
 

@@ -1,20 +1,20 @@
-/// What a user's session may do to its account only after a recent sign-in: the one table that all use cases read
-/// (threats.md, T-A15).
+/// The operations for which a session needs a recent sign-in: the one table that all use cases read (threats.md,
+/// T-A15).
 ///
-/// Each row also requires a session that proved a second factor, on accounts that have one. A stolen session alone thus
-/// neither takes the account nor makes itself a recent one.
+/// On accounts with a second factor, each row also requires a session that proved it. So a stolen session alone can
+/// neither take over the account nor make itself recent.
 package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     case setPassword
     case removePassword
     case changeEmail
-    /// The mail whose code changes the address.
+    /// The email whose code changes the address.
     case requestEmailChange
     case removeEmail
-    /// Links a provider, a first phone number or a first address.
+    /// Links a provider, a first phone number or a first email.
     case addMethod
     case unlinkProvider
     case replacePhoneNumber
-    /// Another number is a first one after that: removing it is half of replacing it.
+    /// Afterwards, another number counts as a first one, so removing is half of replacing.
     case removePhoneNumber
     case enrollSecondFactor
     case withdrawSecondFactor
@@ -26,7 +26,7 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     ///
     /// - Parameters:
     ///   - policy: the project's.
-    ///   - hasSecondFactor: sign-ins to the account ask for one.
+    ///   - hasSecondFactor: whether the account has a second factor.
     package func isSensitive(under policy: MethodChangePolicy, hasSecondFactor: Bool) -> Bool {
         switch self {
         case .addMethod, .unlinkProvider:
@@ -41,7 +41,7 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The operations of the API that do it, by `operationId`.
+    /// The API operations that perform it, by `operationId`.
     package var operations: Set<String> {
         switch self {
         case .setPassword: ["update", "signUp"]
@@ -57,18 +57,18 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Which accounts link and unlink sign-in methods after a recent sign-in only.
+/// Which accounts need a recent sign-in to link and unlink sign-in methods.
 ///
-/// Firebase's clients expect it of none.
+/// Firebase's clients expect none to.
 package enum MethodChangePolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case anySession
-    /// Those with a second factor.
+    /// Accounts with a second factor.
     case secondFactor
     case recentSignIn
 }
 
 extension Account {
-    /// Nothing can sign in to it, so its session is all the proof there is: it becomes a lasting account whatever its age.
+    /// An anonymous account has no sign-in method, so its session is the only proof: it can be upgraded at any age.
     package var isGuest: Bool {
         methods.isEmpty && email == nil && !customAuth && secondFactors.isEmpty
     }

@@ -1,27 +1,30 @@
-/// What a verified identity may do when nobody is signed in.
+/// What a verified identity may do when no user is signed in.
 ///
-/// A pure function of the identity, the accounts that it could mean and the project's policy; the row ids (S1…S14,
+/// A pure function of the identity, the accounts that it could belong to and the project's policy; the row IDs (S1…S14,
 /// D1, D2) are those of the decision table in `docs/guide/linking.md`.
 package enum SignInDecision: Sendable, Hashable {
     /// The identity belongs to this account (S1, D1).
     case signIn(AccountID)
-    /// Nobody has it: a new account, with the address as its own when `email` is set (S3, S4, D2); without it when the
-    /// address is a relay's that another account claims (S14).
+    /// No account has it: creates one, with the email as its own if `email` is set (S3, S4, D2); without it if the
+    /// email is a relay address that another account has (S14).
     case signUp(email: EmailAddress?, emailVerified: Bool)
-    /// The provider proves the verified address of this account: sign in and link (S5); `replaced` is the subject that
-    /// loses its link when the address was given to somebody else at the same provider (S6).
+    /// The provider verifies this account's verified email: sign in and link (S5).
+    ///
+    /// `replaced` is the subject that loses its link because the same provider reassigned the email (S6).
     case link(AccountID, replaced: String?)
-    /// The provider proves an address that this account never did: whoever opened it loses every way in (S7).
+    /// The provider verifies this account's unverified email: the account's earlier sign-in methods are removed (S7).
     case takeOver(AccountID)
-    /// The address belongs to this account and the provider proves nothing (S9), or the person is to confirm in any case
-    /// (S12). `providers` are the account's identity providers, sorted, without `password` and `phone`.
+    /// The email belongs to this account and the provider does not verify it (S9), or the user must confirm in any case
+    /// (S12).
+    ///
+    /// `providers` are the account's identity providers, sorted, without `password` and `phone`.
     case conflict(AccountID, providers: [ProviderID])
     case refuse(Refusal)
 
     package enum Refusal: Error, Sendable, Hashable {
         /// S2, S8.
         case accountDisabled
-        /// Nobody has the identity and the caller asked for an existing account (S10).
+        /// No account has the identity, and the request asked for an existing account (S10).
         case accountNotFound
         /// S11.
         case signUpClosed
@@ -31,15 +34,16 @@ package enum SignInDecision: Sendable, Hashable {
 
     package enum Purpose: Sendable, Hashable {
         case signIn
-        /// `autoCreate` false: never a new account.
+        /// `autoCreate` is false: never creates an account.
         case signInToExisting
-        /// Reauthentication: neither a new account nor a new link.
+        /// Reauthentication: creates neither an account nor a link.
         case reauthenticate
     }
 
     /// - Parameters:
     ///   - owner: the account that has the identity linked (L of the table).
-    ///   - emailOwner: the account whose own address is the identity's (M); ignored with several accounts per email.
+    ///   - emailOwner: the account whose own email is the identity's (M); ignored if several accounts per email are
+    ///     allowed.
     package static func decide(
         for identity: FederatedIdentity,
         owner: CandidateAccount?,

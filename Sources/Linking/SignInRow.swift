@@ -17,25 +17,27 @@ package enum SignInRow: String, Sendable, Hashable, CaseIterable {
     case d1 = "D1"
     case d2 = "D2"
 
-    /// Why, for an admin.
+    /// The reason, for an admin.
     package var reason: String {
         switch self {
         case .s1: "The identity is linked to the account."
-        case .s2: "The identity is linked to an account that is disabled."
-        case .s3: "Nobody has the identity, and the provider gives no address."
-        case .s4: "Nobody has the identity or the address."
-        case .s5: "The provider proves the verified address of the account."
-        case .s6: "The provider proves the verified address of an account that has another identity of this provider."
-        case .s7: "The provider proves an address that the account never did."
-        case .s8: "The provider proves the address of an account that is disabled."
-        case .s9: "The address belongs to an account, and the provider does not prove it."
-        case .s10: "Nobody has the identity, and no account may be opened or linked."
-        case .s11: "Nobody has the identity, and sign-up is closed."
-        case .s12: "The provider proves the address of an account, and the project lets people confirm every link."
-        case .s13: "The address belongs to an account, and the project links nothing by address."
-        case .s14: "Nobody has the identity, and its address is a relay's, which finds no account."
+        case .s2: "The identity is linked to a disabled account."
+        case .s3: "No account has the identity, and the provider returns no email."
+        case .s4: "No account has the identity or the email."
+        case .s5: "The provider verifies the email, which is verified in the account."
+        case .s6:
+            "The provider verifies the email, which is verified in an account with another identity of this provider."
+        case .s7: "The provider verifies the email, which is not verified in the account."
+        case .s8: "The provider verifies the email of a disabled account."
+        case .s9: "The email belongs to an account, and the provider does not verify it."
+        case .s10: "No account has the identity, and none may be created or linked."
+        case .s11: "No account has the identity, and sign-up is disabled."
+        case .s12:
+            "The provider verifies the email of an account, and the project requires users to confirm every link."
+        case .s13: "The email belongs to an account, and the project never links by email."
+        case .s14: "No account has the identity, and its email is a relay address, which matches no account."
         case .d1: "The identity is linked to the account."
-        case .d2: "Nobody has the identity, and the project allows several accounts per email."
+        case .d2: "No account has the identity, and the project allows several accounts per email."
         }
     }
 }

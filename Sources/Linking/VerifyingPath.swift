@@ -1,25 +1,25 @@
-/// How an account's address becomes verified: all the ways there are, and what each does to what was there before.
+/// The ways in which an account's email becomes verified, and what each does to earlier credentials.
 ///
-/// The registry of the first-verification rule (threats.md, T-A7). Besides these only admins set an address verified.
+/// The registry of the first-verification rule (threats.md, T-A7). Otherwise only admins mark an email as verified.
 package enum VerifyingPath: String, Sendable, Hashable, CaseIterable {
-    /// A sign-in with a provider that proves the address (S7).
+    /// A sign-in with a provider that verifies the email (S7).
     case providerSignIn
     /// The signed-in account links such a provider.
     case providerLink
-    /// A sign-in by the link of a mail.
+    /// A sign-in with an email link.
     case emailLinkSignIn
-    /// The signed-in account takes the link as a way in.
+    /// The signed-in account adds email link as a sign-in method.
     case emailLinkLink
     case passwordReset
-    /// The mail that the account's own session, or an admin, asked for.
+    /// The verification email that the account's own session, or an admin, requested.
     case verificationMail
-    /// The mail to the new address, which the account's own session, or an admin, asked for.
+    /// The email to the new address that the account's own session, or an admin, requested.
     case emailChangeMail
-    /// The mail to the address that was the account's before.
+    /// The email to the account's previous address.
     case recoveryMail
 
-    /// Whether the person did not sign in as the account, and so proved nothing of what is on it: when the address was
-    /// never proved before, all of it goes.
+    /// Whether the user did not sign in as the account: if the email was never verified before, all earlier credentials
+    /// are removed.
     package var dropsUnproved: Bool {
         switch self {
         case .providerSignIn, .emailLinkSignIn, .passwordReset, .recoveryMail: true
@@ -28,7 +28,7 @@ package enum VerifyingPath: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Who proved an address: an identity of a provider, or the address itself (`emailLink`, `password`).
+/// What verified an email: a provider's identity, or the email itself (`emailLink`, `password`).
 package struct EmailProof: Sendable, Hashable {
     package var provider: ProviderID
     package var subject: String
@@ -40,8 +40,8 @@ package struct EmailProof: Sendable, Hashable {
 }
 
 extension Account {
-    /// The first verification by somebody who did not sign in as the account: every way in that was there before goes,
-    /// and so does the address to which it could be recovered.
+    /// Applies the first verification by a user who did not sign in as the account: removes every earlier sign-in
+    /// method and the address to which the account could be recovered.
     package mutating func dropUnproved(validSince: Int64) {
         linked = []
         hasPassword = false

@@ -1,18 +1,18 @@
 package import Postgres
 
-/// Why the schema can't be brought to what this program knows.
+/// Why the schema cannot be migrated to this release.
 package enum MigrationError: Error, CustomStringConvertible {
-    /// The database has steps that this program doesn't know: a newer release has migrated it.
+    /// The database has migrations that this program does not know: a newer release has migrated it.
     case databaseIsNewer(unknown: [String])
-    /// The database has another step where this program has `expected`.
+    /// The database has another migration where this program has `expected`.
     case diverged(expected: String, found: String)
-    /// The program's own list isn't in the order of its names.
+    /// The program's own list is not in the order of its names.
     case unordered(String)
-    /// A step outside a transaction needs a second connection beside the one that holds the lock.
+    /// A migration outside a transaction needs a second connection besides the one that holds the lock.
     case tooFewConnections
-    /// Another program has been migrating for longer than the patience of this one.
+    /// Another program has been migrating for longer than this one waits.
     case locked
-    /// A step failed; one in a transaction left nothing behind.
+    /// A migration failed; one in a transaction changed nothing.
     case failed(step: String, PostgresError)
 
     package var description: String {

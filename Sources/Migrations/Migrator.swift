@@ -1,18 +1,18 @@
 package import Logging
 package import Postgres
 
-/// Brings a database's schema forward, step by step.
+/// Applies migrations to a database, one by one.
 ///
-/// Any number of them may run at once: row 0 of `schema_migrations` is locked while a step runs, and each asks again
-/// what is left after it got the lock.
+/// Several can run at the same time: row 0 of `schema_migrations` is locked while a migration runs, and each migrator
+/// checks what is left after it got the lock.
 package struct Migrator: Sendable {
     private let client: PostgresClient
     private let migrations: [Migration]
     private let logger: Logger?
-    /// How long to wait for another migrator in all.
+    /// How long to wait for another migrator in total.
     private let patience: Duration
 
-    /// - Parameter client: without limits on time if steps take long; ``PostgresClient/Configuration/migrating(_:)``.
+    /// - Parameter client: without time limits if migrations take long; ``PostgresClient/Configuration/migrating(_:)``.
     package init(
         _ client: PostgresClient,
         migrations: [Migration] = Schema.all,
@@ -25,14 +25,16 @@ package struct Migrator: Sendable {
         self.patience = patience
     }
 
-    /// The steps that the database lacks; changes nothing.
-    /// - Throws: ``MigrationError``, or ``PostgresError`` when the database can't be asked.
+    /// The migrations that the database lacks; changes nothing.
+    ///
+    /// - Throws: ``MigrationError``, or ``PostgresError`` if the database cannot be queried.
     package func plan() async throws -> [Migration] {
         guard try await hasBookkeeping() else { return try pending(applied: []) }
         return try pending(applied: try await applied(client))
     }
 
-    /// Whether the database lacks no step of this program; one that a newer release has migrated has more, and serves both.
+    /// Whether the database has all migrations of this program; one that a newer release has migrated has more, and
+    /// works with both.
     package func hasAll() async throws -> Bool {
         do {
             return try await plan().isEmpty
@@ -41,9 +43,10 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Applies the steps that the database lacks.
+    /// Applies the migrations that the database lacks.
+    ///
     /// - Returns: the names of those that this call applied, not another migrator's.
-    /// - Throws: ``MigrationError``, or ``PostgresError`` when the database can't be reached.
+    /// - Throws: ``MigrationError``, or ``PostgresError`` if the database cannot be reached.
     @discardableResult
     package func migrate() async throws -> [String] {
         guard try await !plan().isEmpty else { return [] }
@@ -57,30 +60,32 @@ package struct Migrator: Sendable {
                 names.append(name)
             } catch let error as LockUnavailable {
                 guard ContinuousClock.now < deadline else { throw error.reason }
-                logger?.debug("A migration waits", metadata: ["error": "\(error.reason)"])
+                logger?.debug("A migration is waiting for a lock", metadata: ["error": "\(error.reason)"])
                 try await Task.sleep(for: error.pause)
             }
         }
     }
 
-    /// Somebody holds a lock that is needed; the step left nothing behind, or will begin anew.
+    /// Another connection holds a required lock; the migration changed nothing, or starts again.
     private struct LockUnavailable: Error {
-        /// What it is when patience ends.
+        /// The error after the maximum wait.
         var reason: MigrationError
         var pause: Duration
     }
 
-    /// How long a statement that locks a table waits for those who use it.
+    /// How long a statement that locks a table waits for other users of it.
     ///
-    /// All who come after it wait behind it: this is what they lose, and then they have a second before it is tried again.
+    /// Later statements on the table wait behind it, so this is their delay; then they have a second before the next
+    /// attempt.
     private static let lockTimeout: SQL = "SET LOCAL lock_timeout = '200ms'"
 
-    /// Applies one step under the lock.
-    /// - Returns: its name, or nil when none is left.
+    /// Applies one migration under the lock.
+    ///
+    /// - Returns: its name, or nil if none is left.
     private func applyNext() async throws -> String? {
         try await client.transaction { transaction in
             do {
-                // Whoever waits for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY waits for those.
+                // Waiting for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY waits for those.
                 try await transaction.execute("SELECT name FROM schema_migrations WHERE position = 0 FOR UPDATE NOWAIT")
             } catch let error as PostgresError where error.code == .timeout {
                 throw LockUnavailable(reason: .locked, pause: .milliseconds(100))
@@ -109,15 +114,15 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Runs a step on other connections, while the transaction keeps the lock.
+    /// Runs a migration on other connections, while the transaction keeps the lock.
     private func runOutside(_ step: Migration, of transaction: PostgresTransaction) async throws {
         guard client.connections > 1 else { throw MigrationError.tooFewConnections }
-        // Of no use but to end the statement before, whose snapshot lives until then.
+        // Only ends the previous statement, whose snapshot lives until then.
         try await transaction.execute("SHOW transaction_isolation")
         try await withThrowingTaskGroup { group in
             group.addTask {
                 for sql in step.sql {
-                    // It keeps nobody waiting, and waits for whatever began before it.
+                    // It blocks nothing, and waits for everything that started before it.
                     if sql.text.contains("CONCURRENTLY") {
                         try await client.execute(sql)
                     } else {
@@ -129,7 +134,7 @@ package struct Migrator: Sendable {
                 }
             }
             group.addTask {
-                // A transaction that says nothing for long is rolled back.
+                // A transaction that is idle for too long is rolled back.
                 while true {
                     try await Task.sleep(for: .seconds(2))
                     try await transaction.execute("SHOW transaction_isolation")
@@ -163,8 +168,7 @@ package struct Migrator: Sendable {
                 )
             }
         } catch let error as PostgresError where ["42P07", "42710", "23505"].contains(error.sqlState) {
-            // Another migrator was faster: it made the table, the row type of the same name, or an entry of the
-            // catalogue that this one was about to make.
+            // Another migrator was faster: it created the table, the row type of the same name, or a catalog entry.
         }
     }
 
@@ -174,7 +178,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// The steps after those applied, which must be where ours begin.
+    /// The migrations after the applied ones, which must match the start of our list.
     private func pending(applied: [String]) throws(MigrationError) -> [Migration] {
         for (earlier, later) in zip(migrations, migrations.dropFirst()) where earlier.name >= later.name {
             throw .unordered(later.name)
@@ -190,7 +194,7 @@ package struct Migrator: Sendable {
 }
 
 extension PostgresClient.Configuration {
-    /// For migrating: a step takes as long as it takes, and sets itself how long it may keep others waiting.
+    /// For migrations: no limit for a migration, which sets its own limit for blocking others.
     package static func migrating(_ conninfo: String) -> Self {
         Self(conninfo: conninfo, connections: 2, statementTimeout: nil, lockTimeout: nil)
     }

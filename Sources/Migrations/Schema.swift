@@ -1,6 +1,6 @@
-/// The schema as the list of its steps.
+/// The schema as the list of its migrations.
 package enum Schema {
-    /// In the order of their names; a step that was released never changes.
+    /// In the order of their names; a released migration never changes.
     package static let all: [Migration] = [
         .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials, .trackProviderGrants,
         .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox, .addServiceAccounts,

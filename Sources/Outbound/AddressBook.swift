@@ -1,7 +1,7 @@
 import NIOPosix
 import Synchronization
 
-/// The addresses of host names, looked up on a thread of their own and remembered for a while.
+/// The addresses of host names, looked up on a separate thread and cached for a while.
 final class AddressBook: Sendable {
     private struct Entry {
         var addresses: [IPAddress]
@@ -34,7 +34,7 @@ final class AddressBook: Sendable {
         return found
     }
 
-    /// Makes the next request look again: what is remembered could not be connected to.
+    /// Makes the next request look up again, because a connection to the cached addresses failed.
     func forget(_ host: String) {
         entries.withLock { _ = $0.removeValue(forKey: host) }
     }

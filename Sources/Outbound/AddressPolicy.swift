@@ -1,4 +1,4 @@
-/// Which addresses the service may call.
+/// The addresses that the service may call.
 package struct AddressPolicy: Sendable, Hashable {
     /// For `identity dev` and tests.
     package var allowsLoopback: Bool
@@ -10,7 +10,7 @@ package struct AddressPolicy: Sendable, Hashable {
         self.allowsPrivateNetworks = allowsPrivateNetworks
     }
 
-    /// - Parameter encrypted: plain http is for loopback alone.
+    /// - Parameter encrypted: plain http is only allowed for loopback.
     package func allows(_ address: IPAddress, encrypted: Bool) -> Bool {
         if address.isLoopback { return allowsLoopback }
         guard encrypted else { return false }

@@ -10,12 +10,12 @@ import Darwin
 package struct AddressResolver: Sendable {
     /// Blocks.
     ///
-    /// Called on a thread of its own. Empty when the name has no address.
+    /// Called on a separate thread. Empty if the name has no address.
     package var addresses: @Sendable (_ host: String) -> [IPAddress]
 
     package init(addresses: @escaping @Sendable (_ host: String) -> [IPAddress]) { self.addresses = addresses }
 
-    /// The operating system's: `getaddrinfo`, whose order (RFC 6724) puts first what this machine can reach.
+    /// The operating system's `getaddrinfo`, which sorts addresses that this machine can reach first (RFC 6724).
     package static let system = AddressResolver { host in
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC

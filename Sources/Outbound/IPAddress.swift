@@ -1,4 +1,4 @@
-/// An address of a host, in the form in which it is judged.
+/// An address of a host, in the form in which it is checked.
 package enum IPAddress: Sendable, Hashable {
     /// Four bytes.
     case v4([UInt8])
@@ -23,8 +23,8 @@ package enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the address belongs to the open internet: what IANA's special-purpose registries (RFC 6890) list as not
-    /// globally reachable is refused, cloud metadata addresses (169.254.169.254, fd00:ec2::254) among it.
+    /// Whether the address is on the public internet: addresses that IANA's special-purpose registries (RFC 6890) list
+    /// as not globally reachable are not, including cloud metadata addresses (169.254.169.254, fd00:ec2::254).
     package var isPublic: Bool {
         switch canonical {
         case .v4(let bytes):
@@ -35,9 +35,9 @@ package enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the address belongs to somebody's own network: RFC 1918, RFC 6598, RFC 4193.
+    /// Whether the address belongs to a private network: RFC 1918, RFC 6598, RFC 4193.
     ///
-    /// Link-local addresses and the metadata services don't count.
+    /// Link-local addresses and the metadata services do not count.
     package var isPrivateNetwork: Bool {
         switch canonical {
         case .v4(let bytes):
@@ -48,7 +48,7 @@ package enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The address as URLs have it, without brackets.
+    /// The address as in URLs, without brackets.
     package var text: String {
         switch self {
         case .v4(let bytes): bytes.map { String($0) }.joined(separator: ".")
@@ -58,7 +58,7 @@ package enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// IPv4 written inside IPv6 (mapped, compatible, NAT64, 6to4) is judged as the IPv4 address that it reaches.
+    /// IPv4 inside IPv6 (mapped, compatible, NAT64, 6to4) is checked as the IPv4 address that it reaches.
     private var canonical: IPAddress {
         guard case .v6(let bytes) = self else { return self }
         let zeros = [UInt8](repeating: 0, count: 10)

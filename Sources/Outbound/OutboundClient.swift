@@ -1,9 +1,9 @@
 import ServiceLifecycle
 import Synchronization
 
-/// The one HTTP client that leaves the house.
+/// The only client for outgoing HTTP requests.
 ///
-/// A request is sent once, to an address that was checked, within limits of time and size; redirects are answers.
+/// A request is sent once, to a checked address, within limits of time and size; redirects are not followed.
 package final class OutboundClient: Service {
     private struct State {
         var lanes: [OutboundLane.Key: OutboundLane] = [:]
@@ -28,7 +28,7 @@ package final class OutboundClient: Service {
         self.book = AddressBook(resolver: resolver, limits: limits)
     }
 
-    /// - Parameter allowsLoopback: lets requests go to this machine, also by http; for `identity dev` and tests.
+    /// - Parameter allowsLoopback: allows requests to this machine, also over http; for `identity dev` and tests.
     package convenience init(allowsLoopback: Bool, limits: OutboundLimits = OutboundLimits()) {
         self.init(policy: AddressPolicy(allowsLoopback: allowsLoopback), limits: limits)
     }
@@ -44,7 +44,7 @@ package final class OutboundClient: Service {
 
     /// Closes all connections.
     ///
-    /// Requests fail from then on. Must be called once nobody uses the client.
+    /// Later requests fail. Must be called once the client is no longer used.
     package func shutdown() async {
         let lanes = state.withLock { state in
             defer { state.lanes = [:] }
@@ -54,7 +54,7 @@ package final class OutboundClient: Service {
         for lane in lanes { await lane.close() }
     }
 
-    /// Sends the request once and reads the answer to its end.
+    /// Sends the request once and reads the whole response.
     package func send(_ request: OutboundRequest) async throws(OutboundError) -> OutboundResponse {
         let target = try OutboundTarget(request.url)
         guard target.encrypted || policy.allowsLoopback else { throw .invalidURL }
@@ -67,7 +67,7 @@ package final class OutboundClient: Service {
                 do throws(FailedAttempt) {
                     return try await self.attempt(request, target, at: address)
                 } catch {
-                    // Nothing was sent yet, so that trying the next address repeats nothing.
+                    // Nothing was sent yet, so trying the next address repeats nothing.
                     guard error.beforeSending else { throw error.reason }
                 }
             }
@@ -93,7 +93,7 @@ package final class OutboundClient: Service {
         return try await lane.perform(request, url: target.url, userAgent: userAgent, limits: limits)
     }
 
-    /// Finds or makes the lane and counts the request in, in one step, so that no lane is retired in between.
+    /// Finds or creates the lane and counts the request in one step, so that no lane is removed in between.
     private func enter(
         _ key: OutboundLane.Key,
         _ share: String?

@@ -1,22 +1,23 @@
-/// Why an outgoing request has no usable answer.
+/// Why an outgoing request has no usable response.
 ///
-/// A status such as 500 is an answer, not an error. The description holds nothing of the URL, the body or the answer.
+/// A status such as 500 is a response, not an error. The description contains nothing from the URL, the body or the
+/// response.
 package enum OutboundError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Not an absolute https URL with a host, or one with credentials or a fragment. http counts for loopback alone, and
-    /// only where loopback is allowed.
+    /// Not an absolute https URL with a host, or one with credentials or a fragment; http is only allowed for loopback,
+    /// where loopback is allowed.
     case invalidURL
     /// The host is, or resolves to, an address that the service must not call: loopback, private, link-local, metadata,
     /// multicast, reserved.
     case refusedAddress
-    /// The name doesn't resolve, nobody listens, TLS fails, or the connection broke.
+    /// The name does not resolve, the port is closed, TLS fails, or the connection broke.
     case unreachable
-    /// One of ``OutboundLimits``' times has passed.
+    /// One of the times in ``OutboundLimits`` has passed.
     case timedOut
     /// The body is larger than the request allows.
     case tooLarge
-    /// The answer breaks HTTP, or is compressed though nobody asked for it.
+    /// The response is not valid HTTP, or is compressed although that was not requested.
     case malformedResponse
-    /// Too many requests to this host are under way.
+    /// Too many requests to this host are in progress.
     case busy
     /// The client is shut down, or the caller's task was cancelled.
     case cancelled
@@ -26,9 +27,9 @@ package enum OutboundError: Error, Sendable, Hashable, CustomStringConvertible {
         case .invalidURL: "the URL may not be called"
         case .refusedAddress: "the address may not be called"
         case .unreachable: "the host cannot be reached"
-        case .timedOut: "the host did not answer in time"
-        case .tooLarge: "the answer is too large"
-        case .malformedResponse: "the answer is not valid HTTP"
+        case .timedOut: "the host did not respond in time"
+        case .tooLarge: "the response is too large"
+        case .malformedResponse: "the response is not valid HTTP"
         case .busy: "too many requests to the host"
         case .cancelled: "the request was cancelled"
         }

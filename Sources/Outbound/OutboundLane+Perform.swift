@@ -13,7 +13,7 @@ import Musl
 import Darwin
 #endif
 
-/// Why one attempt failed, and whether the request may have reached the other side.
+/// Why one attempt failed, and whether the request may have reached the other service.
 struct FailedAttempt: Error {
     let reason: OutboundError
     let beforeSending: Bool

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The connections to one host at one checked address.
 ///
-/// A client of its own for each lane is what pins the address: the name in the URL still goes into the `Host` header
-/// and into the check of the certificate, but is not looked up again (DNS rebinding).
+/// Each lane has its own HTTP client, which pins the address: the name in the URL is still used in the `Host` header
+/// and for the certificate check, but is not looked up again (DNS rebinding).
 final class OutboundLane: Sendable {
     struct Key: Sendable, Hashable {
         var host: String
@@ -29,8 +29,8 @@ final class OutboundLane: Sendable {
         configuration.timeout = .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.read))
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
-        // Shorter than the five seconds for which many servers keep a connection: a request must not meet a connection
-        // that is just being closed, because it is not sent again.
+        // Shorter than the five seconds for which many servers keep a connection, because a request that meets a
+        // closing connection is not sent again.
         configuration.connectionPool.idleTimeout = .seconds(4)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connectionsPerHost
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -40,7 +40,7 @@ final class OutboundLane: Sendable {
         shareLimit = limits.requestsPerShare
     }
 
-    /// Counts a request in; false when too many are under way, of all or of its share.
+    /// Counts a request; false if too many are in progress, in total or of its share.
     func enter(_ share: String?) -> Bool {
         state.withLock { state in
             guard state.requests < limit else { return false }

@@ -1,22 +1,22 @@
-/// What one outgoing request may take; passed in, so that tests need not wait for the real ones.
+/// The limits of one outgoing request, which tests can shorten.
 package struct OutboundLimits: Sendable, Hashable {
-    /// How long the name's look-up, and each attempt to connect, may take.
+    /// The time for the name lookup, and for each attempt to connect.
     package var connect: Duration = .seconds(5)
-    /// How long the other side may send nothing.
+    /// How long the other service may send nothing.
     package var read: Duration = .seconds(10)
-    /// How long the whole may take, waiting for a free connection and reading the body included.
+    /// The total time, including the wait for a free connection and reading the body.
     package var total: Duration = .seconds(10)
-    /// Bytes of a response body; a request may ask for less.
+    /// Bytes of a response body; a request may set a lower limit.
     package var maximumResponseSize = 1 << 20
-    /// Connections to one host; further requests to it wait, those to other hosts don't notice.
+    /// Connections to one host; further requests to it wait, without affecting other hosts.
     package var connectionsPerHost = 16
-    /// Requests to one host that are under way or wait; further ones are refused as ``OutboundError/busy``.
+    /// Requests to one host that are in progress or waiting; further ones are refused with ``OutboundError/busy``.
     package var requestsPerHost = 256
-    /// Those of them that may be of one ``OutboundShare``.
+    /// The maximum number of them that belong to one ``OutboundShare``.
     package var requestsPerShare = 64
-    /// How long an answered name look-up is reused.
+    /// How long a name lookup is reused.
     package var addressLifetime: Duration = .seconds(60)
-    /// Hosts remembered at a time; the one unused for longest is forgotten first.
+    /// The number of hosts in the cache; the least recently used one is dropped first.
     package var hosts = 256
 
     package init() {}

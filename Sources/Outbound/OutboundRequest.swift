@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// One request to another service.
+/// A request to another service.
 ///
 /// It is sent once: never repeated, never redirected.
 package struct OutboundRequest: Sendable {
@@ -10,12 +10,12 @@ package struct OutboundRequest: Sendable {
     /// `User-Agent` and `Host` are set by the client.
     package var headers: HTTPFields
     package var body: [UInt8]
-    /// Bytes of the response body above which the request fails; nil for the client's limit, which it cannot exceed.
+    /// The maximum size of the response body in bytes; nil for the client's limit, which is also the maximum.
     package var maximumResponseSize: Int?
-    /// Time for the whole; nil for the client's limit, which it cannot exceed.
+    /// The total time; nil for the client's limit, which is also the maximum.
     package var timeLimit: Duration?
-    /// Whether who is called belongs to the operator and may see the `tracestate` of a request, which can name the systems
-    /// that it went through.
+    /// Whether the called service belongs to the operator and may receive `tracestate`, which can name the systems that
+    /// a request passed through.
     package var sharesTraceState = false
 
     package init(
@@ -35,7 +35,7 @@ package struct OutboundRequest: Sendable {
     }
 }
 
-/// The answer to an ``OutboundRequest``, read to its end.
+/// The complete response to an ``OutboundRequest``.
 package struct OutboundResponse: Sendable {
     package var status: Int
     package var headers: HTTPFields

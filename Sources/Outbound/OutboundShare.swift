@@ -1,5 +1,5 @@
-/// On whose behalf requests are made, where that counts: those of one share take a part of a host's requests at most.
+/// The share of a host's requests that a task uses: requests of one share can take only a part of a host's limit.
 package enum OutboundShare {
-    /// Nil for requests that the service makes by itself.
+    /// Nil for requests of the service itself.
     @TaskLocal package static var current: String?
 }

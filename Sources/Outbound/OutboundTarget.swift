@@ -1,9 +1,9 @@
-/// Where a request goes, read from its URL.
+/// The target of a request, from its URL.
 struct OutboundTarget: Sendable, Hashable {
     let encrypted: Bool
     /// Lower-case, without brackets.
     let host: String
-    /// The URL with the host in lower case, otherwise untouched.
+    /// The URL with a lowercase host, otherwise unchanged.
     let url: String
 
     /// Accepts `https://host[:port][/…][?…]` and the same with http: no credentials, no fragment, visible ASCII.

@@ -2,10 +2,10 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Ends work that takes too long.
+/// Stops work that takes too long.
 enum TimeLimit {
-    /// - Throws: what the work throws; ``OutboundError/timedOut`` when the time is over first;
-    ///   ``OutboundError/cancelled`` when the caller is cancelled.
+    /// - Throws: what the work throws; ``OutboundError/timedOut`` if the time ends first;
+    ///   ``OutboundError/cancelled`` if the caller is cancelled.
     static func run<Value: Sendable>(
         _ limit: Duration,
         _ work: @escaping @Sendable () async throws(OutboundError) -> Value
@@ -31,10 +31,10 @@ enum TimeLimit {
         throw Task.isCancelled ? .cancelled : .timedOut
     }
 
-    /// Ends early when the task is cancelled.
+    /// Ends early if the task is cancelled.
     ///
-    /// On an event loop's timer, which is gone as soon as it is not needed: a cancelled sleep of Swift's clocks stays in
-    /// memory until its time.
+    /// Uses an event loop's timer, which is freed immediately: a cancelled sleep of Swift's clocks stays in memory
+    /// until its time.
     private static func sleep(for limit: Duration) async {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let end = loop.makePromise(of: Void.self)
@@ -48,7 +48,7 @@ enum TimeLimit {
     }
 }
 
-/// Blocking work that its caller may stop waiting for; it ends by itself, unheard.
+/// Blocking work that its caller can abandon; it then ends unnoticed.
 enum Abandonable {
     static func run<Value: Sendable>(
         otherwise abandoned: Value,

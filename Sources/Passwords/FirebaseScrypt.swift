@@ -1,12 +1,12 @@
 import Crypto
 import CryptoExtras
 
-/// Firebase's modified scrypt (github.com/firebase/scrypt): scrypt of the password makes an AES-256 key, under which
-/// the project's signer key, encrypted in counter mode, is the hash.
+/// Firebase's modified scrypt (github.com/firebase/scrypt): scrypt of the password yields an AES-256 key, which
+/// encrypts the project's signer key in counter mode; the result is the hash.
 package enum FirebaseScrypt {
-    /// Takes a core for 30 to 50 ms with ``ScryptParameters/standard``, and blocks its thread.
+    /// Takes 30 to 50 ms of CPU time with ``ScryptParameters/standard``, and blocks its thread.
     ///
-    /// - Parameter signerKey: 64 bytes; any other length is refused, for a hash is as long as its key, and two empty
+    /// - Parameter signerKey: 64 bytes; other lengths are refused, because a hash is as long as its key, and two empty
     ///   hashes are equal.
     package static func hash(
         _ password: [UInt8],

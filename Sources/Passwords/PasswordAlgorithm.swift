@@ -1,18 +1,18 @@
 package import SystemCrypto
 
-/// How password hashes that come from elsewhere were made, but for their keys.
+/// The algorithm of imported password hashes, without the key.
 package enum PasswordAlgorithm: Sendable, Hashable, Codable {
     /// Firebase's modified scrypt; its key is the signer key.
     case firebaseScrypt(parameters: ScryptParameters)
     /// RFC 7914.
     case scrypt(parameters: StandardScryptParameters)
-    /// Variant, cost and salt stand in each hash.
+    /// Each hash contains variant, cost and salt.
     case bcrypt
     /// RFC 9106; its key is the associated data.
     case argon2(parameters: Argon2)
     /// RFC 8018 §5.2, with HMAC of this digest.
     case pbkdf2(digest: Digest, rounds: Int)
-    /// A digest of salt and password, then of itself until there were so many rounds.
+    /// A digest of salt and password, then repeatedly of itself for the remaining rounds.
     case digest(Digest, rounds: Int, order: Order)
     /// An HMAC of salt and password.
     case hmac(Digest, order: Order)
@@ -55,9 +55,9 @@ package struct StandardScryptParameters: Sendable, Hashable, Codable {
     }
 }
 
-/// A parameter of hashes that is out of its range: a stored hash must ask for neither gigabytes nor minutes.
+/// A hash parameter out of range: a stored hash must not require gigabytes or minutes.
 package struct PasswordParameterError: Error, Hashable, CustomStringConvertible {
-    /// As requests name it.
+    /// The name in requests.
     package let name: String
     /// `1 to 8`.
     package let range: String
@@ -71,8 +71,8 @@ package struct PasswordParameterError: Error, Hashable, CustomStringConvertible 
 }
 
 extension PasswordAlgorithm {
-    /// The ranges are those of Firebase's Admin SDKs and of its API; where they have none, what 32 MiB and about a
-    /// second of a core allow.
+    /// The ranges are those of Firebase's Admin SDKs and API; where they have none, what 32 MiB and about a second of
+    /// CPU time allow.
     package func check(key: [UInt8]) throws(PasswordParameterError) {
         func require(_ condition: Bool, _ name: String, _ range: String) throws(PasswordParameterError) {
             guard condition else { throw PasswordParameterError(name, range) }

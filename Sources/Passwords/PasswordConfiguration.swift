@@ -3,20 +3,19 @@ import Foundation
 import Secrets
 import SystemCrypto
 
-/// One way in which password hashes from elsewhere were made, key and all: what an import has in common, and what an
-/// export writes a file for.
+/// An algorithm of imported password hashes with its parameters and key; an import uses one, and an export writes a
+/// file for each.
 ///
-/// It prints nothing of its key.
+/// Its description does not contain the key.
 package struct PasswordConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// The same for the same algorithm, parameters and key within a project, and nothing that the key could be guessed
-    /// from.
+    /// The same for the same algorithm, parameters and key within a project; the key cannot be guessed from it.
     package let id: String
     package let algorithm: PasswordAlgorithm
     /// Empty for algorithms without one.
     package let key: [UInt8]
 
     /// - Parameter signerKey: the project's.
-    /// - Throws: for parameters that are out of their ranges.
+    /// - Throws: if parameters are out of range.
     package init(
         _ algorithm: PasswordAlgorithm,
         key: [UInt8] = [],
@@ -45,13 +44,13 @@ package struct PasswordConfiguration: Sendable, Hashable, CustomStringConvertibl
 }
 
 extension PasswordConfiguration {
-    /// Whether a hash and its salt can be of this configuration: what cannot would never match a password.
+    /// Whether a hash and its salt can be of this configuration; otherwise it could never match a password.
     package func fits(hash: [UInt8], salt: [UInt8]) -> Bool {
         guard salt.count <= 1024 else { return false }
         return switch algorithm {
         case .firebaseScrypt: hash.count == key.count
         case .scrypt(let parameters): hash.count == parameters.length
-        // 15 takes two seconds of a core, 31 a day and a half.
+        // 15 takes two seconds of CPU time, 31 a day and a half.
         case .bcrypt: BCrypt.cost(of: hash).map { (4...15).contains($0) } ?? false
         case .argon2(let parameters): hash.count == parameters.length && salt.count >= 8
         case .pbkdf2: (16...1024).contains(hash.count)
@@ -60,9 +59,9 @@ extension PasswordConfiguration {
         }
     }
 
-    /// Whether the password is the one that was hashed.
+    /// Whether this is the hash's password.
     ///
-    /// Takes a core for as long as the parameters ask, and blocks its thread.
+    /// Uses CPU time according to the parameters, and blocks its thread.
     package func matches(_ password: [UInt8], hash: [UInt8], salt: [UInt8]) throws(PasswordError) -> Bool {
         guard fits(hash: hash, salt: salt) else { return false }
         do {
@@ -75,7 +74,7 @@ extension PasswordConfiguration {
             case .bcrypt:
                 // C would end the password there.
                 guard !password.contains(0) else { return false }
-                // Of the salt's last character, two bits count.
+                // Only two bits of the salt's last character count.
                 let made = try BCrypt.hash(password, setting: hash)
                 return ConstantTime.equal(Array(made.suffix(31)), Array(hash.suffix(31)))
             case .argon2(let parameters):
@@ -95,7 +94,7 @@ extension PasswordConfiguration {
         }
     }
 
-    /// Digests also come in hexadecimal, as Firebase takes those of MD5.
+    /// Digests may be hexadecimal, as Firebase accepts those of MD5.
     private static func equal(_ made: [UInt8], _ hash: [UInt8]) -> Bool {
         ConstantTime.equal(made, hash.count == made.count ? hash : bytes(ofHexadecimal: hash) ?? [])
     }

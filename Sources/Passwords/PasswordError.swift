@@ -1,8 +1,8 @@
 /// Why a password was neither hashed nor compared.
 ///
-/// None of it says anything about the password.
+/// No case says anything about the password.
 package enum PasswordError: Error, Equatable {
-    /// All workers are busy and the queue is full: to be answered with 503.
+    /// All workers are busy and the queue is full: the response is 503.
     case overloaded
     /// The hasher was shut down.
     case stopped

@@ -1,18 +1,18 @@
-/// A password as it is stored.
+/// A stored password hash.
 ///
-/// It prints nothing of itself.
+/// Its description does not contain the hash.
 package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     package enum Origin: Sendable, Hashable {
         /// Made with the project's signer key.
         case project(ScryptParameters)
-        /// Made elsewhere, and not yet replaced by one of the project.
+        /// Imported, and not yet replaced with one of the project's algorithm.
         case imported(PasswordConfiguration)
     }
 
     package let salt: [UInt8]
-    /// As long as the project's signer key, 64 bytes, when it is of the project.
+    /// As long as the project's signer key, 64 bytes, if it uses the project's algorithm.
     package let hash: [UInt8]
     package let origin: Origin
 
@@ -26,7 +26,7 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, Custom
         self.init(salt: salt, hash: hash, origin: .project(parameters))
     }
 
-    /// Those of the project's algorithm; nil for a hash that came from elsewhere.
+    /// The parameters of the project's algorithm; nil for an imported hash.
     package var parameters: ScryptParameters? {
         switch origin {
         case .project(let parameters): parameters

@@ -3,17 +3,17 @@ package import Secrets
 import ServiceLifecycle
 import Synchronization
 
-/// Hashes and compares passwords on threads of its own, with a limit on how many may wait.
+/// Hashes and compares passwords on separate threads, with a limited queue.
 ///
-/// A hash takes a core for tens of milliseconds, so nothing of it runs on the concurrency pool; and a flood of
-/// sign-ins finds a full queue instead of ever longer waits.
+/// A hash takes tens of milliseconds of CPU time, so none runs on the concurrency pool; and a flood of sign-ins meets a
+/// full queue instead of ever longer waits.
 package final class PasswordHasher: Service {
-    /// Turns password, salt, parameters and signer key into a hash, blocking; ``FirebaseScrypt`` but in tests.
+    /// Hashes a password with salt, parameters and signer key, blocking; always ``FirebaseScrypt`` except in tests.
     package typealias Function =
         @Sendable ([UInt8], [UInt8], ScryptParameters, [UInt8]) throws(PasswordError) -> [UInt8]
 
     private let pool: NIOThreadPool
-    /// How many hashes may run or wait.
+    /// The maximum number of running and waiting hashes.
     package let capacity: Int
     private let state = Mutex(State())
     private let random: RandomSource
@@ -22,8 +22,8 @@ package final class PasswordHasher: Service {
     /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - workers: how many hashes run at once; the number of cores is right. Each takes 16 MiB while it runs.
-    ///   - queueLimit: how many may wait besides.
+    ///   - workers: the number of simultaneous hashes, usually the number of cores. Each takes 16 MiB while it runs.
+    ///   - queueLimit: the number of additional hashes that may wait.
     package init(
         workers: Int,
         queueLimit: Int,
@@ -55,13 +55,14 @@ package final class PasswordHasher: Service {
         return PasswordHash(salt: salt, hash: hash, parameters: parameters)
     }
 
-    /// Whether the password is the one that was hashed.
+    /// Whether this is the hash's password.
     ///
-    /// A wrong password of a hash from elsewhere costs one of the project's besides, as the right one does when the
-    /// project's takes its place: whatever made the hash, nobody is told from an unknown address by being fast.
+    /// For imported hashes, a wrong password also costs a hash of the project's algorithm, as a right one does when it
+    /// is rehashed: so the time never distinguishes an account from an unknown email.
+    ///
     /// - Parameters:
-    ///   - stored: nil for an account that has no password or doesn't exist: the same work, and false.
-    ///   - parameters: those of most hashes of the project, which stand in for those of none.
+    ///   - stored: nil for an account without a password or an unknown one: the same work, and false.
+    ///   - parameters: those of most hashes of the project, used if there is no hash.
     package func verify(
         _ password: Secret,
         against stored: PasswordHash?,
@@ -103,14 +104,14 @@ package final class PasswordHasher: Service {
         var refused = 0
     }
 
-    /// How many hashes run or wait at this moment.
+    /// The number of hashes running or waiting now.
     package var load: Int { state.withLock { $0.admitted } }
-    /// How many were admitted since the start.
+    /// The number of hashes admitted since the start.
     package var begun: Int { state.withLock { $0.begun } }
-    /// How many found a full queue since the start.
+    /// The number of hashes refused because of a full queue since the start.
     package var refused: Int { state.withLock { $0.refused } }
 
-    /// Lets what runs finish, refuses what waits, and ends the threads.
+    /// Lets running hashes finish, refuses waiting ones, and ends the threads.
     package func shutdown() async {
         try? await pool.shutdownGracefully()  // throws for pools that can't be stopped, which this is not
     }
@@ -121,7 +122,7 @@ package final class PasswordHasher: Service {
         await shutdown()
     }
 
-    /// Runs what blocks on one of the threads, once there is room.
+    /// Runs blocking work on one of the threads, once there is room.
     private func onWorker<Value: Sendable>(
         _ body: @escaping @Sendable () throws(PasswordError) -> Value
     ) async throws(PasswordError) -> Value {
@@ -155,7 +156,7 @@ package final class PasswordHasher: Service {
     }
 }
 
-/// Tells a worker that nobody waits for the hash any more.
+/// Tells a worker that the caller no longer waits for the hash.
 private final class Cancellation: Sendable {
     private let flag = Atomic(false)
 
@@ -163,9 +164,9 @@ private final class Cancellation: Sendable {
     func cancel() { flag.store(true, ordering: .releasing) }
 }
 
-/// That a password was the one of a hash.
+/// Proof that a password matched a hash.
 ///
-/// Only a hasher makes one.
+/// Only a hasher creates one.
 package struct PasswordMatch: Sendable, Hashable {
     fileprivate init() {}
 }

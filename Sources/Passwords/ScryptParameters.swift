@@ -1,13 +1,13 @@
-/// The parameters of Firebase's modified scrypt, as its exports name them.
+/// The parameters of Firebase's modified scrypt, with the names in its exports.
 package struct ScryptParameters: Sendable, Hashable, Codable {
     /// scrypt's `r`, 1 to 8.
     package let rounds: Int
-    /// The binary logarithm of scrypt's `N`, 1 to 14; a hash takes 128 · rounds · 2^memoryCost bytes, 16 MiB at most.
+    /// The binary logarithm of scrypt's `N`, 1 to 14; a hash takes 128 · rounds · 2^memoryCost bytes, at most 16 MiB.
     package let memoryCost: Int
     /// Appended to each salt, 0 to 64 bytes.
     package let saltSeparator: [UInt8]
 
-    /// Nil out of these ranges, which are those that Firebase imports: a stored hash must not ask for gigabytes.
+    /// Nil outside of these ranges, which Firebase's import also has: a stored hash must not require gigabytes.
     package init?(rounds: Int, memoryCost: Int, saltSeparator: [UInt8]) {
         guard (1...8).contains(rounds), (1...14).contains(memoryCost), saltSeparator.count <= 64 else { return nil }
         self.init(checkedRounds: rounds, memoryCost: memoryCost, saltSeparator: saltSeparator)
@@ -19,6 +19,6 @@ package struct ScryptParameters: Sendable, Hashable, Codable {
         self.saltSeparator = saltSeparator
     }
 
-    /// Firebase's own, with which new passwords are hashed.
+    /// Firebase's own parameters, for new passwords.
     package static let standard = ScryptParameters(checkedRounds: 8, memoryCost: 14, saltSeparator: [7])
 }

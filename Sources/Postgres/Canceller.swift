@@ -1,6 +1,6 @@
 import Foundation
 
-/// A thread that sends cancel requests, as sending one blocks.
+/// A thread that sends cancel requests, because sending blocks.
 ///
 /// `@unchecked Sendable`: the state is guarded by the pool's lock.
 final class Canceller: @unchecked Sendable {
@@ -18,13 +18,13 @@ final class Canceller: @unchecked Sendable {
         thread.start()
     }
 
-    /// To be called under the lock, for a job that runs.
+    /// Must be called with the lock held, for a running job.
     func add(_ job: Job, on worker: Worker) {
         requests.append((job, worker))
         signal.send()
     }
 
-    /// To be called under the lock.
+    /// Must be called with the lock held.
     func close() {
         isClosing = true
         signal.send()
@@ -44,7 +44,8 @@ final class Canceller: @unchecked Sendable {
 
     /// Waits for requests.
     ///
-    /// A request stays until its job has ended: it can arrive before the statement does, and then cancels nothing.
+    /// A request is repeated until its job has ended: it can arrive before the statement does, and then cancels
+    /// nothing.
     private func nextRound() -> [(Worker, CancelHandle)]? {
         lock.withLock {
             if !requests.isEmpty { signal.wait(atMost: .milliseconds(200)) }

@@ -1,16 +1,16 @@
 import CLibPQ
 import Foundation
 
-/// One connection, used by the one thread that owns it.
+/// One connection, used only by the thread that owns it.
 final class Connection {
     let raw: OpaquePointer
     let cancelHandle: CancelHandle
     private let statements: PreparedStatements?
-    /// How long to wait for an answer; the server's own limit comes first.
+    /// How long to wait for a response; the server's own limit is shorter.
     private let answerTimeout: Duration?
     private(set) var isBroken = false
 
-    /// Connects, which blocks for as long as the connection string's hosts take.
+    /// Connects; blocks for as long as the hosts in the connection string take.
     init(_ conninfo: Conninfo, _ configuration: PostgresClient.Configuration) throws(PostgresError) {
         let raw = conninfo.withCStrings { PQconnectdbParams($0, $1, 0) }
         guard let raw else { throw PostgresError(.unavailable, reason: "out of memory") }
@@ -30,21 +30,21 @@ final class Connection {
 
     deinit { PQfinish(raw) }
 
-    /// Whether the connection is open and no transaction is.
+    /// Whether the connection is open and outside a transaction.
     var isBetweenTransactions: Bool {
         !isBroken && PQstatus(raw) == CONNECTION_OK && PQtransactionStatus(raw) == PQTRANS_IDLE
     }
 
-    /// Whether an idle connection can take a statement: it is open, outside a transaction, and the server said nothing.
+    /// Whether an idle connection can run a statement: it is open, outside a transaction, and the server sent nothing.
     ///
-    /// A server that stopped or ended our backend has said so by now, or closed; then nothing is sent on it.
+    /// A server that stopped or terminated our backend has sent or closed by now; then nothing is sent on it.
     var isUsable: Bool {
         guard isBetweenTransactions else { return false }
         var descriptor = pollfd(fd: PQsocket(raw), events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, 0) == 0
     }
 
-    /// Runs one statement and hands its result on before freeing it.
+    /// Runs one statement and passes its result on before freeing it.
     func run<R>(_ sql: SQL, _ body: (QueryResult) throws -> R) throws -> R {
         try body(try result(of: sql))
     }
@@ -78,7 +78,7 @@ final class Connection {
             try send { sql.withCParameters { PQsendQueryPrepared(raw, name, $0, $2, $3, $4, 1) } }
             return try receive()
         } catch {
-            // The kept plan gives other columns than it did: a migration came between.
+            // The cached plan has other result columns, because of a migration in between.
             guard known != nil, error.sqlState == "0A000" || error.sqlState == "26000" else { throw error }
             statements.remove(sql)
             guard PQtransactionStatus(raw) == PQTRANS_IDLE else {
@@ -104,7 +104,7 @@ final class Connection {
         guard statement() == 1 else { throw lost() }
     }
 
-    /// Waits for the whole answer.
+    /// Waits for the whole response.
     private func receive() throws(PostgresError) -> QueryResult {
         let deadline = answerTimeout.map { ContinuousClock.now + $0 }
         var answer: QueryResult?
@@ -115,9 +115,9 @@ final class Connection {
             }
             guard let next = PQgetResult(raw) else { break }
             let result = QueryResult(next)
-            // Of several results the first error counts, else the last result.
+            // Of several results, the first error counts, otherwise the last result.
             if answer?.isFailure != true { answer = result }
-            // A copy never ends by itself: there is nothing that could feed it.
+            // A copy never ends by itself, because nothing feeds it.
             if result.isCopy { throw lost(PostgresError(.server, reason: "COPY is not supported")) }
         }
         guard let answer else { throw lost() }
@@ -130,8 +130,8 @@ final class Connection {
         var descriptor = pollfd(fd: PQsocket(raw), events: Int16(POLLIN), revents: 0)
         let milliseconds = deadline.map { Int32(clamping: (ContinuousClock.now.duration(to: $0)).milliseconds) } ?? -1
         let count = poll(&descriptor, 1, milliseconds)
-        // Not a timeout of the server's, after which the statement has not run: this one may have, or may yet.
-        if count == 0 { throw lost(PostgresError(.connectionLost, reason: "the server is silent")) }
+        // Unlike after a server-side timeout, this statement may have run, or may still run.
+        if count == 0 { throw lost(PostgresError(.connectionLost, reason: "the server did not respond")) }
         if count < 0, errno != EINTR { throw lost() }
     }
 

@@ -1,4 +1,4 @@
-/// A connection string taken apart by libpq, completed with what this client always asks for.
+/// A connection string parsed by libpq, with this client's settings added.
 struct Conninfo: Sendable {
     /// Keywords and values as `PQconnectdbParams` takes them.
     let pairs: [(keyword: String, value: String)]
@@ -9,7 +9,7 @@ struct Conninfo: Sendable {
         for (keyword, value) in Self.defaults(configuration) where !given.contains(where: { $0.keyword == keyword }) {
             given.append((keyword, value))
         }
-        // Ours first: of two settings the server takes the last, so what the string says wins.
+        // Ours first: the server uses the last of two settings, so the string takes precedence.
         let settings = given.first { $0.keyword == "options" }.map { " \($0.value)" } ?? ""
         given.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
         given.append(("options", Self.settings(configuration) + settings))
@@ -21,7 +21,7 @@ struct Conninfo: Sendable {
         [
             ("connect_timeout", "\(max(2, configuration.connectTimeout.components.seconds))"),
             ("fallback_application_name", "identity"),
-            // A host that is gone without a word is noticed within half a minute.
+            // A host that disappears is noticed within half a minute.
             ("keepalives_idle", "10"),
             ("keepalives_interval", "5"),
             ("keepalives_count", "3"),
@@ -30,9 +30,10 @@ struct Conninfo: Sendable {
     }
 
     private static func settings(_ configuration: PostgresClient.Configuration) -> String {
-        // The client's own limit comes first; the server's is for a client that died.
+        // The client's own limit is shorter; the server's is for a client that died.
         let idle = configuration.transactionIdleTimeout + .seconds(10)
-        // Statements are prepared and find rows by keys: planning them again for each value costs more than they do.
+        // Statements are prepared and find rows by key, so planning them again for each value would cost more than
+        // running them.
         return """
             -c jit=off -c plan_cache_mode=force_generic_plan \
             -c statement_timeout=\(configuration.statementTimeout?.milliseconds ?? 0) \
@@ -41,7 +42,7 @@ struct Conninfo: Sendable {
             """
     }
 
-    /// Calls C with two arrays that end in NULL.
+    /// Calls C with two NULL-terminated arrays.
     func withCStrings<R>(
         _ body: (_ keywords: [UnsafePointer<CChar>?], _ values: [UnsafePointer<CChar>?]) -> R
     ) -> R {
@@ -63,7 +64,7 @@ struct Conninfo: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, at least one, as 0 would mean "no limit" to the server.
+    /// Whole milliseconds, at least one, because the server treats 0 as no limit.
     var milliseconds: Int64 {
         max(1, components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Job {
-    /// A job that runs work and resumes its caller with what came of it.
+    /// A job that runs work and resumes its caller with the result.
     convenience init<R: Sendable>(
         _ continuation: CheckedContinuation<R, any Error>,
         _ work: @escaping @Sendable (Connection) throws -> R
@@ -24,7 +24,7 @@ extension Job {
         )
     }
 
-    /// Makes a job, has it enqueued and waits for its end; a cancelled task gives the job up.
+    /// Creates a job, enqueues it and waits for its end; cancelling the task cancels the job.
     static func run<R: Sendable>(
         in pool: Pool,
         enqueue: (Job) -> Void,
@@ -42,7 +42,7 @@ extension Job {
         }
     }
 
-    /// What a task's cancellation handler knows of the job, which may not exist yet.
+    /// The job that a task's cancellation handler cancels, which may not exist yet.
     private final class Cancellation: Sendable {
         private let state = Mutex<(job: Job?, isCancelled: Bool)>((nil, false))
 

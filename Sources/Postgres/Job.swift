@@ -1,7 +1,7 @@
-/// One piece of work for a connection: a statement, or the whole of a transaction.
+/// One piece of work for a connection: a statement, or a whole transaction.
 ///
-/// `@unchecked Sendable`: everything that changes is guarded by the pool's lock; `work` and `fail` are called once,
-/// one of them, by whoever moved the job out of `queued`.
+/// `@unchecked Sendable`: all mutable state is guarded by the pool's lock; one of `work` and `fail` is called once, by
+/// the code that moved the job out of `queued`.
 final class Job: @unchecked Sendable {
     enum State {
         case new

@@ -1,4 +1,4 @@
-/// A worker held by one transaction, whose statements it takes one after the other.
+/// A worker that one transaction uses, whose statements it runs one after another.
 ///
 /// `@unchecked Sendable`: the state is guarded by the pool's lock.
 final class Lease: @unchecked Sendable {
@@ -12,7 +12,7 @@ final class Lease: @unchecked Sendable {
 
     init(_ worker: Worker) { self.worker = worker }
 
-    /// Whether a statement failed in a way that calls for running the transaction again, whatever was made of the error.
+    /// Whether a statement failed so that the transaction should run again, even if the error was caught.
     var shouldBeRetried: Bool { pool.lock.withLock { sawRetryableError } }
 
     // MARK: From tasks
@@ -32,7 +32,8 @@ final class Lease: @unchecked Sendable {
     }
 
     /// Ends the transaction, also in a cancelled task.
-    /// - Throws: when it was to be committed and was not.
+    ///
+    /// - Throws: if it should have been committed and was not.
     func end(committing: Bool) async throws {
         try await withCheckedThrowingContinuation { continuation in
             enqueue(Job(continuation) { [self] in try end(committing: committing, on: $0) })
@@ -43,7 +44,7 @@ final class Lease: @unchecked Sendable {
         defer { pool.lock.withLock { isEnded = true } }
         do {
             let tag = try connection.command(committing ? "COMMIT" : "ROLLBACK")
-            // The server answers COMMIT with ROLLBACK when a statement had failed.
+            // The server responds to COMMIT with ROLLBACK if a statement failed.
             guard !committing || tag == "COMMIT" else { throw PostgresError(.server, sqlState: "25P02") }
         } catch let error as PostgresError where error.isRetryable {
             pool.lock.withLock { sawRetryableError = true }
@@ -65,7 +66,7 @@ final class Lease: @unchecked Sendable {
 
     // MARK: From the worker
 
-    /// Runs statements until the transaction ends, breaks or goes silent.
+    /// Runs statements until the transaction ends, breaks or is idle for too long.
     func serve(_ connection: Connection) {
         while let job = nextJob() {
             job.work(worker, connection, job)
@@ -73,7 +74,7 @@ final class Lease: @unchecked Sendable {
             guard !pool.lock.withLock({ isEnded }) else { break }
         }
         end(failing: PostgresError(.transactionEnded))
-        // Still open when nobody ended it.
+        // Still open if it was not ended.
         if !connection.isBetweenTransactions { _ = try? connection.command("ROLLBACK") }
     }
 
@@ -83,7 +84,7 @@ final class Lease: @unchecked Sendable {
             while true {
                 while !mailbox.isEmpty {
                     let job = mailbox.removeFirst()
-                    // A cancelled one has failed already.
+                    // A cancelled one has already failed.
                     guard case .queued = job.state else { continue }
                     job.state = .running(worker)
                     return job

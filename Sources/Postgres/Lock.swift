@@ -1,8 +1,8 @@
 import Foundation
 
-/// A mutual exclusion lock with signals to wait for, which `Mutex` does not have.
+/// A mutex with condition variables, which `Mutex` does not have.
 ///
-/// `@unchecked Sendable`: the pointer never changes, and the object behind it is made for several threads.
+/// `@unchecked Sendable`: the pointer never changes, and the object behind it is thread-safe.
 final class Lock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
@@ -24,7 +24,7 @@ final class Lock: @unchecked Sendable {
         return try body()
     }
 
-    /// Something to wait for while holding the lock, by one thread at a time.
+    /// A condition variable for the lock, for one waiting thread at a time.
     ///
     /// `@unchecked Sendable` for the same reason as the lock.
     final class Signal: @unchecked Sendable {
@@ -48,12 +48,12 @@ final class Lock: @unchecked Sendable {
             pthread_cond_signal(condition)
         }
 
-        /// Gives the lock up until a signal comes; may return early, so the caller asks again what it waits for.
+        /// Releases the lock until a signal arrives; may return early, so the caller checks its condition again.
         func wait() {
             pthread_cond_wait(condition, lock.mutex)
         }
 
-        /// As `wait()`, but for so long at most.
+        /// As `wait()`, but with a maximum time.
         func wait(atMost limit: Duration) {
             guard limit > .zero else { return }
             var until = timespec()

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import Prometheus
 
-/// The queue of jobs and the workers that serve it.
+/// The queue of jobs and the workers that process it.
 ///
 /// `@unchecked Sendable`: the state is guarded by `lock`.
 final class Pool: @unchecked Sendable {
@@ -13,16 +13,16 @@ final class Pool: @unchecked Sendable {
 
     // Guarded by the lock
     private var queue: [Job] = []
-    /// Workers that wait with a connection; the last one is the warmest.
+    /// Workers waiting with a connection; the last one was used most recently.
     private var idle: [Worker] = []
-    /// Workers that wait without one.
+    /// Workers waiting without a connection.
     private var dormant: [Worker] = []
     private var connected = 0
     private var dialing = 0
     private var failures = 0
-    /// Whether the last attempt found no server, rather than one that lets nobody more in.
+    /// Whether the last attempt found no server, as opposed to one without free connections.
     private var isDown = false
-    /// No new connection is tried before.
+    /// No new connection is attempted before.
     private var retryAt: ContinuousClock.Instant?
     private var isClosing = false
     private var running = 0
@@ -37,7 +37,7 @@ final class Pool: @unchecked Sendable {
         self.logger = logger
     }
 
-    /// Starts the threads; the connections come with the work.
+    /// Starts the threads; connections are opened when needed.
     func start() {
         lock.withLock {
             running = configuration.connections
@@ -81,7 +81,7 @@ final class Pool: @unchecked Sendable {
         }
     }
 
-    /// Gives a job up: one that waits fails at once, one that runs is cancelled on the server.
+    /// Cancels a job: a waiting one fails immediately, a running one is cancelled on the server.
     func cancel(_ job: Job) {
         let waited = lock.withLock {
             job.isCancelled = true
@@ -101,7 +101,7 @@ final class Pool: @unchecked Sendable {
         if waited { job.fail(PostgresError(.cancelled)) }
     }
 
-    /// Takes no more work, finishes what waits, and closes the connections.
+    /// Accepts no more work, finishes what is waiting, and closes the connections.
     func close() {
         lock.withLock {
             isClosing = true
@@ -122,7 +122,8 @@ final class Pool: @unchecked Sendable {
     // MARK: From workers
 
     /// Blocks until there is work for the worker.
-    /// - Returns: false when the thread is to end.
+    ///
+    /// - Returns: false if the thread should end.
     func waitForWork(_ worker: Worker) -> Bool {
         lock.withLock {
             while true {
@@ -133,7 +134,7 @@ final class Pool: @unchecked Sendable {
                         return true
                     }
                 }
-                // A worker with a connection stays until the queue is empty, so one without isn't needed.
+                // A worker with a connection stays until the queue is empty, so one without is not needed.
                 if isClosing { return false }
                 worker.isAwake = false
                 if worker.isConnected { idle.append(worker) } else { dormant.append(worker) }
@@ -157,6 +158,7 @@ final class Pool: @unchecked Sendable {
     }
 
     /// Ends a job's cancellable part, and waits for cancel requests that could hit the next statement.
+    ///
     /// - Returns: whether it was cancelled.
     func finish(_ job: Job, on worker: Worker) -> Bool {
         lock.withLock {
@@ -175,12 +177,12 @@ final class Pool: @unchecked Sendable {
             retryAt = nil
             worker.isConnected = true
             worker.cancelHandle = cancelHandle
-            // While there was no telling whether the server is there, only one worker tried.
+            // While it was unknown whether the server is available, only one worker tried.
             if queue.count > 1 { wakeOne() }
         }
     }
 
-    /// - Parameter isDown: whether no server answered at all.
+    /// - Parameter isDown: whether no server responded at all.
     func failedToConnect(_ worker: Worker, _ error: PostgresError, isDown: Bool) {
         let (isFirst, failed) = lock.withLock {
             dialing -= 1
@@ -206,7 +208,7 @@ final class Pool: @unchecked Sendable {
         for job in failed { job.fail(PostgresError(.unavailable)) }
     }
 
-    /// Drops a dead connection and says whether the worker may make another right now.
+    /// Drops a dead connection and returns whether the worker may open another one now.
     func mayReplaceConnection(of worker: Worker) -> Bool {
         let (isGranted, failed) = lock.withLock {
             forgetConnection(of: worker)
@@ -214,7 +216,7 @@ final class Pool: @unchecked Sendable {
                 dialing += 1
                 return (true, [Job]())
             }
-            // The other connections may be as dead as this one, which only their workers can tell.
+            // The other connections may be dead too, which only their workers can find out.
             if !queue.isEmpty { wakeOne() }
             return (false, isBackingOff ? takeUnservable() : [])
         }
@@ -239,12 +241,12 @@ final class Pool: @unchecked Sendable {
 
     private var isBackingOff: Bool { retryAt.map { ContinuousClock.now < $0 } ?? false }
 
-    /// One at a time after a failure, else as many as there are jobs.
+    /// One at a time after a failure, otherwise as many as there are jobs.
     private var mayDial: Bool {
         !isBackingOff && dialing < (failures == 0 ? queue.count : 1)
     }
 
-    /// Whether no connection is left, or those that are must be taken for dead.
+    /// Whether no connection is left, or the remaining ones must be assumed dead.
     private var isHopeless: Bool { connected == 0 || isDown }
 
     private func wakeOne() {
@@ -264,7 +266,7 @@ final class Pool: @unchecked Sendable {
         connected -= 1
     }
 
-    /// The jobs that nobody is left to serve.
+    /// The jobs that no worker is left to run.
     private func takeUnservable() -> [Job] {
         guard isHopeless, dialing == 0 else { return [] }
         for job in queue { job.state = .finished }

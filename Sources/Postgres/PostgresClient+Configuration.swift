@@ -1,21 +1,21 @@
 extension PostgresClient {
     package struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
-        /// A libpq connection string or URI, passed on as it stands: TLS, several hosts, `target_session_attrs`.
+        /// A libpq connection string or URI, passed on unchanged: TLS, several hosts, `target_session_attrs`.
         package var conninfo: String
-        /// How many connections, each with its thread, there are at most; they are made when needed.
+        /// The maximum number of connections, each with its thread; they are opened when needed.
         package var connections: Int
-        /// Off for a PgBouncer that pools by transaction: statements are then parsed each time.
+        /// Off for a PgBouncer with transaction pooling: statements are then parsed each time.
         package var prepares: Bool
         /// The server's limit for one statement, nil for none.
         package var statementTimeout: Duration?
-        /// How much longer a server may be silent before its connection is given up.
+        /// How much longer a server may be silent before its connection is closed.
         package var silence: Duration
         package var lockTimeout: Duration?
-        /// How long one host may take to let us in; libpq counts whole seconds, two at least.
+        /// How long to wait for one host to accept a connection; libpq uses whole seconds, at least two.
         package var connectTimeout: Duration
-        /// How many statements and transactions may wait for a connection.
+        /// The maximum number of statements and transactions waiting for a connection.
         package var queueLimit: Int
-        /// How long a transaction may go without a statement before it is rolled back and its connection freed.
+        /// How long a transaction may be idle before it is rolled back and its connection freed.
         package var transactionIdleTimeout: Duration
 
         package init(
@@ -41,7 +41,7 @@ extension PostgresClient {
             self.transactionIdleTimeout = transactionIdleTimeout
         }
 
-        /// Without the connection string, which may hold a password.
+        /// Without the connection string, which may contain a password.
         package var description: String { "\(connections) connections, \(prepares ? "prepared" : "unprepared")" }
         package var customMirror: Mirror { Mirror(self, children: ["connections": connections]) }
     }

@@ -2,11 +2,11 @@ package import Logging
 package import Prometheus
 import ServiceLifecycle
 
-/// A client for one database: a few connections, each on its own thread, fed by one bounded queue.
+/// A client for one database: a few connections, each on its own thread, with one bounded queue.
 ///
-/// No cooperative thread ever blocks. Connections are made when there is work, kept, and replaced when they break.
-/// A cancelled task's statement leaves the queue or is cancelled on the server. A statement that may have run is never
-/// run again by the client, except when the server says that it rolled it back (40001, 40P01).
+/// No cooperative thread ever blocks. Connections are opened when there is work, kept, and replaced when they break. A
+/// cancelled task's statement leaves the queue or is cancelled on the server. The client never repeats a statement that
+/// may have run, unless the server reports that it rolled it back (40001, 40P01).
 package final class PostgresClient: PostgresExecutor, Service {
     private let pool: Pool
 
@@ -15,8 +15,8 @@ package final class PostgresClient: PostgresExecutor, Service {
         pool.start()
     }
 
-    /// A client of the same database with one connection of its own, for questions that must not wait behind work, and
-    /// whose answer is of use only when it comes soon.
+    /// A client of the same database with a single separate connection, for queries that must not wait behind other
+    /// work.
     package func watch() -> PostgresClient {
         var configuration = pool.configuration
         configuration.connections = 1
@@ -26,31 +26,32 @@ package final class PostgresClient: PostgresExecutor, Service {
         return PostgresClient(configuration, logger: pool.logger)
     }
 
-    /// What goes on at this moment, and what there was since the start.
+    /// The current load, and totals since the start.
     package var load: PoolLoad { pool.load }
 
-    /// How many connections there can be at a time.
+    /// The maximum number of connections.
     package var connections: Int { pool.configuration.connections }
 
     deinit { pool.close() }
 
-    /// Waits for the end of the service, finishes what is queued and closes the connections.
+    /// Waits until the service stops, finishes queued work and closes the connections.
     ///
-    /// The client works without, then it ends with its last reference or by ``close()``.
+    /// The client also works without it, and then ends with its last reference or with ``close()``.
     package func run() async throws {
         // Cancellation ends the client as well.
         try? await gracefulShutdown()
         await close()
     }
 
-    /// Takes no more work, finishes what is queued and closes the connections.
+    /// Accepts no more work, finishes queued work and closes the connections.
     package func close() async {
         pool.close()
         await pool.waitUntilClosed()
     }
 
-    /// Opens all connections and does the same on each, one after the other.
-    /// - Throws: ``PostgresError``, or what `body` throws; connections that could be opened stay.
+    /// Opens all connections and runs the same on each, one after another.
+    ///
+    /// - Throws: ``PostgresError``, or what `body` throws; opened connections stay open.
     package func onEachConnection(
         _ body: @escaping @Sendable (PostgresTransaction) async throws -> Void
     ) async throws {
@@ -63,13 +64,14 @@ package final class PostgresClient: PostgresExecutor, Service {
     ) async throws {
         guard count > 0 else { return }
         try await transaction { transaction in
-            // A nested one takes another connection.
+            // A nested one uses another connection.
             try await self.onEachConnection(count - 1, body)
             try await body(transaction)
         }
     }
 
-    /// Asks the database for an answer.
+    /// Checks that the database responds.
+    ///
     /// - Throws: ``PostgresError``.
     package func ping() async throws {
         try await execute("SELECT")
@@ -107,12 +109,13 @@ package final class PostgresClient: PostgresExecutor, Service {
         }
     }
 
-    /// Runs statements that take effect together, on one connection, or not at all when `body` throws.
+    /// Runs statements on one connection that apply together, or not at all if `body` throws.
     ///
-    /// The whole is run again, three times at most, when it lost against another transaction (40001, 40P01): `body`
-    /// must have no other effects. A nested call takes a second connection, and knows nothing of this one.
-    /// - Throws: what `body` throws; ``PostgresError`` from the transaction's beginning and end. After `connectionLost`
-    ///   from its end nobody knows whether it was committed.
+    /// The transaction is run again, at most three times, if it conflicted with another one (40001, 40P01), so `body`
+    /// must have no other effects. A nested call uses a second connection and is independent of this one.
+    ///
+    /// - Throws: what `body` throws; ``PostgresError`` from the transaction's start and end. After `connectionLost`
+    ///   at its end, it is unknown whether it was committed.
     package func transaction<T: Sendable>(
         isolation: IsolationLevel = .readCommitted,
         _ body: @Sendable (PostgresTransaction) async throws -> T
@@ -126,14 +129,14 @@ package final class PostgresClient: PostgresExecutor, Service {
                 do {
                     value = try await body(PostgresTransaction(lease))
                 } catch {
-                    // A transaction that can't be rolled back is one that the server has ended.
+                    // If a rollback fails, the server has ended the transaction.
                     try? await lease.end(committing: false)
                     throw error
                 }
                 try await lease.end(committing: true)
                 return value
             } catch {
-                // Whatever `body` made of the error.
+                // Even if `body` caught the error.
                 guard lease.shouldBeRetried, attempts <= Self.retries, !Task.isCancelled else { throw error }
             }
         }
@@ -162,21 +165,21 @@ package final class PostgresClient: PostgresExecutor, Service {
     }
 }
 
-/// How busy a client's connections are.
+/// The load of a client's connections.
 package struct PoolLoad: Sendable {
     package var connected: Int
     package var idle: Int
-    /// Statements and transactions without a connection.
+    /// Statements and transactions waiting for a connection.
     package var waiting: Int
-    /// Statements and transactions that were begun since the start.
+    /// Statements and transactions started since the start.
     package var begun: Int
-    /// Those that found no database or a full queue.
+    /// Those refused because of no database or a full queue.
     package var refused: Int
     /// Seconds that statements and transactions waited for a connection.
     package var waits: Histogram
 }
 
-/// What a transaction sees of the others (PostgreSQL, chapter 13.2).
+/// How isolated a transaction is from others (PostgreSQL, chapter 13.2).
 package enum IsolationLevel: Sendable {
     case readCommitted
     case repeatableRead

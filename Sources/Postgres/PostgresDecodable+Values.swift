@@ -1,6 +1,6 @@
 package import struct Foundation.Date
 
-/// `text` and its kin, and `json`; cast `jsonb` to text.
+/// `text` and similar types, and `json`; cast `jsonb` to text.
 extension String: PostgresDecodable {
     package static func decode(_ bytes: RawSpan?, type: PostgresType) throws(PostgresError) -> String {
         guard let bytes else { throw .decoding("NULL") }
@@ -26,7 +26,7 @@ extension Int: PostgresDecodable {
     }
 }
 
-/// `int8`, and what is narrower.
+/// `int8` and narrower types.
 extension Int64: PostgresDecodable {
     package static func decode(_ bytes: RawSpan?, type: PostgresType) throws(PostgresError) -> Int64 {
         guard let bytes else { throw .decoding("NULL") }

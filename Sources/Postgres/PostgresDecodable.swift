@@ -1,10 +1,11 @@
 /// A value that can be read from a column in the server's binary format.
 package protocol PostgresDecodable: Sendable {
     /// Reads one column.
+    ///
     /// - Parameters:
     ///   - bytes: nil for NULL.
-    ///   - type: what the server says the column is.
-    /// - Throws: ``PostgresError`` with the code `decoding` when the column holds something else.
+    ///   - type: the column's type according to the server.
+    /// - Throws: ``PostgresError`` with the code `decoding` if the column has another type or value.
     static func decode(_ bytes: RawSpan?, type: PostgresType) throws(PostgresError) -> Self
 }
 

@@ -14,7 +14,7 @@ extension PostgresElement where Self: PostgresEncodable {
     /// Writes the server's array format: dimensions, NULL flag, element type, then length, lower bound and elements.
     package static func encode(_ array: [Self], into bytes: inout [UInt8]) -> PostgresEncoding {
         Int32(array.isEmpty ? 0 : 1).appendBigEndian(to: &bytes)
-        // The server ignores the flag and looks at the elements.
+        // The server ignores the flag and reads the elements.
         Int32(0).appendBigEndian(to: &bytes)
         postgresType.rawValue.appendBigEndian(to: &bytes)
         guard !array.isEmpty else { return .value }
@@ -99,7 +99,7 @@ extension Optional: PostgresElement where Wrapped: PostgresElement & PostgresEnc
     package static var postgresArrayType: PostgresType { Wrapped.postgresArrayType }
 }
 
-/// `[UInt8]` is not an array to the server but `bytea`.
+/// For the server, `[UInt8]` is `bytea`, not an array.
 extension UInt8: PostgresElement {
     package static var postgresArrayType: PostgresType { .bytea }
 

@@ -54,7 +54,8 @@ extension Double: PostgresEncodable {
     }
 }
 
-/// `timestamptz`: whole microseconds since 2000-01-01, rounded to the nearest; the server refuses what it cannot hold.
+/// `timestamptz`: whole microseconds since 2000-01-01, rounded to the nearest; the server refuses values out of its
+/// range.
 extension Date: PostgresEncodable {
     package static var postgresType: PostgresType { .timestamptz }
 
@@ -62,7 +63,7 @@ extension Date: PostgresEncodable {
     static let postgresEpoch = -31_622_400.0
 
     package func encode(into bytes: inout [UInt8]) -> PostgresEncoding {
-        // Seconds and fraction apart: together they would lose microseconds in a Double.
+        // Seconds and fraction are separate, because their sum would lose microseconds in a Double.
         let seconds = timeIntervalSinceReferenceDate.rounded(.down)
         let fraction = ((timeIntervalSinceReferenceDate - seconds) * 1_000_000).rounded()
         let whole = (seconds - Self.postgresEpoch) * 1_000_000

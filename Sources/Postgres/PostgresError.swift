@@ -1,6 +1,6 @@
-/// What went wrong with a statement, without a word that a log must not hold.
+/// Why a statement failed, safe for logs.
 ///
-/// The server's own message can quote a user's value, so nothing prints it; `serverMessage` has it.
+/// The server's own message can quote a user's value, so the description omits it; `serverMessage` contains it.
 package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
     /// The kind of error; the set is open.
@@ -11,44 +11,44 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
         }
         private let value: Value
 
-        /// The connection broke under the statement or the server is not the one to write to (25006): the statement
-        /// may or may not have run.
+        /// The connection broke during the statement, or the server is read-only (25006): the statement may or may not
+        /// have run.
         package static let connectionLost = Self(value: .connectionLost)
-        /// No connection could be made, or the client is closed: the statement was never sent.
+        /// No connection could be opened, or the client is closed: the statement was never sent.
         package static let unavailable = Self(value: .unavailable)
         /// The statement, or its wait for a lock, took longer than allowed.
         package static let timeout = Self(value: .timeout)
         /// The task was cancelled.
         package static let cancelled = Self(value: .cancelled)
-        /// Too many statements wait already: the statement was never sent.
+        /// Too many statements are waiting: the statement was never sent.
         package static let overloaded = Self(value: .overloaded)
-        /// The server refused the statement; `sqlState` says why.
+        /// The server refused the statement; see `sqlState`.
         package static let server = Self(value: .server)
-        /// A column does not hold what was asked for.
+        /// A column does not contain the expected type or value.
         package static let decoding = Self(value: .decoding)
-        /// A parameter has no form on the server, as text with a NUL byte: the statement was never sent.
+        /// A parameter cannot be represented on the server, such as text with a NUL byte: the statement was never sent.
         package static let invalidParameter = Self(value: .invalidParameter)
-        /// The transaction was used after its end, or was rolled back because its owner went silent.
+        /// The transaction was used after its end, or was rolled back because it was idle.
         package static let transactionEnded = Self(value: .transactionEnded)
 
         package var description: String { value.rawValue }
     }
 
     package var code: Code
-    /// The five characters of SQLSTATE, when the server gave one.
+    /// The five characters of SQLSTATE, if the server sent one.
     package var sqlState: String?
     /// The constraint that was violated.
     package var constraint: String?
-    /// Fixed words of ours, never a value.
+    /// A constant text of ours, never a value.
     var reason: String?
-    /// What the server, or libpq, said: it may quote a user's values and is not for a log.
+    /// The message of the server or libpq: it may quote a user's values and must not be logged.
     package internal(set) var serverMessage: String?
-    /// The first line of it when the fault is in the statement's own text, where no value can be.
+    /// Its first line, if the error is in the statement's own text, which contains no values.
     var mistake: String?
-    /// Whether the same statement would succeed on a second try, as the server only refused a plan that it had kept.
+    /// Whether the same statement would succeed if repeated, because the server only refused a cached plan.
     var isStalePlan = false
 
-    /// - Parameter reason: fixed words, never a value.
+    /// - Parameter reason: a constant text, never a value.
     package init(_ code: Code, sqlState: String? = nil, constraint: String? = nil, reason: String? = nil) {
         self.code = code
         self.sqlState = sqlState
@@ -68,7 +68,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
-    /// A transaction that lost against another, or used a plan that has gone stale, and is to be run again as a whole.
+    /// A transaction that conflicted with another one, or used a stale plan, and should run again as a whole.
     package var isRetryable: Bool {
         sqlState == "40001" || sqlState == "40P01" || isStalePlan
     }

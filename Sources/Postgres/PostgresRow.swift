@@ -1,6 +1,6 @@
 import CLibPQ
 
-/// One row of a result, read column by column from the left; it lives only inside the decode closure.
+/// One row of a result, read column by column from the left; valid only inside the decode closure.
 package struct PostgresRow: ~Copyable {
     private let result: OpaquePointer
     private let row: Int32
@@ -14,6 +14,7 @@ package struct PostgresRow: ~Copyable {
     }
 
     /// Reads the next column.
+    ///
     /// - Throws: ``PostgresError`` with the code `decoding` for a NULL that the type does not allow, another type, or
     ///   past the last column.
     package mutating func next<T: PostgresDecodable>(_: T.Type = T.self) throws(PostgresError) -> T {

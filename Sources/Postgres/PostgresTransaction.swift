@@ -1,4 +1,4 @@
-/// A transaction under way, on a connection of its own; what is run after its end fails with `transactionEnded`.
+/// A transaction on its own connection; statements after its end fail with `transactionEnded`.
 package final class PostgresTransaction: PostgresExecutor {
     private let lease: Lease
 

@@ -1,4 +1,4 @@
-/// A data type of the server by its object id; those named here have fixed ids (`pg_type.dat`).
+/// A data type of the server by its object ID; the named ones have fixed IDs (`pg_type.dat`).
 package struct PostgresType: RawRepresentable, Sendable, Hashable {
     package let rawValue: UInt32
 

@@ -13,14 +13,14 @@ final class PreparedStatements {
     private var names: [Key: String] = [:]
     private var made = 0
 
-    /// Texts come from the source code, so their number is limited; this is for a composition gone wild.
+    /// Texts come from the source code, so their number is limited; this guards against unlimited combinations.
     var isFull: Bool { names.count >= 500 }
 
     var nextName: String { "s\(made)" }
 
     func name(of sql: SQL) -> String? { names[Key(sql)] }
 
-    /// Keeps the statement under `nextName`.
+    /// Stores the statement under `nextName`.
     func insert(_ sql: SQL) {
         names[Key(sql)] = nextName
         made += 1

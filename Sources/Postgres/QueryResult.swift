@@ -47,7 +47,7 @@ final class QueryResult {
         }
     }
 
-    /// What the server objected to, if it did.
+    /// The server's error, if there is one.
     var error: PostgresError? {
         guard isFailure else { return nil }
         // PG_DIAG_SQLSTATE and PG_DIAG_CONSTRAINT_NAME, which are characters in C.
@@ -65,15 +65,15 @@ final class QueryResult {
 }
 
 extension PostgresError.Code {
-    /// Sorts SQLSTATEs (PostgreSQL, appendix A).
+    /// Classifies SQLSTATEs (PostgreSQL, appendix A).
     init(sqlState: String?) {
         switch sqlState {
-        // Nothing came from the server: libpq itself saw the connection end.
+        // Nothing came from the server: libpq itself noticed the end of the connection.
         case nil: self = .connectionLost
-        // The session was ended, the server is stopping, or this is not the server to write to.
+        // The session was terminated, the server is stopping, or it is read-only.
         case "57P01", "57P02", "57P03", "57P05", "25P03", "25006": self = .connectionLost
         case let state? where state.hasPrefix("08"): self = .connectionLost
-        // statement_timeout or somebody's cancel request; lock_timeout.
+        // statement_timeout or a cancel request; lock_timeout.
         case "57014", "55P03": self = .timeout
         default: self = .server
         }

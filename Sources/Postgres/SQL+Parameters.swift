@@ -16,7 +16,7 @@ extension SQL {
                 // Lengths, then formats.
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2) { numbers in
                     parameters.bytes.withUnsafeBytes { bytes in
-                        // An empty value is told from NULL by its pointer, whatever it points to.
+                        // An empty value differs from NULL by a non-null pointer, whatever it points to.
                         let base = bytes.baseAddress ?? UnsafeRawPointer(numbers.baseAddress)
                         for (index, parameter) in list.enumerated() {
                             let start = base?.advanced(by: parameter.offset).assumingMemoryBound(to: CChar.self)

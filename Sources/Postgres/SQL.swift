@@ -1,13 +1,13 @@
-/// A statement whose interpolated values are bound, never spliced.
+/// A statement whose interpolated values are bound as parameters.
 ///
 ///     let sql: SQL = "SELECT account FROM account_emails WHERE project = \(project) AND email_key = \(key)"
 ///
-/// `\(raw:)` splices text that the compiler knows, `\(sql:)` another statement with its values.
+/// `\(raw:)` inserts constant text, `\(sql:)` inserts another statement with its values.
 package struct SQL: ExpressibleByStringInterpolation, Sendable {
     /// The text with `$1`, `$2` and so on.
     package private(set) var text: String
     private(set) var parameters = Parameters()
-    /// Where the placeholders stand in the text's UTF-8, each with the length of its spelling.
+    /// The positions of the placeholders in the text's UTF-8, with their lengths.
     private var placeholders: [Range<Int>] = []
 
     /// The values of a statement, packed into one buffer.
@@ -21,7 +21,7 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
 
         var list: [Parameter] = []
         var bytes: [UInt8] = []
-        /// Whether a value was given that the server cannot hold.
+        /// Whether a value was given that the server cannot store.
         var isRefused = false
 
         mutating func append<T: PostgresEncodable>(_ value: T) {
@@ -73,29 +73,29 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
             sql.appendPlaceholder(sql.parameters.list.count)
         }
 
-        /// Binds a value or NULL; without this overload the compiler takes an optional for a mistake.
+        /// Binds a value or NULL; without this overload, the compiler reports an optional as a mistake.
         package mutating func appendInterpolation<T: PostgresEncodable>(_ value: T?) {
             sql.parameters.append(value)
             sql.appendPlaceholder(sql.parameters.list.count)
         }
 
-        /// Splices text from the source code.
+        /// Inserts text from the source code.
         package mutating func appendInterpolation(raw text: StaticString) {
             sql.text += text.description
         }
 
-        /// Splices a quoted name of a table, database or role.
+        /// Inserts a quoted name of a table, database or role.
         package mutating func appendInterpolation(identifier name: String) {
             if name.utf8.contains(0) { sql.parameters.isRefused = true }
             sql.text += "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
         }
 
-        /// Splices a number, where no value can be bound.
+        /// Inserts a number where no value can be bound.
         package mutating func appendInterpolation(literal number: Int64) {
             sql.text += String(number)
         }
 
-        /// Splices a statement and its values.
+        /// Inserts a statement and its values.
         package mutating func appendInterpolation(sql other: SQL) {
             sql.append(other)
         }

@@ -1,13 +1,13 @@
 import CLibPQ
 
-/// What a server answers to somebody who knocks, without signing in.
+/// A server's response to a connection attempt without authentication.
 package enum ServerState: Sendable {
     case accepting
     /// It is starting, stopping or recovering.
     case rejecting
     case silent
 
-    /// Knocks once, which blocks: not for a cooperative thread.
+    /// Checks once, which blocks: not for a cooperative thread.
     package static func ask(_ conninfo: String) -> ServerState {
         ServerState(PQping(conninfo))
     }
@@ -16,7 +16,7 @@ package enum ServerState: Sendable {
         ServerState(conninfo.withCStrings { PQpingParams($0, $1, 0) })
     }
 
-    /// A server that knows nobody by our name, or has no room, counts as one that accepts.
+    /// A server that refuses our user, or has no free connections, counts as accepting.
     private init(_ answer: PGPing) {
         switch answer {
         case PQPING_OK: self = .accepting

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A thread with one connection, which it makes when there is work and keeps.
+/// A thread with one connection, which it opens when there is work and keeps.
 ///
-/// `@unchecked Sendable`: `connection` is touched by the thread alone, the rest is guarded by the pool's lock.
+/// `@unchecked Sendable`: only the thread uses `connection`; the rest is guarded by the pool's lock.
 final class Worker: @unchecked Sendable {
     let pool: Pool
     let signal: Lock.Signal
@@ -11,9 +11,9 @@ final class Worker: @unchecked Sendable {
     // Guarded by the pool's lock
     var isConnected = false
     var cancelHandle: CancelHandle?
-    /// Set by whoever takes the worker off a list of waiting ones.
+    /// Set by the code that takes the worker off a list of waiting ones.
     var isAwake = false
-    /// Cancel requests on their way to the server.
+    /// Cancel requests that are being sent to the server.
     var cancelsInFlight = 0
 
     init(pool: Pool) {
@@ -29,7 +29,7 @@ final class Worker: @unchecked Sendable {
 
     private func serve() {
         while pool.waitForWork(self) {
-            // A connection that was closed meanwhile is replaced before anything is sent on it.
+            // A connection that was closed in the meantime is replaced before anything is sent on it.
             if let connection, !connection.isUsable {
                 self.connection = nil
                 guard pool.mayReplaceConnection(of: self) else { continue }

@@ -1,13 +1,13 @@
-/// A credential for the admin API: `identity admin-keys create` makes it, a bearer header carries it.
+/// A bearer token for the admin API, from `identity admin-keys create`.
 ///
-/// On the wire it is `idk_<id>_<secret>`; the database keeps the SHA-256 of the whole text.
+/// On the wire it is `idk_<id>_<secret>`; the database stores the SHA-256 of the whole text.
 package struct AdminCredential: Sendable, Hashable {
     package var id: String
     package var name: String
     /// Nil for every project.
     package var project: ProjectID?
     package var scopes: Set<AdminScope>
-    /// Seconds since 1970; nil for no end.
+    /// Seconds since 1970; nil if it does not expire.
     package var expiresAt: Int64?
     package var disabled: Bool
 
@@ -27,7 +27,7 @@ package struct AdminCredential: Sendable, Hashable {
         self.disabled = disabled
     }
 
-    /// Whether it may do what `scope` covers in a project, at `now` (seconds since 1970).
+    /// Whether it has `scope` in a project, at `now` (seconds since 1970).
     package func allows(_ scope: AdminScope, in project: ProjectID, now: Int64) -> Bool {
         !disabled && scopes.contains(scope) && (self.project == nil || self.project == project)
             && (expiresAt.map { now < $0 } ?? true)
@@ -38,6 +38,6 @@ package enum AdminScope: String, Sendable, Hashable, CaseIterable {
     case readAccounts = "accounts.read"
     case manageAccounts = "accounts.manage"
     case manageConfiguration = "configuration.manage"
-    /// Sign in whomever it says.
+    /// Sign in any user.
     case mintCustomTokens = "custom_tokens.mint"
 }

@@ -1,20 +1,20 @@
-/// An app of the project on somebody's device, to which results of sign-ins may be sent.
+/// A mobile app of the project that results of sign-ins may be sent to.
 package struct AppRegistration: Sendable, Hashable, Codable {
     package enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
         case ios = "IOS"
         case android = "ANDROID"
     }
 
-    /// Made by the service.
+    /// Created by the service.
     package var id: String
     package var platform: Platform
-    /// The bundle id (iOS) or the package name (Android).
+    /// The bundle ID (iOS) or the package name (Android).
     package var identifier: String
-    /// The custom scheme by which iOS opens the app, in small letters: the reversed OAuth client id, or `app-` and the app
-    /// id; nil for an app that has the bundle id alone.
+    /// The custom scheme with which iOS opens the app, in lowercase: the reversed OAuth client ID, or `app-` and the
+    /// app ID; nil for an app that only has its bundle ID.
     package var scheme: String?
 
-    /// Nil for what is no identifier or scheme.
+    /// Nil for an invalid identifier or scheme.
     package init?(id: String, platform: Platform, identifier: String, scheme: String?) {
         guard Self.isIdentifier(identifier), scheme.map(Self.isScheme) ?? true, scheme == nil || platform == .ios else {
             return nil
@@ -25,7 +25,7 @@ package struct AppRegistration: Sendable, Hashable, Codable {
         self.scheme = scheme?.lowercased()
     }
 
-    /// Names in dots: a scheme of this form is nothing that a browser would run or open by itself.
+    /// Names with dots: browsers do not handle a scheme of this form themselves.
     package static func isIdentifier(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count > 1 && text.utf8.count <= 255
@@ -33,7 +33,7 @@ package struct AppRegistration: Sendable, Hashable, Codable {
             && text.utf8.first.map(isLetter) ?? false
     }
 
-    /// RFC 3986 §3.1, with a dot or a hyphen in it, as those that SDKs make have and those of browsers have not.
+    /// RFC 3986 §3.1, with a dot or a hyphen, which SDKs' schemes have and browsers' schemes do not.
     package static func isScheme(_ text: String) -> Bool {
         text.utf8.count <= 255 && text.utf8.first.map(isLetter) ?? false
             && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == 43 || $0 == 45 || $0 == 46 }
@@ -45,7 +45,7 @@ package struct AppRegistration: Sendable, Hashable, Codable {
 }
 
 extension ProjectSettings {
-    /// Whether an app of iOS may be opened by a scheme: its own, or its bundle id.
+    /// Whether an iOS app may be opened with a scheme: its own, or its bundle ID.
     package func allowsReturn(toBundle bundleID: String, scheme: String) -> Bool {
         apps.contains { app in
             app.platform == .ios && app.identifier == bundleID

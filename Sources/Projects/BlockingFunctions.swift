@@ -1,4 +1,4 @@
-/// A project's own functions that are asked before an account is made and before somebody is signed in.
+/// A project's blocking functions, called before an account is created and before a user is signed in.
 package struct BlockingFunctions: Sendable, Hashable, Codable {
     package enum Event: String, Sendable, Hashable, Codable, CaseIterable {
         case beforeCreate
@@ -6,7 +6,7 @@ package struct BlockingFunctions: Sendable, Hashable, Codable {
     }
 
     private var urls: [String: String] = [:]
-    /// What of a provider's tokens they are told.
+    /// Which of the provider's tokens they receive.
     package var forwardsIDToken = false
     package var forwardsAccessToken = false
     package var forwardsRefreshToken = false
@@ -15,7 +15,7 @@ package struct BlockingFunctions: Sendable, Hashable, Codable {
 
     package var isEmpty: Bool { urls.isEmpty }
 
-    /// Where the function for an event is; nil when nobody is asked.
+    /// The URL of the function for an event; nil if there is none.
     package subscript(event: Event) -> String? {
         get { urls[event.rawValue] }
         set { urls[event.rawValue] = newValue }

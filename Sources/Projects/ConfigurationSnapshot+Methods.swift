@@ -1,10 +1,11 @@
 package import Linking
 
 extension ConfigurationSnapshot {
-    /// The sign-in methods that a project, or one of its tenants, has switched on.
+    /// The enabled sign-in methods of a project, or of one of its tenants.
     ///
-    /// - Parameter unconfigured: methods of which a provider without a configuration is usable too: in `identity dev` all
-    ///   that are held.
+    /// - Parameter unconfigured: methods that are usable without a configuration of their provider: in `identity dev`,
+    ///   all
+    ///   that the account has.
     package func usableMethods(
         of project: Project,
         tenant: TenantID = .none,

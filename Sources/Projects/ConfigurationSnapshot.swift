@@ -1,13 +1,13 @@
 package import Linking
 
-/// A node's view of all configuration, replaced whole when the database's version of it moves.
+/// A node's view of all configuration, replaced as a whole when the database's version changes.
 package struct ConfigurationSnapshot: Sendable {
     package var version: Int64
     private var projects: [ProjectID: Project]
     private var projectByNumber: [ProjectNumber: ProjectID]
     private var projectByKey: [APIKey: ProjectID]
     private var providers: [ProviderKey: ProviderConfiguration]
-    /// Apart from the others, because nobody signs in by them: nothing but their own operations ever sees them.
+    /// Separate from the others, because they are not used for sign-in: only their own operations use them.
     private var samlProviders: [ProviderKey: ProviderConfiguration]
     private var serviceAccountKeys: [String: [ServiceAccountKey]]
 
@@ -47,19 +47,19 @@ package struct ConfigurationSnapshot: Sendable {
     }
     package var allProjects: [Project] { projects.values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
-    /// The keys of a service account that nobody revoked, by its address.
+    /// The keys of a service account that are not revoked, by its email.
     package func serviceAccountKeys(of email: String) -> [ServiceAccountKey] { serviceAccountKeys[email] ?? [] }
 
     package func provider(_ id: ProviderID, project: ProjectID, tenant: TenantID = .none) -> ProviderConfiguration? {
         providers[ProviderKey(project: project, tenant: tenant, provider: id)]
     }
 
-    /// All providers configured for a project or tenant but those of SAML, sorted by id.
+    /// All providers of a project or tenant except SAML, sorted by ID.
     package func providers(project: ProjectID, tenant: TenantID = .none) -> [ProviderConfiguration] {
         Self.sorted(providers, project, tenant)
     }
 
-    /// All SAML providers configured for a project or tenant, sorted by id.
+    /// All SAML providers of a project or tenant, sorted by ID.
     package func samlProviders(project: ProjectID, tenant: TenantID = .none) -> [ProviderConfiguration] {
         Self.sorted(samlProviders, project, tenant)
     }

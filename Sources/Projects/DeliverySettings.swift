@@ -1,41 +1,41 @@
 import Foundation
 package import Secrets
 
-/// Where a project's SMS go, and the endpoint that takes its webhooks: with secrets in them, and kept sealed as a whole.
+/// A project's SMS provider and webhook; they contain secrets and are stored sealed as a whole.
 package struct DeliverySettings: Sendable, Hashable, Codable {
     package var sms: SMSProvider?
     package var webhook: WebhookEndpoint?
 
     package init() {}
 
-    /// Whether anybody would carry an SMS.
+    /// Whether SMS can be sent.
     package var carriesSMS: Bool { sms != nil || takes(.smsSend) }
 
-    /// Whether the project's own endpoint takes messages of a type.
+    /// Whether the project's webhook receives messages of a type.
     package func takes(_ type: WebhookType) -> Bool { webhook?.types.contains(type) ?? false }
 }
 
-/// What the project's own endpoint can be told.
+/// The types of webhooks.
 package enum WebhookType: String, Sendable, Hashable, Codable, CaseIterable {
-    /// A mail that the endpoint is to send.
+    /// An email for the endpoint to send.
     case mailSend = "mail.send"
-    /// An SMS that the endpoint is to send.
+    /// An SMS for the endpoint to send.
     case smsSend = "sms.send"
     case accountCreated = "account.created"
-    /// What an account shows, its password or its sessions changed.
+    /// The account's public data, its password or its sessions changed.
     case accountUpdated = "account.updated"
     case accountDeleted = "account.deleted"
     /// An account was merged into another one.
     case accountMerged = "account.merged"
-    /// A merge was undone: both accounts are there again.
+    /// A merge was undone: both accounts exist again.
     case accountMergeUndone = "account.mergeUndone"
 }
 
-/// The project's own endpoint for signed webhooks.
+/// The project's endpoint for signed webhooks.
 package struct WebhookEndpoint: Sendable, Hashable, Codable {
     package var url: String
     package var types: [WebhookType]
-    /// Each signs; the key is what follows `whsec_` in base64.
+    /// Each signs; the key is the base64 text after `whsec_`.
     package var secrets: [Secret]
 
     package init(url: String, types: [WebhookType], secrets: [Secret]) {
@@ -54,14 +54,14 @@ package struct WebhookEndpoint: Sendable, Hashable, Codable {
     }
 }
 
-/// An HTTP API that sends SMS, as data: what to call, and how the message stands in it.
+/// An HTTP API that sends SMS, as data: the request, and the place of the message in it.
 package struct SMSProvider: Sendable, Hashable, Codable {
     package enum Method: String, Sendable, Hashable, Codable, CaseIterable {
         case post = "POST"
         case put = "PUT"
     }
 
-    /// How ``body`` is written, which says what becomes of signs in the values.
+    /// The format of ``body``, which determines how values are escaped.
     package enum Format: String, Sendable, Hashable, Codable, CaseIterable {
         case form = "FORM"
         case json = "JSON"
@@ -84,7 +84,7 @@ package struct SMSProvider: Sendable, Hashable, Codable {
 
     package var url: String
     package var method = Method.post
-    /// More headers, in which `%SECRET%` and `%ID%` may stand.
+    /// Additional headers, which may contain `%SECRET%` and `%ID%`.
     package var headers: [String: String] = [:]
     /// With placeholders: `%TO%`, `%TEXT%`, `%CODE%`, `%APP_NAME%`, `%ID%`, `%SECRET%`.
     package var body: String
@@ -100,8 +100,8 @@ package struct SMSProvider: Sendable, Hashable, Codable {
 }
 
 extension DeliverySettings {
-    /// https with a host, without credentials and fragment; http for this machine alone, which a node calls only where
-    /// `outbound.allow` says so.
+    /// https with a host, without credentials and fragment; http only for this machine, which a node calls only if
+    /// `outbound.allow` permits it.
     package static func isAcceptable(url text: String) -> Bool {
         guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 92 }),
             let url = URLComponents(string: text), let host = url.host, !host.isEmpty, url.user == nil,

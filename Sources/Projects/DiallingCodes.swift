@@ -1,11 +1,11 @@
 package import Linking
 
-/// Which regions (ISO 3166-1) a phone number can be of, by its dialling code (ITU-T E.164).
+/// The possible regions (ISO 3166-1) of a phone number, by its dialing code (ITU-T E.164).
 ///
-/// Regions that share a code are told apart only where a few fixed digits do so: the area codes of Canada and of the
-/// islands below +1, Kazakhstan below +7.
+/// Regions that share a code are only distinguished where a few fixed digits suffice: the area codes of Canada and of
+/// the islands below +1, Kazakhstan below +7.
 package enum DiallingCodes {
-    /// Empty for a code that is no region's.
+    /// Empty for a code without a region.
     package static func regions(of number: PhoneNumber) -> [String] {
         for length in stride(from: 4, through: 1, by: -1) {
             if let regions = byCode[String(number.digits.prefix(length))] { return regions }

@@ -1,4 +1,4 @@
-/// A project's id: `[a-z][a-z0-9-]{5,29}`.
+/// A project's ID: `[a-z][a-z0-9-]{5,29}`.
 package struct ProjectID: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
@@ -34,7 +34,7 @@ package struct TenantID: RawRepresentable, Sendable, Hashable, CustomStringConve
 
 /// A public API key: `AIza` and 35 characters of `[A-Za-z0-9_-]`.
 ///
-/// It names a project and permits nothing.
+/// It names a project and grants no access.
 package struct APIKey: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
@@ -43,7 +43,7 @@ package struct APIKey: RawRepresentable, Sendable, Hashable, CustomStringConvert
     package var description: String { rawValue }
 }
 
-/// Where accounts live: a project, or one of its tenants.
+/// The project or tenant that accounts belong to.
 package struct Scope: Sendable, Hashable {
     package var project: ProjectID
     package var tenant: TenantID

@@ -1,33 +1,33 @@
-/// How a project's mails look, where it wants them otherwise than they come.
+/// A project's changes to its emails.
 package struct MailSettings: Sendable, Hashable, Codable {
-    /// The language of mails to people whose app names none (BCP 47); nil for English.
+    /// The default language of emails (BCP 47); nil for English.
     package var defaultLocale: String?
-    /// What mails call the app; nil for the project's id.
+    /// The app's name in emails; nil for the project's ID.
     package var appName: String?
     private var overrides: [String: Override] = [:]
 
-    /// What is otherwise in a template, by its name in ``templates``.
+    /// The changes to a template, by its name in ``templates``.
     package subscript(template: String) -> Override {
         get { overrides[template] ?? Override() }
         set { overrides[template] = newValue == Override() ? nil : newValue }
     }
 
-    /// The templates by the names that `notification.sendEmail` has for them, the last two being ours.
+    /// The templates by their names in `notification.sendEmail`; the last two are not part of Firebase.
     package static let templates = [
         "resetPasswordTemplate", "verifyEmailTemplate", "changeEmailTemplate", "revertSecondFactorAdditionTemplate",
         "signInTemplate", "verifyAndChangeEmailTemplate",
     ]
 
-    /// What a project wants otherwise in one template; nil leaves it as it comes.
+    /// A project's changes to one template; nil uses the default.
     ///
-    /// Subject and body are for every language.
+    /// Subject and body apply to every language.
     package struct Override: Sendable, Hashable, Codable {
         package var subject: String?
         package var body: String?
         /// The body is HTML, not plain text.
         package var isHTML = false
         package var senderDisplayName: String?
-        /// What stands before the `@` of the sender, whose domain is the node's.
+        /// The part of the sender before the `@`; the domain is the node's.
         package var senderLocalPart: String?
         package var replyTo: String?
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A color of a project's pages: red, green and blue, and nothing else that a style sheet could hold.
+/// A color of a project's pages: only red, green and blue, so it is safe in a style sheet.
 package struct PageColor: Sendable, Hashable, Codable {
     private let value: UInt32
 
@@ -14,7 +14,7 @@ package struct PageColor: Sendable, Hashable, Codable {
         self.value = value
     }
 
-    /// `#rrggbb`, in small letters.
+    /// `#rrggbb`, in lowercase.
     package var text: String {
         let digits = String(value, radix: 16)
         return "#" + String(repeating: "0", count: 6 - digits.count) + digits
@@ -54,6 +54,6 @@ package struct PageColor: Sendable, Hashable, Codable {
 
     /// Black or white, whichever is easier to read on this color.
     ///
-    /// The ratio is never below 4.58, so that any color will do: AA asks for 4.5.
+    /// The ratio is never below 4.58, and AA requires 4.5, so any color is allowed.
     package var readableText: PageColor { contrast(with: .black) > contrast(with: .white) ? .black : .white }
 }

@@ -1,10 +1,10 @@
-/// The colors of a project's pages; nil leaves them as they come.
+/// The colors of a project's pages; nil uses the defaults.
 package struct PageSettings: Sendable, Hashable, Codable {
-    /// Of buttons.
+    /// For buttons.
     package var accentColor: PageColor?
     /// Around the page's card.
     package var backgroundColor: PageColor?
-    /// Of buttons for people who have their device dark; nil for ``accentColor``.
+    /// For buttons in dark mode; nil for ``accentColor``.
     package var darkAccentColor: PageColor?
     package var darkBackgroundColor: PageColor?
 

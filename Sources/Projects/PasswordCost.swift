@@ -1,4 +1,4 @@
-/// What hashing a password costs a project: the parameters of Firebase's modified scrypt that it may choose.
+/// The cost of a project's password hashes: the parameters of Firebase's modified scrypt.
 package struct PasswordCost: Sendable, Hashable, Codable {
     /// scrypt's `r`.
     package var rounds = 8
@@ -7,7 +7,7 @@ package struct PasswordCost: Sendable, Hashable, Codable {
 
     package init() {}
 
-    /// Firebase imports no more, and less would be no protection of a weak password.
+    /// Firebase imports no more, and less would not protect weak passwords.
     package static let allowedRounds: ClosedRange<Int64> = 4...8
     /// As for ``allowedRounds``; a hash takes 2 to 16 MiB.
     package static let allowedMemoryCosts: ClosedRange<Int64> = 12...14

@@ -1,8 +1,8 @@
-/// What new passwords of a project must be beyond 6 to 4096 UTF-16 units (Firebase, "Password policies").
+/// A project's requirements for new passwords, within 6 to 4096 UTF-16 code units (Firebase, "Password policies").
 package struct PasswordPolicy: Sendable, Hashable, Codable {
-    /// Whether the rest counts.
+    /// Whether the other members apply.
     package var isEnforced = false
-    /// Whether a sign-in with a password that meets it no more is refused, until the password is reset.
+    /// Whether a sign-in with a password that no longer meets the policy is refused until the password is reset.
     package var forcesUpgradeAtSignIn = false
     /// UTF-16 units.
     package var minimumLength = lengths.lowerBound
@@ -15,14 +15,14 @@ package struct PasswordPolicy: Sendable, Hashable, Codable {
 
     package init() {}
 
-    /// What any password must have, and what a policy may ask for at least and at most.
+    /// The limits for any password, and the range of a policy's limits.
     package static let lengths = 6...4096
-    /// A policy asks for no more than this at least.
+    /// The highest minimum length that a policy may set.
     package static let longestMinimum = 30
-    /// `allowedNonAlphanumericCharacters`: what counts as a symbol.
+    /// `allowedNonAlphanumericCharacters`: the characters that count as symbols.
     package static let symbols = Array(##"^$*.[]{}()?"!@#%&/\,><':;|_~"##)
 
-    /// One thing that a password must have.
+    /// One requirement for a password.
     package enum Requirement: Sendable, Hashable {
         /// UTF-16 units.
         case atLeast(Int)
@@ -31,7 +31,7 @@ package struct PasswordPolicy: Sendable, Hashable, Codable {
         case lowercase, uppercase, digit, symbol
     }
 
-    /// All that a new password must have, of the project's policy or of every one.
+    /// All requirements for a new password, of the project's policy or of every password.
     package var requirements: [Requirement] {
         guard isEnforced else { return [.atLeast(Self.lengths.lowerBound), .atMost(Self.lengths.upperBound)] }
         var requirements = [Requirement.atLeast(minimumLength), .atMost(maximumLength)]
@@ -58,7 +58,8 @@ package struct PasswordPolicy: Sendable, Hashable, Codable {
         }
     }
 
-    /// What a password lacks, in the words of production; empty when it meets the policy, or nothing is enforced.
+    /// The requirements that a password does not meet, in Firebase's words; empty if it meets the policy, or none is
+    /// enforced.
     package func problems(of password: String) -> [String] {
         guard isEnforced else { return [] }
         return unmet(by: password).map { requirement in

@@ -1,19 +1,19 @@
 package import Linking
 
-/// Sign-in by phone, `signIn.phoneNumber`, and where SMS may go, `smsRegionConfig`.
+/// Phone sign-in, `signIn.phoneNumber`, and the regions for SMS, `smsRegionConfig`.
 package struct PhoneSettings: Sendable, Hashable, Codable {
-    /// Whether a code by SMS signs in.
+    /// Whether an SMS code signs in.
     package var isEnabled = false
-    /// Numbers that get no SMS and have one code, for tests and for those who review apps.
+    /// Numbers that get no SMS and have a fixed code, for tests and app reviewers.
     package var testNumbers: [String: String] = [:]
     package var regions = SMSRegions()
 
     package init() {}
 }
 
-/// The regions (ISO 3166-1) whose numbers get SMS.
+/// The regions (ISO 3166-1) that SMS are sent to.
 package struct SMSRegions: Sendable, Hashable, Codable {
-    /// Whether ``listed`` names those that get SMS, and not those that get none.
+    /// Whether ``listed`` contains the allowed regions instead of the refused ones.
     package var isAllowlist = false
     package var listed: [String] = []
 
@@ -24,10 +24,10 @@ package struct SMSRegions: Sendable, Hashable, Codable {
         self.listed = listed
     }
 
-    /// Whether a number may get an SMS.
+    /// Whether SMS may be sent to a number.
     ///
-    /// Where several regions share a dialling code, one that is listed lists them all. A number of no region (satellite,
-    /// premium, unassigned) gets none as soon as any region is listed.
+    /// If several regions share a dialing code, listing one lists them all. A number without a region (satellite,
+    /// premium, unassigned) is refused as soon as any region is listed.
     package func allows(_ number: PhoneNumber) -> Bool {
         if !isAllowlist, listed.isEmpty { return true }
         let regions = DiallingCodes.regions(of: number)

@@ -1,15 +1,15 @@
 package import Secrets
 
-/// An app's project: accounts, providers and settings of one project never meet those of another.
+/// A project: its accounts, providers and settings are separate from those of other projects.
 ///
-/// A class, because every call carries one from hand to hand: its many settings are counted once.
+/// A class, because every call passes it around, and copying its many settings would be expensive.
 package final class Project: Sendable {
     package let id: ProjectID
     package let number: ProjectNumber
     package let settings: ProjectSettings
     /// The signer key of the project's password hashes (Firebase's modified scrypt), 64 bytes, base64.
     package let passwordSignerKey: Secret
-    /// By their ids.
+    /// By ID.
     package let tenants: [TenantID: Tenant]
 
     package init(
@@ -36,6 +36,6 @@ package final class Project: Sendable {
         ) { first, _ in first }
     }
 
-    /// What people know the app as.
+    /// The app's display name.
     package var appName: String { settings.mail.appName ?? id.rawValue }
 }

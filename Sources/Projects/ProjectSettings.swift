@@ -1,20 +1,20 @@
 package import Linking
 package import struct Foundation.Date
 
-/// What a project decides: the members of `projects/{p}/config` that exist so far.
+/// A project's settings: the members of `projects/{p}/config`.
 ///
-/// Stored as JSON in one row; a member that the row lacks has its default, so that a new release reads old rows.
+/// Stored as JSON in one row; a member that the row lacks has its default, so a new release can read old rows.
 package struct ProjectSettings: Sendable, Hashable, Codable {
-    /// Domains that continue URLs and redirects may name; `localhost` to begin with.
+    /// Domains that continue URLs and redirects may name; initially `localhost`.
     package var authorizedDomains: [String] = ["localhost"]
-    /// URLs of which one must be where a continue URL or a redirect leads, or above it; empty for any page of
-    /// ``authorizedDomains``, as Firebase has it.
+    /// URLs at or below which continue URLs and redirects must be; empty for any page of ``authorizedDomains``, as in
+    /// Firebase.
     package var continueURLs: [String] = []
     /// `signIn.email.enabled`.
     package var passwordSignIn = true
-    /// `signIn.email.passwordRequired` is false: the link of a mail signs in too.
+    /// `signIn.email.passwordRequired` is false: email links can sign in too.
     package var allowsEmailLink = false
-    /// False in tenants, where passwords and links are switched on each by itself.
+    /// False in tenants, where passwords and email links are enabled separately.
     package var emailLinkNeedsPassword = true
     package var anonymousSignIn = false
     /// False: one account per email.
@@ -23,47 +23,47 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var disabledUserDeletion = false
     /// Email enumeration protection, `emailPrivacyConfig.enableImprovedEmailPrivacy`.
     package var emailEnumerationProtection = true
-    /// Seconds since the sign-in within which sensitive operations are allowed; 0 switches the check off.
+    /// Seconds for which a sign-in is recent enough for sensitive operations; 0 turns the check off.
     package var recentSignInSeconds: Int64 = 300
-    /// The same for session cookies, which a back end makes; 0 leaves it to the back end, as Firebase does.
+    /// The same for session cookies, which a back end creates; 0 leaves the check to the back end, as in Firebase.
     package var sessionCookieSignInSeconds: Int64 = 0
-    /// Which accounts link and unlink sign-in methods after a recent sign-in only.
+    /// Which accounts need a recent sign-in to link and unlink sign-in methods.
     package var methodChanges = MethodChangePolicy.secondFactor
-    /// Refuses end users the removal of their last sign-in method.
+    /// Prevents users from removing their last sign-in method.
     package var keepLastSignInMethod = true
-    /// `strict` takes the narrower defaults of ``EmailTrustDefaults``.
+    /// `strict` uses the stricter defaults of ``EmailTrustDefaults``.
     package var strictEmailTrust = false
-    /// What becomes of a new identity whose address belongs to an account.
+    /// What to do when a new identity's email already has an account.
     package var linking = LinkingMode.auto
     /// Signs ID tokens with ES256 instead of RS256.
     package var signWithES256 = false
     package var tokenIssuer = TokenIssuer.firebase
-    /// Gives a new refresh token for each one that is used, and takes the use of an old one for theft.
+    /// Returns a new refresh token for each one that is used, and treats the use of an old one as theft.
     package var rotateRefreshTokens = false
-    /// Days after which a session that nobody refreshed has ended; 0 for never.
+    /// Days without a refresh after which a session ends; 0 for never.
     package var sessionIdleDays = 0
-    /// Deletes an account when the provider says that the person's account there, its only way in, is gone.
+    /// Deletes an account if the provider reports that the user's account there, its only sign-in method, was deleted.
     package var deleteAccountsDeletedAtProvider = false
     package var passwordPolicy = PasswordPolicy()
     package var secondFactors = SecondFactorSettings()
     /// `signIn.hashConfig`: for new hashes, and for old ones at the next sign-in.
     package var passwordCost = PasswordCost()
-    /// How mails look.
+    /// The content of emails.
     package var mail = MailSettings()
     package var pages = PageSettings()
     package var phone = PhoneSettings()
-    /// Stored apart from the other members, sealed.
+    /// Stored separately from the other members, sealed.
     package var delivery = DeliverySettings()
     package var rateLimits = RateLimitSettings()
     package var blockingFunctions = BlockingFunctions()
-    /// Where results of sign-ins may be sent, besides ``authorizedDomains``.
+    /// Apps that results of sign-ins may be sent to, in addition to ``authorizedDomains``.
     package var apps: [AppRegistration] = []
-    /// Whether the iframe of web SDKs gets Google's loader (`apis.google.com`), which they insist on by themselves.
+    /// Whether the iframe of web SDKs loads Google's loader (`apis.google.com`), which they require by default.
     package var googleLoader = true
 
-    /// Whether the project has a sign-in page of ours.
+    /// Whether the project uses the hosted sign-in page.
     package var signInPage = false
-    /// `multiTenant.allowTenants`: whether tenants can be made.
+    /// `multiTenant.allowTenants`: whether tenants can be created.
     package var allowsTenants = false
 
     package init() {}
@@ -113,17 +113,17 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         allowsTenants = try value(.allowsTenants, \.allowsTenants)
     }
 
-    /// When a session was last used that ends by now for want of use; nil where none does.
+    /// The last-use time before which sessions have ended because of inactivity; nil if they do not end.
     ///
-    /// A minute earlier than that: uses are noted no more often.
+    /// One minute earlier, because uses are recorded at most once a minute.
     package func sessionsIdle(at now: Date) -> Date? {
         sessionIdleDays == 0 ? nil : now.addingTimeInterval(-Double(sessionIdleDays) * 86_400 - 60)
     }
 
-    /// Whether the link of a mail signs in.
+    /// Whether email links can sign in.
     package var emailLinkSignIn: Bool { allowsEmailLink && (passwordSignIn || !emailLinkNeedsPassword) }
 
-    /// The settings of a project that `identity dev` makes: everything is on and nothing is in the way.
+    /// The settings of projects that `identity dev` creates: everything is enabled and unrestricted.
     package static let development: ProjectSettings = {
         var settings = ProjectSettings()
         settings.authorizedDomains = ["localhost", "127.0.0.1"]

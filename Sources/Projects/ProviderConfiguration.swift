@@ -1,25 +1,26 @@
 package import Linking
 package import Secrets
 
-/// What an admin entered for one identity provider of a project.
+/// An admin's configuration of one identity provider of a project.
 ///
-/// Together with the built-in definition of the same id (`Federation`) it is all that a sign-in needs. Members that
-/// only our own definitions have stand in ``overrides``.
+/// Together with the built-in definition of the same ID (`Federation`), it is everything that a sign-in needs. Members
+/// that only our definitions have are in ``overrides``.
 package struct ProviderConfiguration: Sendable, Hashable {
     package var provider: ProviderID
     package var enabled: Bool
     package var displayName: String?
     package var clientID: String
     package var clientSecret: Secret?
-    /// With which the provider signs its webhooks.
+    /// The secret with which the provider signs its webhooks.
     package var webhookSecret: Secret?
-    /// Client ids besides ``clientID`` that an ID token may name in `aud`: native apps, bundle ids.
+    /// Additional client IDs that an ID token may contain in `aud`: native apps, bundle IDs.
     package var audiences: [String]
     /// The issuer of `oidc.*`; nil for built-in providers.
     package var issuer: String?
-    /// What Firebase's consoles and SDKs configured and want to see again; nil for what follows from the secret.
+    /// The value that Firebase's consoles and SDKs set and expect to read again; nil for the default, which depends on
+    /// the secret.
     ///
-    /// The service runs the code flow either way.
+    /// The service uses the code flow in either case.
     package var responseType: ResponseType?
     /// Overrides of the definition as JSON (`definition{}` on the wire); nil for none.
     package var overrides: String?
@@ -48,7 +49,7 @@ package struct ProviderConfiguration: Sendable, Hashable {
         self.overrides = overrides
     }
 
-    /// Of what tells most of them apart: every sign-in looks its provider's definition up by its configuration.
+    /// Hashes the members that usually differ: every sign-in looks up its provider's definition by its configuration.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(provider)
         hasher.combine(clientID)

@@ -1,47 +1,47 @@
-/// What is counted, and refused when it comes too often, by the names that the settings have.
+/// The kinds of rate limits, with their names in the settings.
 ///
-/// A statement takes from several in the order in which a use case names them: addresses first, then what somebody else
-/// could use up on purpose.
+/// A statement takes from several in the order in which a use case lists them: limits by address first, then those that
+/// an attacker could exhaust on purpose.
 package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     /// Failed sign-ins with a password from one network address.
     case passwordTriesPerAddress
     /// The same, of one email address from one network address.
     case passwordTries
-    /// The same, of one email address from everywhere; who was signed in from a network not long ago is spared.
+    /// The same, for one email from any address; networks where the account was used recently are exempt.
     case passwordTriesPerAccount
     /// New accounts from one network address.
     case signUpsPerAddress
-    /// Mails that one network address asks for.
+    /// Emails requested from one network address.
     case mailsPerAddress
-    /// Mails to one email address.
+    /// Emails to one address.
     case mailsPerRecipient
-    /// Mails that a signed-in account asks for.
+    /// Emails requested by a signed-in account.
     case mailsPerAccount
     case mailsPerProject
-    /// Texts that are no code of a mail, from one network address.
+    /// Invalid codes of emails, from one network address.
     case codeTriesPerAddress
-    /// SMS that one network address asks for.
+    /// SMS requested from one network address.
     case smsPerAddress
     /// SMS to one phone number.
     case smsPerRecipient
     case smsPerProject
     /// Wrong codes of second factors, of one account.
     case secondFactorTries
-    /// Questions which sign-in methods an email address has.
+    /// Queries for the sign-in methods of an email.
     case methodQueriesPerAddress
-    /// Flows to providers that one network address begins: each is a row for ten minutes.
+    /// Flows started from one network address: each is stored for ten minutes.
     case flowsPerAddress
-    /// Access tokens without an ID token that one network address shows: each makes the service call the provider.
+    /// Access tokens without an ID token from one network address: each makes the service call the provider.
     case accessTokensPerAddress
-    /// Refresh tokens that are neither the current nor the last one of their session, from one network address: each is
-    /// compared with up to two thousand earlier ones.
+    /// Refresh tokens that are neither the current nor the previous one of their session, from one network address:
+    /// each is compared with up to two thousand earlier ones.
     case refreshTriesPerAddress
-    /// Failed sign-ins to the console, and set-up codes that are none, from one network address.
+    /// Failed sign-ins to the console, and invalid setup codes, from one network address.
     case consoleTriesPerAddress
-    /// Failed sign-ins to the console as one person.
+    /// Failed sign-ins to the console as one admin.
     case consoleTries
 
-    /// Those that a project may set: whoever administers it does not say how often the console may be tried.
+    /// The limits that a project can set; those of the console are not among them.
     package static let ofProjects = allCases.filter { $0 != .consoleTriesPerAddress && $0 != .consoleTries }
 
     package var standard: RateLimitBudget {
@@ -69,7 +69,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Counted over all projects of the deployment: a further project is no further allowance (threats.md, T-E8).
+    /// Counted over all projects of the deployment, so that another project is not another budget (threats.md, T-E8).
     package var spansProjects: Bool {
         switch self {
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .mailsPerRecipient, .codeTriesPerAddress,
@@ -83,7 +83,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// How often something may happen: `count` times at once, and as often again within `seconds`, evenly.
+/// A budget: `count` times at once, and as often again within `seconds`, evenly.
 package struct RateLimitBudget: Sendable, Hashable, Codable {
     package var count: Int
     package var seconds: Int

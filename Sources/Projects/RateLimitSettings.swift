@@ -1,4 +1,4 @@
-/// How often a project lets things happen.
+/// A project's rate limits.
 package struct RateLimitSettings: Sendable, Hashable, Codable {
     package var isEnabled = true
     private var overrides: [String: RateLimitBudget] = [:]
@@ -10,7 +10,7 @@ package struct RateLimitSettings: Sendable, Hashable, Codable {
         set { overrides[kind.rawValue] = newValue == kind.standard ? nil : newValue }
     }
 
-    /// A thousand times what is usual, for `identity dev`.
+    /// A thousand times the defaults, for `identity dev`.
     package static let generous: RateLimitSettings = {
         var settings = RateLimitSettings()
         for kind in RateLimitKind.ofProjects {

@@ -1,14 +1,14 @@
-/// Which second factors a project offers: `mfa` of its config.
+/// A project's second factors: `mfa` of its config.
 ///
-/// Once one is on, every account that has enrolled any factor is asked for one.
+/// If one kind is enabled, every account with an enrolled factor must prove one.
 package struct SecondFactorSettings: Sendable, Hashable, Codable {
     /// `mfa.state` is ENABLED.
     package var isEnabled = false
-    /// `mfa.enabledProviders` has PHONE_SMS; counts while ``isEnabled``.
+    /// `mfa.enabledProviders` contains PHONE_SMS; only used if ``isEnabled``.
     package var offersSMS = true
     /// A provider config with `totpProviderConfig` is ENABLED.
     package var offersTOTP = false
-    /// Time steps before and after now whose codes are taken.
+    /// Time steps before and after the current one whose codes are accepted.
     package var adjacentIntervals = 5
 
     package static let adjacentIntervalsRange = 0...10

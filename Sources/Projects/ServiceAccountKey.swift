@@ -1,14 +1,14 @@
-/// A key of a back end's service account: what the private half of it signs, the project's Admin SDK said.
+/// A key of a back end's service account: its private half signs for the project's Admin SDK.
 package struct ServiceAccountKey: Sendable, Hashable {
     /// 40 hexadecimal digits, the `private_key_id` of the account's file.
     package var id: String
-    /// `client_email`: the issuer of all that the account signs.
+    /// `client_email`: the issuer of everything that the account signs.
     package var email: String
     package var project: ProjectID
     package var scopes: Set<AdminScope>
     /// `SubjectPublicKeyInfo` in DER, of an RSA key.
     package var publicKey: [UInt8]
-    /// Seconds since 1970; nil for no end.
+    /// Seconds since 1970; nil if it does not expire.
     package var expiresAt: Int64?
 
     package init(
@@ -27,14 +27,14 @@ package struct ServiceAccountKey: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether it counts at `now` (seconds since 1970).
+    /// Whether it is valid at `now` (seconds since 1970).
     package func isCurrent(now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
 
-    /// The address of a service account, in the form that Google's have.
+    /// The email of a service account, in Google's format.
     package static func email(name: String, project: ProjectID) -> String {
         "\(name)@\(project).iam.gserviceaccount.com"
     }
 
-    /// A name that such an address can begin with: 6 to 30 of `a-z`, `0-9` and `-`, a letter first.
+    /// A valid start of such an email: 6 to 30 of `a-z`, `0-9` and `-`, starting with a letter.
     package static func isName(_ text: String) -> Bool { ProjectID(rawValue: text) != nil }
 }

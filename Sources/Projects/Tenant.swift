@@ -1,8 +1,8 @@
-/// What an admin entered for a tenant of a project.
+/// An admin's configuration of a tenant of a project.
 package struct TenantConfiguration: Sendable, Hashable {
     package var id: TenantID
     package var displayName: String?
-    /// `disableAuth`: nobody signs in, and admins do nothing with the accounts.
+    /// `disableAuth`: users cannot sign in, and admins cannot access the accounts.
     package var isDisabled: Bool
     package var settings: TenantSettings
 
@@ -13,15 +13,15 @@ package struct TenantConfiguration: Sendable, Hashable {
         self.settings = settings
     }
 
-    /// 4 to 20 letters, digits and hyphens, the first a letter.
+    /// 4 to 20 letters, digits and hyphens, starting with a letter.
     package static func isDisplayName(_ text: String) -> Bool {
         text.wholeMatch(of: /[a-zA-Z][a-zA-Z0-9-]{3,19}/) != nil
     }
 }
 
-/// A tenant of a project: accounts and providers of its own, which never meet those of another tenant or of the project.
+/// A tenant of a project: it has separate accounts and providers.
 package struct Tenant: Sendable {
     package let configuration: TenantConfiguration
-    /// The project as it is for whoever is in the tenant: with the tenant's settings, and without tenants.
+    /// The project with the tenant's settings, and without tenants.
     package let project: Project
 }

@@ -1,8 +1,8 @@
-/// What a tenant decides by itself; everything else is as its project has it.
+/// A tenant's own settings; everything else is the project's.
 ///
-/// Stored as JSON in one row; a member that the row lacks has its default, so that a new release reads old rows.
+/// Stored as JSON in one row; a member that the row lacks has its default, so a new release can read old rows.
 package struct TenantSettings: Sendable, Hashable, Codable {
-    /// Every way to sign in is off to begin with.
+    /// Every sign-in method is off at first.
     package var passwordSignIn = false
     package var emailLinkSignIn = false
     package var anonymousSignIn = false
@@ -16,14 +16,14 @@ package struct TenantSettings: Sendable, Hashable, Codable {
 
     package init() {}
 
-    /// Those of a new tenant: what protects accounts begins as it is in the project.
+    /// The settings of a new tenant: those that protect accounts are copied from the project.
     package init(of project: ProjectSettings) {
         emailEnumerationProtection = project.emailEnumerationProtection
         passwordPolicy = project.passwordPolicy
         smsRegions = project.phone.regions
     }
 
-    /// Those that a tenant has for itself of the settings in it, the reverse of ``ProjectSettings/inTenant(_:)``.
+    /// The tenant's own part of the settings in it, the inverse of ``ProjectSettings/inTenant(_:)``.
     package init(in tenant: ProjectSettings) {
         passwordSignIn = tenant.passwordSignIn
         emailLinkSignIn = tenant.emailLinkSignIn
@@ -57,7 +57,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
 }
 
 extension ProjectSettings {
-    /// A project's settings as they are in one of its tenants.
+    /// A project's settings in one of its tenants.
     package func inTenant(_ own: TenantSettings) -> ProjectSettings {
         var settings = self
         settings.passwordSignIn = own.passwordSignIn

@@ -1,15 +1,15 @@
-/// What a project's ID tokens have as `iss`: `identity.tokenIssuer` of its config.
+/// The `iss` of a project's ID tokens: `identity.tokenIssuer` of its config.
 package enum TokenIssuer: String, Sendable, Hashable, Codable, CaseIterable {
-    /// `https://securetoken.google.com/{project}`, because Admin SDKs know no other.
+    /// `https://securetoken.google.com/{project}`, which Admin SDKs require.
     case firebase
-    /// `{publicURL}/{project}`, below which the service describes itself to libraries of OpenID Connect.
+    /// `{publicURL}/{project}`, below which the service publishes a discovery document for OpenID Connect libraries.
     case own
 }
 
 extension Project {
-    /// `iss` of the ID tokens that are made now; nil for one of the project's own on a node that does not know its URL.
+    /// `iss` of new ID tokens; nil for the project's own issuer on a node that does not know its URL.
     ///
-    /// - Parameter url: where the service is, without a `/` at its end.
+    /// - Parameter url: the service's URL without a trailing `/`.
     package func issuer(at url: String?) -> String? {
         switch settings.tokenIssuer {
         case .firebase: firebaseIssuer
@@ -17,7 +17,7 @@ extension Project {
         }
     }
 
-    /// What `iss` may be in an ID token that is shown to us: those from before a change of the setting live on.
+    /// The accepted values of `iss` in ID tokens: tokens from before a change of the setting stay valid.
     package func issuers(at url: String?) -> [String] { [firebaseIssuer] + (url.map { [ownIssuer(at: $0)] } ?? []) }
 
     private var firebaseIssuer: String { "https://securetoken.google.com/\(id)" }

@@ -1,8 +1,8 @@
-/// How many values there were up to each of some bounds, and their sum.
+/// Counts of values up to each of several bounds, and their sum.
 package struct Histogram: Sendable, Hashable {
-    /// The upper bounds, ascending, each included; what is above the last has a place of its own.
+    /// The upper bounds, ascending, inclusive; values above the last are counted separately.
     package let bounds: [Double]
-    /// Values up to each bound and above the one before; one more than there are bounds.
+    /// Values up to each bound and above the previous one; one more than there are bounds.
     package private(set) var counts: [UInt64]
     package private(set) var sum = 0.0
 
@@ -18,7 +18,7 @@ package struct Histogram: Sendable, Hashable {
 
     package var count: UInt64 { counts.reduce(0, +) }
 
-    /// Seconds that requests and waits take, from half a millisecond to ten seconds.
+    /// Durations of requests and waits in seconds, from half a millisecond to ten seconds.
     package static let seconds = Histogram(
         bounds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
     )

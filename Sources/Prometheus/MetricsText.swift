@@ -14,9 +14,9 @@ package struct MetricsText: Sendable {
 
     package typealias Labels = KeyValuePairs<String, String>
 
-    /// Begins a family: its samples follow.
+    /// Starts a family; its samples follow.
     ///
-    /// - Parameter name: in Prometheus's form, `identity_http_requests_in_flight`; counters end with `_total`.
+    /// - Parameter name: in Prometheus's format, `identity_http_requests_in_flight`; counters end with `_total`.
     package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
@@ -25,13 +25,13 @@ package struct MetricsText: Sendable {
         line(name, labels, "\(value)")
     }
 
-    /// A family of one sample without labels.
+    /// A family with one sample without labels.
     package mutating func family(_ name: String, _ kind: Kind, _ help: String, value: some Numeric) {
         family(name, kind, help)
         sample(name, value: value)
     }
 
-    /// The samples of a histogram: buckets that add up, sum and count.
+    /// The samples of a histogram: cumulative buckets, sum and count.
     package mutating func samples(_ name: String, _ labels: Labels = [:], _ histogram: Histogram) {
         var total: UInt64 = 0
         for (index, count) in histogram.counts.enumerated() {

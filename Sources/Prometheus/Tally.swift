@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts by a key that has few values, whatever comes from outside.
+/// Counts by a key with few values, whatever clients send.
 package final class Tally<Key: Hashable & Sendable>: Sendable {
     private let state = Mutex<[Key: UInt64]>([:])
 
@@ -11,7 +11,7 @@ package final class Tally<Key: Hashable & Sendable>: Sendable {
     package func add(_ key: Key) { state.withLock { $0[key, default: 0] += 1 } }
 }
 
-/// How long what happened took, by a key that has few values.
+/// Durations by a key with few values.
 package final class Timings<Key: Hashable & Sendable>: Sendable {
     private let state = Mutex<[Key: Histogram]>([:])
 
@@ -25,14 +25,14 @@ package final class Timings<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Whether what was last heard of each of a few others is that they fail.
+/// Whether the last result of each of a few services was a failure.
 package final class Latest: Sendable {
     private let failing = Mutex<Set<String>>([])
 
     package init() {}
 
     package var someFail: Bool { failing.withLock { !$0.isEmpty } }
-    /// Those that do, sorted.
+    /// The names of those that fail, sorted.
     package var names: [String] { failing.withLock { $0.sorted() } }
 
     package func set(_ name: String, fails: Bool) {

@@ -1,11 +1,11 @@
 import CCurl
 import Secrets
 
-/// One connection to a server, for one mail; blocks.
+/// One connection to a server, for one email; blocks.
 struct Conversation: ~Copyable {
     private let curl: UnsafeMutableRawPointer
 
-    /// libcurl's own beginning, once for the process.
+    /// libcurl's initialization, once per process.
     private static let hasStarted = ccurl_start() == CURLE_OK
 
     init() throws(SMTPError) {
@@ -29,7 +29,7 @@ struct Conversation: ~Copyable {
         let host = server.host.contains(":") ? "[\(server.host)]" : server.host
         try set(CURLOPT_URL, "\(server.security == .tls ? "smtps" : "smtp")://\(host):\(server.port)")
         try set(CURLOPT_PROTOCOLS_STR, "smtp,smtps")
-        // The environment names none: mails go to the server that is configured.
+        // The environment's proxy is ignored: emails go to the configured server.
         try set(CURLOPT_PROXY, "")
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_USE_SSL, Int(server.security == .none ? CURLUSESSL_NONE.rawValue : CURLUSESSL_ALL.rawValue))
@@ -44,7 +44,7 @@ struct Conversation: ~Copyable {
         }
         try set(CURLOPT_CONNECTTIMEOUT_MS, Int(server.connectSeconds * 1000))
         try set(CURLOPT_TIMEOUT_MS, Int(server.seconds * 1000))
-        // The limit above ends before QUIT, whose answer libcurl awaits for two minutes.
+        // The limit above ends before QUIT, for whose response libcurl waits two minutes.
         try set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(server.seconds.rounded(.up)))
     }
 
@@ -54,7 +54,7 @@ struct Conversation: ~Copyable {
         guard let recipients = curl_slist_append(nil, recipient) else { throw .interrupted }
         defer { curl_slist_free_all(recipients) }
         try check(ccurl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
-        // Answers are of interest by their numbers alone; without this, libcurl may print some.
+        // Only the numbers of responses matter; without this, libcurl may print some.
         try check(ccurl_set_writing(curl) { _, size, count, _ in size * count })
         let exchange = Exchange(message)
         let code: CURLcode = try withExtendedLifetime(exchange) { () throws(SMTPError) in
@@ -69,12 +69,12 @@ struct Conversation: ~Copyable {
         throw Self.error(code, answer: ccurl_response_code(curl), to: exchange.question)
     }
 
-    /// Whether a text can stand in `MAIL FROM:<…>` and stays there: no control character, no space, no bracket.
+    /// Whether a text is safe in `MAIL FROM:<…>`: no control character, no space, no bracket.
     private static func isOneWord(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != 0x3c && $0 != 0x3e }
     }
 
-    /// - Parameter question: what the server answered; nil before it was asked about the mail.
+    /// - Parameter question: the command that the server responded to; nil before the email was mentioned.
     private static func error(_ code: CURLcode, answer: Int, to question: Exchange.Question?) -> SMTPError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT: return .unreachable
@@ -87,7 +87,7 @@ struct Conversation: ~Copyable {
         }
         guard let question else { return .interrupted }
         switch answer {
-        // The server wants a user, or one that it knows (RFC 4954 §6), or TLS.
+        // The server requires authentication or refuses the user (RFC 4954 §6), or requires TLS.
         case 530, 534, 535, 538: return .notAuthenticated
         case 400..<500: return .deferred(answer)
         case 500..<600: return question == .sender ? .senderRefused(answer) : .refused(answer)
@@ -101,7 +101,7 @@ struct Conversation: ~Copyable {
 
     /// libcurl keeps a copy.
     private func set(_ option: CURLoption, _ text: String) throws(SMTPError) {
-        // C would take the beginning for the whole.
+        // C would use only the part before it.
         guard !text.utf8.contains(0) else { throw .interrupted }
         try check(ccurl_set_text(curl, option, text))
     }
@@ -111,9 +111,9 @@ struct Conversation: ~Copyable {
     }
 }
 
-/// What libcurl has read of a mail, and asked about it; one thread has it.
+/// The part of an email that libcurl has read, and its commands; used by one thread.
 private final class Exchange {
-    /// What the server is asked about a mail, by the command.
+    /// The commands about an email.
     enum Question: String {
         case sender = "MAIL"
         case recipient = "RCPT"
@@ -137,7 +137,7 @@ private final class Exchange {
         return length
     }
 
-    /// Gets each line that is sent and takes no more of it than the command's name.
+    /// Receives each sent line and keeps only the command's name.
     static let watch: curl_debug_callback = { _, kind, text, length, context in
         guard kind == CURLINFO_HEADER_OUT, length >= 4, let text, let context else { return 0 }
         let name = String(decoding: UnsafeRawBufferPointer(start: text, count: 4), as: UTF8.self)

@@ -1,25 +1,25 @@
 import NIOPosix
 import ServiceLifecycle
 
-/// Hands mails to an SMTP server (RFC 5321), each in a conversation of its own.
+/// Sends emails to an SMTP server (RFC 5321), each over its own connection.
 ///
-/// libcurl blocks while it speaks, so it runs on threads that are there for nothing else.
+/// libcurl blocks, so it runs on separate threads.
 package final class SMTPClient: Service {
     private let server: SMTPServer
     private let pool: NIOThreadPool
 
     /// Starts the threads.
     ///
-    /// - Parameter conversations: how many at a time; further mails wait.
+    /// - Parameter conversations: the number of simultaneous connections; further emails wait.
     package init(_ server: SMTPServer, conversations: Int = 16) {
         self.server = server
         pool = NIOThreadPool(numberOfThreads: conversations)
         pool.start()
     }
 
-    /// Returns once the server has taken the mail, and answers for it.
+    /// Returns once the server has accepted the email and is responsible for it.
     ///
-    /// - Parameter message: header and body (RFC 5322), its lines ended by CR LF.
+    /// - Parameter message: header and body (RFC 5322), with lines ending in CR LF.
     package func send(
         _ message: [UInt8],
         from sender: String,
@@ -38,7 +38,7 @@ package final class SMTPClient: Service {
         try result.get()
     }
 
-    /// Lets conversations end, refuses mails that wait, and ends the threads.
+    /// Lets connections finish, refuses waiting emails, and ends the threads.
     package func shutdown() async {
         try? await pool.shutdownGracefully()  // throws for pools that can't be stopped, which this is not
     }

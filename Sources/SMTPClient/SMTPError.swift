@@ -1,28 +1,28 @@
-/// Why a mail was not taken.
+/// Why an email was not accepted.
 ///
-/// It holds nothing of the mail, the password, or what the server wrote, which can quote an address.
+/// It contains nothing from the email, the password, or the server's text, which can quote an address.
 package enum SMTPError: Error, Equatable {
-    /// No connection: the name is unknown or nobody listens.
+    /// No connection: the name is unknown or the port is closed.
     case unreachable
     case timedOut
-    /// No TLS, or a certificate that is not the server's.
+    /// No TLS, or an invalid certificate.
     case notSecured
-    /// The server refuses the user, or wants one.
+    /// The server refuses the user, or requires one.
     case notAuthenticated
-    /// The conversation broke off, or never got to the mail.
+    /// The connection broke, or never got to the email.
     case interrupted
-    /// An answer of 400 to 499: the same mail may be taken later.
+    /// A response of 400 to 499: the server may accept the email later.
     case deferred(Int)
-    /// An answer of 500 to 599 to the sender, which is the operator's: no mail is to blame.
+    /// A response of 500 to 599 to the sender, which the operator configured, so the email itself is not the problem.
     case senderRefused(Int)
-    /// An answer of 500 to 599 to the recipient, or to the mail itself.
+    /// A response of 500 to 599 to the recipient, or to the email itself.
     case refused(Int)
-    /// An address that does not fit into a line of SMTP.
+    /// An address that is not allowed in an SMTP command.
     case invalidAddress
     /// The client was shut down.
     case stopped
 
-    /// Whether the same mail will never be taken; all else may pass, or an admin may mend it.
+    /// Whether the email will never be accepted; other errors may pass, or an admin may fix them.
     package var isPermanent: Bool {
         switch self {
         case .refused, .invalidAddress: true

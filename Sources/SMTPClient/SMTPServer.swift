@@ -1,16 +1,16 @@
 package import Secrets
 
-/// A server that takes mails, and how to speak with it.
+/// An SMTP server, and how to connect to it.
 package struct SMTPServer: Sendable {
     package enum Security: String, Sendable, CaseIterable {
-        /// Plain until STARTTLS, without which nothing is sent (RFC 3207).
+        /// Plain until STARTTLS, which is required (RFC 3207).
         case starttls
         /// TLS from the first byte (RFC 8314).
         case tls
         /// No TLS: for a server on the same machine.
         case none
 
-        /// The port that is usual for it.
+        /// The default port.
         package var port: Int {
             switch self {
             case .starttls: 587
@@ -20,18 +20,18 @@ package struct SMTPServer: Sendable {
         }
     }
 
-    /// A name or an address; one of IPv6 without brackets.
+    /// A name or an address; an IPv6 address without brackets.
     package var host: String
     package var port: Int
     package var security: Security
-    /// Nil for a server that asks for no user.
+    /// Nil for a server without authentication.
     package var user: String?
     package var password: Secret?
-    /// A PEM file of the authorities that may certify the server; nil for the system's.
+    /// A PEM file of authorities that may sign the server's certificate; nil for the system's.
     package var authorities: String?
-    /// Seconds until a connection must stand.
+    /// The time limit for a connection, in seconds.
     package var connectSeconds = 10.0
-    /// Seconds until the server must have taken a mail, and as many until it must have said farewell.
+    /// The time limit for the server to accept an email, and again to end the connection, in seconds.
     package var seconds = 50.0
 
     package init(host: String, port: Int? = nil, security: Security = .starttls) {

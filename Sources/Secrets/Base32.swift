@@ -1,4 +1,4 @@
-/// Base 32 (RFC 4648 §6) without padding, as authenticator apps take their secrets.
+/// Base 32 (RFC 4648 §6) without padding, as authenticator apps accept their secrets.
 package enum Base32 {
     package static func encode(_ bytes: [UInt8]) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
@@ -18,7 +18,7 @@ package enum Base32 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil for any other character; case and padding at the end do not count.
+    /// Nil for any other character; case and trailing padding are ignored.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits = 0

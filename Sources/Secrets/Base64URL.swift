@@ -13,7 +13,7 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Encodes onto the end of text that is still bytes, such as a token in the making.
+    /// Encodes to the end of text that is still bytes, such as an unfinished token.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         let alphabet = Self.alphabet
         text.append(addingCapacity: (bytes.count * 4 + 2) / 3) { text in
@@ -34,8 +34,10 @@ package enum Base64URL {
         }
     }
 
-    /// The bytes, or nil for anything but the one canonical spelling: padding, white space, foreign characters and
-    /// unused bits that are not zero are refused, so that no two texts name the same bytes.
+    /// The bytes, or nil for anything but the one canonical spelling.
+    ///
+    /// Padding, white space, foreign characters and unused bits that are not zero are refused, so that no two texts
+    /// have the same bytes.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         decode(Array(text.utf8)[...])
     }

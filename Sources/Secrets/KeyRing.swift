@@ -1,15 +1,15 @@
 import Crypto
 
-/// Encrypts what the database keeps secret: AES-256-GCM under named keys, bound to the place where it is stored.
+/// Encrypts secrets in the database: AES-256-GCM under named keys, bound to the place where they are stored.
 ///
-/// A sealed value is `version (1 byte) ‖ length of the key id (1) ‖ key id ‖ nonce (12) ‖ ciphertext ‖ tag (16)`.
-/// The first key seals; every key opens, so that a new key can be put in front while old rows still open.
+/// A sealed value is `version (1 byte) ‖ length of the key ID (1) ‖ key ID ‖ nonce (12) ‖ ciphertext ‖ tag (16)`. The
+/// first key seals; every key opens, so that a new key can be added at the front while old rows can still be opened.
 package struct KeyRing: Sendable {
-    /// It prints its id alone.
+    /// Its description is its ID.
     package struct Key: Sendable, CustomStringConvertible, CustomReflectable {
         package let id: String
         fileprivate let material: SymmetricKey
-        /// Derived, so that one key never serves two algorithms.
+        /// Derived, so that one key is never used with two algorithms.
         fileprivate let authentication: HMAC<SHA256>
 
         /// - Parameters:
@@ -17,7 +17,7 @@ package struct KeyRing: Sendable {
         ///   - bytes: 32 bytes.
         package init(id: String, bytes: [UInt8]) throws(KeyRingError) {
             guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-                throw .invalidKey("a key id has 1 to 64 characters of ASCII")
+                throw .invalidKey("a key ID must have 1 to 64 ASCII characters")
             }
             guard bytes.count == 32 else { throw .invalidKey("key \(id) must have 32 bytes") }
             self.id = id
@@ -37,14 +37,14 @@ package struct KeyRing: Sendable {
 
     private let keys: [Key]
 
-    /// - Parameter keys: at least one; the first seals.
+    /// - Parameter keys: at least one; the first one seals.
     package init(keys: [Key]) throws(KeyRingError) {
-        guard !keys.isEmpty else { throw .invalidKey("at least one encryption key is needed") }
-        guard Set(keys.map(\.id)).count == keys.count else { throw .invalidKey("two encryption keys share an id") }
+        guard !keys.isEmpty else { throw .invalidKey("at least one encryption key is required") }
+        guard Set(keys.map(\.id)).count == keys.count else { throw .invalidKey("two encryption keys have the same ID") }
         self.keys = keys
     }
 
-    /// Seals bytes for one place, such as `signing_keys/<kid>`: they open there alone.
+    /// Seals bytes for one place, such as `signing_keys/<kid>`; they can only be opened for it.
     package func seal(_ bytes: [UInt8], for place: String) throws(KeyRingError) -> [UInt8] {
         let key = keys[0]
         guard let box = try? AES.GCM.seal(bytes, using: key.material, authenticating: Array(place.utf8)),
@@ -57,7 +57,7 @@ package struct KeyRing: Sendable {
         try seal(Array(secret.reveal().utf8), for: place)
     }
 
-    /// Opens what ``seal(_:for:)-([UInt8],_)`` made for the same place.
+    /// Opens a value that ``seal(_:for:)-([UInt8],_)`` sealed for the same place.
     package func open(_ sealed: [UInt8], for place: String) throws(KeyRingError) -> [UInt8] {
         guard sealed.count > 2, sealed[0] == 1, sealed.count > 2 + Int(sealed[1]) else { throw .cannotOpen }
         let idEnd = 2 + Int(sealed[1])
@@ -69,18 +69,18 @@ package struct KeyRing: Sendable {
         return [UInt8](bytes)
     }
 
-    /// The ids of the keys, that of the one that seals first.
+    /// The IDs of the keys; the first key seals.
     package var ids: [String] { keys.map(\.id) }
 
-    /// How everything begins that the first key sealed.
+    /// The first bytes of all values that the first key sealed.
     package var prefix: [UInt8] { Self.prefix(of: keys[0]) }
 
     private static func prefix(of key: Key) -> [UInt8] { [1, UInt8(key.id.utf8.count)] + Array(key.id.utf8) }
 
-    /// How many keys there are.
+    /// The number of keys.
     package var count: Int { keys.count }
 
-    /// HMAC-SHA256 of a message, 32 bytes, under one of the keys: the first unless told otherwise.
+    /// HMAC-SHA256 of a message, 32 bytes, with one of the keys; by default the first.
     package func authenticationCode(of message: [UInt8], key index: Int = 0) -> [UInt8] {
         var code = keys[index].authentication
         code.update(data: message)

@@ -1,6 +1,6 @@
 import Crypto
 
-/// Where random bytes come from; passed in, so that tests can choose them.
+/// A source of random bytes, which tests can replace.
 package struct RandomSource: Sendable {
     private let fill: @Sendable (Int) -> [UInt8]
 
@@ -8,7 +8,7 @@ package struct RandomSource: Sendable {
 
     /// swift-crypto's generator, which the system seeds.
     ///
-    /// It is the one that makes its keys, and costs no call of the system for each eight bytes.
+    /// It also generates keys, and needs no system call for every eight bytes.
     package static let system = RandomSource { count in
         guard count > 0 else { return [] }
         return unsafe SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { unsafe [UInt8]($0) }
@@ -19,7 +19,7 @@ package struct RandomSource: Sendable {
     /// A handle of 256 random bits, 43 characters of base64url.
     package func handle() -> String { Base64URL.encode(fill(32)) }
 
-    /// Text of `count` characters, each drawn evenly from `alphabet` (2 to 256 ASCII characters).
+    /// Text of `count` characters, each chosen uniformly from `alphabet` (2 to 256 ASCII characters).
     package func text(_ count: Int, of alphabet: String) -> String {
         let letters = Array(alphabet.utf8)
         let limit = 256 - 256 % letters.count  // above it, a remainder would favour the first letters
@@ -32,7 +32,7 @@ package struct RandomSource: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A UUID of version 4 (RFC 9562 §5.4), 36 lower-case characters.
+    /// A version 4 UUID (RFC 9562 §5.4), 36 lowercase characters.
     package func uuid() -> String {
         var bytes = fill(16)
         bytes[6] = bytes[6] & 0x0f | 0x40

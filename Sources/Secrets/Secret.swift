@@ -1,4 +1,4 @@
-/// Text that must not reach a log; `reveal()` is the one way out, and easy to search for.
+/// Text that must not be logged; only `reveal()` returns it, which is easy to search for.
 package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let text: String
 
@@ -12,7 +12,7 @@ package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugS
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// For values that are sealed as a whole; whatever else is encoded must not hold a secret.
+/// For values that are sealed as a whole; anything else that is encoded must not contain a secret.
 extension Secret: Codable {
     package init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))

@@ -1,11 +1,12 @@
 import Crypto
 
-/// One-time passwords by time (RFC 6238) in the form that every authenticator app knows: HMAC-SHA-1, 6 digits, 30 seconds.
+/// Time-based one-time passwords (RFC 6238) in the format that all authenticator apps support: HMAC-SHA-1, 6 digits, 30
+/// seconds.
 package struct TOTP: Sendable {
     package static let digits = 6
     /// Seconds.
     package static let period: Int64 = 30
-    /// Bytes of a new secret: as many as the hash has (RFC 4226 §4, R6).
+    /// The length of a new secret in bytes: that of the hash (RFC 4226 §4, R6).
     package static let secretLength = 20
 
     private let secret: SymmetricKey
@@ -25,9 +26,9 @@ package struct TOTP: Sendable {
         return String(repeating: "0", count: Self.digits - text.utf8.count) + text
     }
 
-    /// The step whose code a text is, within `adjacent` steps around now; nil when it is none of them.
+    /// The step of a code within `adjacent` steps of the current one; nil if it matches none.
     ///
-    /// Each code is good once (RFC 6238 §5.2): steps up to `last` do not count.
+    /// Each code is valid once (RFC 6238 §5.2): steps up to `last` are refused.
     package func step(of code: String, at seconds: Int64, adjacent: Int64, after last: Int64) -> Int64? {
         let now = Self.step(at: seconds)
         var found: Int64?
@@ -37,9 +38,9 @@ package struct TOTP: Sendable {
         return found
     }
 
-    /// That a code was right, and of which step.
+    /// Proof that a code was right, and its step.
     ///
-    /// Only the comparison makes one.
+    /// Only the comparison creates one.
     package struct Match: Sendable, Hashable {
         package let step: Int64
 

@@ -1,23 +1,23 @@
 import StrictJSON
 
-/// The claims that an admin or a custom token adds at the top level of ID tokens: the text of a JSON object.
+/// The claims that an admin or a custom token adds at the top level of ID tokens, as the text of a JSON object.
 package enum CustomClaims {
-    /// Names that custom claims may not have (OIDC's, JWT's and Firebase's own).
+    /// Names that custom claims must not have (OIDC's, JWT's and Firebase's own).
     package static let reservedNames: Set<String> = [
         "acr", "amr", "at_hash", "aud", "auth_time", "azp", "c_hash", "cnf", "exp", "firebase", "iat", "iss", "jti",
         "nbf", "nonce", "sub",
     ]
 
-    /// Names that custom claims may have, without effect: what we say of the account must not be spoken over, also
-    /// where we say nothing because the account has no such thing.
+    /// Names that custom claims may have, but without effect: they must not override our claims about the account, even
+    /// if we omit the claim because the account lacks the value.
     static let ownNames: Set<String> = ["email", "email_verified", "phone_number", "provider_id", "user_id"]
 
-    /// The names of the members, in order; nil unless the text is a JSON object that ``IDTokenMinter`` takes.
+    /// The names of the members, in order; nil unless the text is a JSON object that ``IDTokenMinter`` accepts.
     package static func names(in text: String) -> [String]? {
         JSONObject(ours: text.utf8)?.members.map(\.name)
     }
 
-    /// Account and session claims as they stand in a token; those of the session win.
+    /// Account and session claims as they appear in a token; session claims take precedence.
     static func merged(
         account: String?,
         session: String?
@@ -41,9 +41,9 @@ package enum CustomClaims {
 }
 
 extension JSONObject {
-    /// An object of a token that we make or read; nil for anything else.
+    /// A JSON object from a token that we create or read; nil for anything else.
     ///
-    /// NUL may stand in it, for what people call themselves is written as it is.
+    /// NUL is allowed, because users' display names are written unchanged.
     init?(ours bytes: some Sequence<UInt8>) {
         guard let object = (try? JSONValue(bytes, allowsNUL: true))?.object else { return nil }
         self = object

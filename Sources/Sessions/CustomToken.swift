@@ -1,8 +1,8 @@
 package import StrictJSON
 
-/// What a custom token says: who is to be signed in, and with which claims.
+/// The content of a custom token: the user to sign in, and the claims.
 ///
-/// Nothing of it was judged yet but who says it.
+/// Only the signer has been checked so far.
 package struct CustomToken: Sendable {
     /// `aud` of every custom token.
     package static let audience =
@@ -12,7 +12,7 @@ package struct CustomToken: Sendable {
     package var claims: JSONValue?
     package var tenant: String?
 
-    /// Reads the payload of a token, or the JSON that stands for one in development.
+    /// Reads a token's payload, or the JSON that replaces one in development.
     package init(_ payload: JSONObject) {
         uid = payload["uid"]?.string ?? payload["user_id"]?.string
         claims = payload["claims"]

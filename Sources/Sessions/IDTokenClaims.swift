@@ -1,7 +1,7 @@
 package import Linking
 package import Projects
 
-/// What an ID token says.
+/// The claims of an ID token.
 ///
 /// Times are seconds since 1970.
 package struct IDTokenClaims: Sendable {
@@ -13,27 +13,28 @@ package struct IDTokenClaims: Sendable {
     package var project: ProjectID
     package var account: AccountID
     package var session: SessionID
-    /// `jti` (RFC 7519 §4.1.7), of no other token: the Web SDK keeps a new refresh token only if the ID token beside it is
-    /// another string than the one it has.
+    /// `jti` (RFC 7519 §4.1.7), unique for each token.
+    ///
+    /// The Web SDK stores a new refresh token only if the ID token with it differs from the one it has.
     package var id: String
     package var tenant: TenantID
-    /// When the person last proved who they are.
+    /// When the user last proved their identity.
     package var authTime: Int64
     package var issuedAt: Int64
-    /// `emailLink` stands as `password` in the token, as at Firebase.
+    /// `emailLink` appears as `password` in the token, as in Firebase.
     package var signInProvider: ProviderID
-    /// Absent when empty, as are ``picture``, ``email`` and ``phoneNumber``.
+    /// Omitted if empty, as are ``picture``, ``email`` and ``phoneNumber``.
     package var name: String?
     package var picture: String?
     package var email: String?
     package var emailVerified: Bool
     /// E.164.
     package var phoneNumber: String?
-    /// `email`, `phone` and provider ids to the values that the account has there.
+    /// The account's values for `email`, `phone` and provider IDs.
     package var identities: [String: [String]]
     /// Text of a JSON object, or nil.
     package var accountClaims: String?
-    /// Text of a JSON object, or nil; its members win over those of ``accountClaims``.
+    /// Text of a JSON object, or nil; its members take precedence over ``accountClaims``.
     package var sessionClaims: String?
     /// Text of a JSON object, or nil.
     package var signInAttributes: String?
@@ -43,7 +44,7 @@ package struct IDTokenClaims: Sendable {
     package struct SecondFactor: Sendable, Hashable {
         /// `phone` or `totp`.
         package var kind: String
-        /// The id of the enrolment.
+        /// The ID of the enrollment.
         package var enrollment: String
 
         package init(kind: String, enrollment: String) {

@@ -3,15 +3,15 @@ package import Projects
 import Secrets
 package import StrictJSON
 
-/// The claims of an ID token before anyone looked at issuer, audience or times.
+/// The claims of an ID token before issuer, audience and times are checked.
 package struct IDTokenContent: Sendable {
     private let issuer: String
     private let audience: String
     private let token: VerifiedIDToken
 
-    /// Nil when a claim that all our tokens have is absent or of another type.
+    /// Nil if a claim that all our tokens have is absent or of another type.
     ///
-    /// - Parameter kid: the key that signed them.
+    /// - Parameter kid: the ID of the key that signed them.
     package init?(_ payload: JSONObject, kid: String) {
         guard let issuer = payload["iss"]?.string, let audience = payload["aud"]?.string,
             let token = VerifiedIDToken(payload, kid: kid)
@@ -21,7 +21,7 @@ package struct IDTokenContent: Sendable {
         self.token = token
     }
 
-    /// The tenant that a token says it is of, whoever made it; nil when it says none.
+    /// The tenant that a token names, without any verification; nil if it names none.
     package static func claimedTenant(of token: String) -> TenantID? {
         guard token.utf8.count <= IDTokenVerifier.maximumLength else { return nil }
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -47,7 +47,7 @@ package struct IDTokenContent: Sendable {
 }
 
 extension VerifiedIDToken {
-    /// Nil when a claim that all our tokens have is absent or of another type.
+    /// Nil if a claim that all our tokens have is absent or of another type.
     fileprivate init?(_ payload: JSONObject, kid: String) {
         guard let subject = payload["sub"]?.string, !subject.isEmpty, payload["user_id"]?.string == subject,
             let authTime = payload["auth_time"]?.integer, let issuedAt = payload["iat"]?.integer,

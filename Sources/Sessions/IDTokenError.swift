@@ -1,15 +1,15 @@
 /// Why an ID token was refused: for logs and metrics.
 ///
-/// A client hears `INVALID_ID_TOKEN`, or `TENANT_ID_MISMATCH` and `TOKEN_EXPIRED` for the last two.
+/// A client receives `INVALID_ID_TOKEN`, or `TENANT_ID_MISMATCH` and `TOKEN_EXPIRED` for the last two.
 package enum IDTokenError: String, Error, Equatable, CaseIterable {
-    /// Not a JWT in the one form that we make.
+    /// Not a JWT in the one form that we create.
     case malformed
     case wrongAlgorithm
     case unknownKey
     case badSignature
     case wrongIssuer
     case wrongAudience
-    /// More than 60 s ahead of us.
+    /// `iat` is more than ``IDTokenVerifier/clockSkew`` in the future.
     case issuedInFuture
     case wrongTenant
     case expired

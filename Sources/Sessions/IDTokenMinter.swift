@@ -2,7 +2,7 @@ import Linking
 import Projects
 import StrictJSON
 
-/// Makes ID tokens: a JWS in compact form (RFC 7515 §3.1) with Firebase's claims, `jti` and `firebase.sid`.
+/// Creates ID tokens: a JWS in compact form (RFC 7515 §3.1) with Firebase's claims, `jti` and `firebase.sid`.
 package enum IDTokenMinter {
     /// Signs the claims; the token is valid for ``IDTokenClaims/lifetime``.
     package static func mint(
@@ -17,7 +17,7 @@ package enum IDTokenMinter {
         let custom = try CustomClaims.merged(account: claims.accountClaims, session: claims.sessionClaims)
         var json = JSONText(capacity: 768)
         json.openObject()
-        // A custom claim may take the place of name and picture, as at Firebase.
+        // Custom claims may replace name and picture, as in Firebase.
         if let name = claims.name, !name.isEmpty, !custom.contains(where: { $0.name == "name" }) {
             json.member("name", name)
         }
@@ -68,13 +68,13 @@ package enum IDTokenMinter {
     }
 }
 
-/// What makes a token of its claims: a ``SigningKey``, in production nothing else.
+/// Turns claims into a token: always a ``SigningKey`` in production.
 package protocol TokenSigner: Sendable {
     /// A JWS in compact form (RFC 7515 §3.1) of a payload.
     func token(of payload: [UInt8]) throws(IDTokenMintingError) -> String
 }
 
-/// Why no ID token was made; the first three mean that something was stored unchecked.
+/// Why no ID token was created; the first three mean that unchecked values were stored.
 package enum IDTokenMintingError: Error, Equatable {
     case invalidAccountClaims
     case invalidSessionClaims

@@ -1,27 +1,27 @@
 package import Projects
 
-/// Checks ID tokens that clients send us.
+/// Checks ID tokens that clients send.
 ///
-/// Everything that decides is passed in: a token selects none of issuers, audience, keys or algorithm.
+/// Everything that decides is a parameter: the token itself selects neither issuers, audience, keys nor algorithm.
 package struct IDTokenVerifier: TokenVerifier {
-    /// How far ahead of ours the clock of the node that issued a token may be, in seconds.
+    /// How far ahead the clock of the node that issued a token may be, in seconds.
     ///
-    /// Generous, because SDKs sign a user out at `INVALID_ID_TOKEN`: a clock that jumps by a minute must not do that. Only our
-    /// own key signs these tokens, and nobody gains by a later `iat`.
+    /// Generous, because SDKs sign a user out on `INVALID_ID_TOKEN`: a clock that jumps by a minute must not cause
+    /// that. Only our own key signs these tokens, and a later `iat` gains an attacker nothing.
     package static let clockSkew: Int64 = 300
-    /// Longer tokens are refused unread, in bytes.
+    /// Longer tokens are refused without parsing, in bytes.
     package static let maximumLength = 65_536
 
     private let cache: VerifiedTokenCache?
 
-    /// - Parameter cache: nil to verify every signature anew.
+    /// - Parameter cache: nil to verify every signature again.
     package init(cache: VerifiedTokenCache? = nil) { self.cache = cache }
 
-    /// Checks form, algorithm, key, signature, issuer, audience, times and tenant, in this order, `exp` last.
+    /// Checks form, algorithm, key, signature, issuer, audience, times and tenant, in this order, with `exp` last.
     ///
     /// - Parameters:
-    ///   - issuers: what `iss` may be.
-    ///   - tenant: the tenant that the request names; nil to take the token's own.
+    ///   - issuers: the allowed values of `iss`.
+    ///   - tenant: the tenant that the request names; nil to use the token's own.
     ///   - now: seconds since 1970.
     package func verify(
         _ token: String,
@@ -41,14 +41,15 @@ package struct IDTokenVerifier: TokenVerifier {
         return verified
     }
 
-    /// Spares the next call the signature of a token that this process has made a moment ago: most tokens come back to
-    /// the node that made them, and soon, as SDKs ask for the account after each sign-in.
+    /// Saves the next call from verifying the signature of a token that this process has just created.
+    ///
+    /// Most tokens return to the node that created them soon, because SDKs request the account after each sign-in.
     package func remember(_ token: String) {
         cache?.insert(VerifiedTokenCache.Digest(of: Array(token.utf8)))
     }
 }
 
-/// What checks ID tokens that clients send: an ``IDTokenVerifier``, in production nothing else.
+/// Checks ID tokens that clients send: always an ``IDTokenVerifier`` in production.
 package protocol TokenVerifier: Sendable {
     func verify(
         _ token: String,
@@ -59,6 +60,6 @@ package protocol TokenVerifier: Sendable {
         now: Int64
     ) throws(IDTokenError) -> VerifiedIDToken
 
-    /// Is told of each token that this process made.
+    /// Called with each token that this process created.
     func remember(_ token: String)
 }

@@ -1,14 +1,14 @@
 import Synchronization
 package import SystemCrypto
 
-/// Public keys that were read before: reading one takes thirty times as long as verifying a signature with it.
+/// Parsed public keys: parsing one takes thirty times as long as verifying a signature with it.
 ///
-/// Whether a key counts is not remembered: that is looked up each time.
+/// The cache does not remember whether a key is valid; that is looked up each time.
 package final class RSAPublicKeyCache: Sendable {
     private let keys = Mutex<[[UInt8]: RSAPublicKey]>([:])
     private let limit: Int
 
-    /// - Parameter capacity: how many keys to remember at most; all are forgotten when there are more.
+    /// - Parameter capacity: the maximum number of keys; beyond it, all are dropped.
     package init(capacity: Int) { self.limit = capacity }
 
     /// - Parameter der: `SubjectPublicKeyInfo` (RFC 5280 §4.1).

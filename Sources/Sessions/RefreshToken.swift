@@ -2,11 +2,11 @@ package import Linking
 package import Projects
 package import Secrets
 
-/// The handle with which a client gets new ID tokens: base64url of
-/// `<project number>.<account id>.<session id>.<secret>`.
+/// The token with which a client gets new ID tokens: base64url of `<project number>.<account id>.<session
+/// id>.<secret>`.
 ///
-/// It names the one row that can answer it, and a foreign project is recognised without a look into the database.
-/// There is one spelling of each token. What is stored is ``secretHash``, in the row that the other parts name.
+/// It names its session's row, and a token of another project is recognized without a database query. Each token has
+/// exactly one spelling. The row stores ``secretHash``.
 package struct RefreshToken: Sendable, Hashable {
     package let projectNumber: ProjectNumber
     package let account: AccountID
@@ -15,10 +15,10 @@ package struct RefreshToken: Sendable, Hashable {
     package let secret: Secret
     private let encoded: Secret
 
-    /// The token as the client holds it.
+    /// The token as the client has it.
     package var text: String { encoded.reveal() }
 
-    /// SHA-256 of ``secret``, 32 bytes: to be stored in the session's row and compared in constant time.
+    /// SHA-256 of ``secret``, 32 bytes: stored in the session's row and compared in constant time.
     package var secretHash: [UInt8] { Self.hash(of: secret) }
 
     private init(_ projectNumber: ProjectNumber, _ account: AccountID, _ session: SessionID, _ secret: String) {
@@ -30,7 +30,7 @@ package struct RefreshToken: Sendable, Hashable {
         encoded = Secret(Base64URL.encode(plain.utf8))
     }
 
-    /// What is stored of a secret.
+    /// The stored hash of a secret.
     package static func hash(of secret: Secret) -> [UInt8] { SecureHash.sha256(secret.reveal()) }
 
     /// - Parameters:
@@ -41,10 +41,10 @@ package struct RefreshToken: Sendable, Hashable {
         self.init(projectNumber, account, session, secret.reveal())
     }
 
-    /// Reads a token; nil for anything but the one spelling of it.
+    /// Reads a token; nil for anything but its one spelling.
     package init?(_ text: String) {
         guard text.utf8.count <= 1024, let bytes = Base64URL.decode(text) else { return nil }
-        // An account id may hold any character, so what stands around it is cut off from both ends.
+        // An account ID may contain any character, so the other parts are cut off from both ends.
         let dot = UInt8(ascii: ".")
         guard let afterNumber = bytes.firstIndex(of: dot), let beforeSecret = bytes.lastIndex(of: dot),
             let beforeSession = bytes[..<beforeSecret].lastIndex(of: dot), afterNumber < beforeSession
@@ -64,12 +64,12 @@ package struct RefreshToken: Sendable, Hashable {
         encoded = Secret(text)
     }
 
-    /// The token that takes this one's place when it is used: the same one each time, although nothing of it is stored
-    /// but its hash.
+    /// The token that replaces this one when it is used.
     ///
-    /// Its secret is HMAC-SHA256 under the key ring of the session and this token's secret, so that neither the database
-    /// nor the key ring alone can make it.
-    /// - Parameter key: which key of the ring.
+    /// It is the same each time, although only its hash is stored. Its secret is HMAC-SHA256 under the key ring of the
+    /// session and this token's secret, so neither the database nor the key ring alone can produce it.
+    ///
+    /// - Parameter key: the index of the key in the ring.
     package func successor(under ring: KeyRing, key: Int = 0) -> RefreshToken {
         let message = Array("refresh token\0\(session.rawValue)\0\(secret.reveal())".utf8)
         let code = ring.authenticationCode(of: message, key: key)

@@ -2,26 +2,26 @@ import Secrets
 package import StrictJSON
 package import SystemCrypto
 
-/// A JWT that a service account signed: a custom token, or what an access token is asked for with (RFC 7523 §3).
+/// A JWT that a service account signed: a custom token, or an assertion for an access token (RFC 7523 §3).
 ///
-/// It names its signer; whose keys may have signed it is for the caller to find, before anything of it counts.
+/// It names its signer; the caller must find the signer's keys and verify the signature before it uses the content.
 package struct ServiceAccountAssertion: Sendable {
-    /// Seconds that one may live.
+    /// The maximum lifetime in seconds.
     package static let lifetime: Int64 = 3600
-    /// How far ahead of ours the back end's clock may be, in seconds.
+    /// How far ahead the back end's clock may be, in seconds.
     package static let clockSkew: Int64 = 60
 
-    /// The service account that says to have signed it.
+    /// The service account that claims to have signed it.
     package let issuer: String
-    /// For whom it speaks: the issuer, where it says so.
+    /// The subject, if it is stated: must be the issuer.
     package let subject: String?
-    /// Some SDKs name the key, others leave it out.
+    /// Some SDKs send the key ID, others omit it.
     package let keyID: String?
     private let payload: JSONObject
     private let signature: [UInt8]
     private let signedBytes: [UInt8]
 
-    /// - Throws: ``AssertionError/malformed``, also for one that speaks for somebody else;
+    /// - Throws: ``AssertionError/malformed``, also if the subject is not the issuer;
     ///   ``AssertionError/wrongAlgorithm``.
     package init(_ text: String) throws(AssertionError) {
         let text = Array(text.utf8)
@@ -41,13 +41,13 @@ package struct ServiceAccountAssertion: Sendable {
         self.signedBytes = Array(text[..<parts[1].endIndex])
     }
 
-    /// Whether the private half of this key signed it.
+    /// Whether this key's private half signed it.
     package func isSigned(by publicKey: RSAPublicKey) -> Bool { publicKey.verifies(signature, of: signedBytes) }
 
-    /// What it says, once the signature is known to be right.
+    /// The content, after the signature was verified.
     ///
     /// - Parameters:
-    ///   - audiences: one of which it must be meant for.
+    ///   - audiences: the allowed audiences.
     ///   - now: seconds since 1970.
     package func checked(for audiences: [String], now: Int64) throws(AssertionError) -> JSONObject {
         guard let audience = payload["aud"]?.string, audiences.contains(audience) else { throw .wrongAudience }
@@ -60,14 +60,14 @@ package struct ServiceAccountAssertion: Sendable {
     }
 }
 
-/// Why an assertion was refused; the text goes behind `INVALID_CUSTOM_TOKEN`, and into `error_description`.
+/// Why an assertion was refused; the text is appended to `INVALID_CUSTOM_TOKEN` and becomes `error_description`.
 package enum AssertionError: String, Error, Equatable, CaseIterable {
     case malformed = "Invalid assertion format"
     case wrongAlgorithm = "The assertion must be signed with RS256"
-    case unknownSigner = "The assertion's issuer is no service account that may do this"
+    case unknownSigner = "The assertion's issuer is not a service account with this permission"
     case badSignature = "The assertion's signature is invalid"
     case wrongAudience = "The assertion's audience is invalid"
     case issuedInFuture = "The assertion was issued in the future"
-    case tooLong = "The assertion lives for more than an hour"
+    case tooLong = "The assertion is valid for more than an hour"
     case expired = "The assertion has expired"
 }

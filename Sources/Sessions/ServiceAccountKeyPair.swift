@@ -2,7 +2,7 @@ import Foundation
 package import Secrets
 import SystemCrypto
 
-/// A new key of a service account: the private half goes into the file that Admin SDKs load, and nowhere else.
+/// A new key of a service account: only the file that Admin SDKs load contains the private half.
 package struct ServiceAccountKeyPair: Sendable {
     /// 40 hexadecimal digits of the SHA-256 of the public key.
     package let id: String
@@ -11,7 +11,7 @@ package struct ServiceAccountKeyPair: Sendable {
     /// PKCS#8 in PEM (RFC 7468 §10).
     package let privateKeyPEM: Secret
 
-    /// Takes a core for 50 to 500 ms.
+    /// Takes 50 to 500 ms of CPU time.
     package static func generate() throws(SigningKeyError) -> ServiceAccountKeyPair {
         guard let key = try? RSAPrivateKey.generate(), let der = try? key.pkcs8DER() else { throw .generationFailed }
         return ServiceAccountKeyPair(publicKey: key.publicKey.subjectPublicKeyInfo, privateKey: der)

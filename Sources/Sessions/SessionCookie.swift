@@ -2,23 +2,24 @@ package import Projects
 import Secrets
 import StrictJSON
 
-/// A session cookie: what an ID token says, for longer, and for a back end that keeps people signed in by cookie.
+/// A session cookie: an ID token's claims with a longer lifetime, for back ends that keep users signed in with a
+/// cookie.
 ///
-/// It is a snapshot: nothing of the account is read anew. Its keys, its issuer and its header are others than those of ID
-/// tokens, so that neither is taken for the other.
+/// It is a snapshot: the account is not read again. Its keys, issuer and header differ from those of ID tokens, so
+/// neither can be used as the other.
 package enum SessionCookie {
-    /// Seconds for which one may be good.
+    /// The allowed lifetimes in seconds.
     package static let durations: ClosedRange<Int64> = 300...1_209_600
 
-    /// `iss` of the project's cookies: Firebase's, whatever its ID tokens have.
+    /// `iss` of the project's cookies: always Firebase's, even if ID tokens have another issuer.
     ///
-    /// Admin SDKs know no other, and whoever verifies cookies is told their keys: nothing leads there from an issuer.
+    /// Admin SDKs accept no other, and verifiers are configured with the cookie keys, so no discovery is needed.
     package static func issuer(of project: ProjectID) -> String { "https://session.firebase.google.com/\(project)" }
 
     /// The payload of a cookie; nil for anything but a JWT.
     ///
     /// - Parameters:
-    ///   - idToken: one that was verified.
+    ///   - idToken: a verified ID token.
     ///   - now: seconds since 1970.
     ///   - duration: in seconds.
     package static func payload(

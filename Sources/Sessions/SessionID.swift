@@ -1,6 +1,6 @@
 package import Secrets
 
-/// The id of a session, `firebase.sid` in ID tokens: 16 random bytes in base64url, 22 characters.
+/// The ID of a session, `firebase.sid` in ID tokens: 16 random bytes in base64url, 22 characters.
 package struct SessionID: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
@@ -10,7 +10,7 @@ package struct SessionID: RawRepresentable, Sendable, Hashable, CustomStringConv
         self.rawValue = rawValue
     }
 
-    /// A new id.
+    /// Generates an ID.
     package init(random: RandomSource) {
         self.rawValue = Base64URL.encode(random.bytes(16))
     }

@@ -3,27 +3,27 @@ import Projects
 import Secrets
 import StrictJSON
 
-/// An ID token whose form and signature are right, before anyone looked at issuer, audience or times.
+/// An ID token with verified form and signature, before issuer, audience and times are checked.
 struct SignedIDToken: Sendable {
     let content: IDTokenContent
 
-    /// Reads a JWS in compact form (RFC 7515 §3.1) and verifies it with the key that its header names, by the algorithm
-    /// that is that key's own (RFC 8725 §3.1).
+    /// Reads a JWS in compact form (RFC 7515 §3.1) and verifies it with the key that its header names, using only that
+    /// key's own algorithm (RFC 8725 §3.1).
     ///
-    /// - Parameter isKnown: the signature was right before.
+    /// - Parameter isKnown: the signature was verified earlier.
     init(_ text: [UInt8], keys: SigningKeys, isKnown: Bool) throws(IDTokenError) {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64URL.decode(parts[1]).flatMap(JSONObject.init(ours:)),
             let signature = Base64URL.decode(parts[2])
         else { throw .malformed }
-        // Letter by letter the header that a key writes, or read as any other.
+        // Compares the whole header with the one that each key writes, and parses it only if none matches.
         let key = if let key = keys.key(header: parts[0]) { key } else { try Self.key(for: parts[0], in: keys) }
         guard isKnown || key.verifies(signature, of: Array(text[..<parts[1].endIndex])) else { throw .badSignature }
         guard let content = IDTokenContent(payload, kid: key.kid) else { throw .malformed }
         self.content = content
     }
 
-    /// The header is ours when it has `alg`, `kid` and `typ` and nothing else: no `crit`, no key of its own.
+    /// The header is ours if it has `alg`, `kid` and `typ` and nothing else: no `crit`, no embedded key.
     private static func key(
         for part: ArraySlice<UInt8>,
         in keys: SigningKeys

@@ -7,7 +7,7 @@ import X509
 enum SigningCertificate {
     private static let commonName = "securetoken.system.identity"
 
-    /// PEM of a certificate whose serial number follows from the key and the dates.
+    /// A certificate in PEM whose serial number is derived from the key and the dates.
     static func make(
         privateKeyDER: [UInt8],
         publicKeyDER: [UInt8],
@@ -36,7 +36,7 @@ enum SigningCertificate {
         return try certificate.serializeAsPEM().pemString + "\n"
     }
 
-    /// `SubjectPublicKeyInfo` in DER of a certificate's key.
+    /// The `SubjectPublicKeyInfo` of a certificate's key, in DER.
     static func publicKeyDER(in pem: String) throws -> [UInt8] {
         let key = try Certificate(pemEncoded: pem).publicKey
         return try key.serializeAsPEM().derBytes

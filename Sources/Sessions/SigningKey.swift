@@ -4,27 +4,28 @@ import Foundation
 import Secrets
 import SystemCrypto
 
-/// A key of our tokens, with the certificate under which Admin SDKs know it.
+/// A signing key of the deployment, with its certificate for Admin SDKs.
 ///
-/// RS256 goes through libcrypto, which signs in half the time; ES256 through swift-crypto. One that signs no more is its
-/// public half. It prints its id alone.
+/// RS256 uses libcrypto, which signs in half the time; ES256 uses swift-crypto. A key that no longer signs has only its
+/// public half. Its description is its ID, so that logs never contain the key.
 package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// 40 lower-case hexadecimal digits of the SHA-256 of the public key: no two keys share one.
+    /// 40 lowercase hexadecimal digits of the SHA-256 of the public key, so no two keys share an ID.
     package let kid: String
     package let algorithm: SigningAlgorithm
     /// Self-signed X.509 in PEM.
     ///
-    /// It is stored with the key, for an ECDSA signature is another one each time, and every node must serve the same.
+    /// Stored with the key, because an ECDSA signature differs each time and every node must publish the same
+    /// certificate.
     package let certificatePEM: String
     /// The public key as JSON text of a JWK (RFC 7517 §4), with `alg`, `use` and `kid`.
     package let jwk: String
     /// `SubjectPublicKeyInfo` in DER.
     package let publicKeyDER: [UInt8]
-    /// The header of every token that the key signs, base64url.
+    /// The header of every token that the key signs, in base64url.
     let encodedHeader: [UInt8]
     private let material: Material
 
-    /// The public half, with the private one as long as the key may sign.
+    /// The public half, with the private half while the key may sign.
     private enum Material: Sendable {
         case rsa(RSAPublicKey, RSAPrivateKey?)
         case p256(P256.Signing.PublicKey, P256.Signing.PrivateKey?)
@@ -61,13 +62,13 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
         do { self.certificatePEM = try certificate(material) } catch { throw .invalidCertificate }
     }
 
-    /// Makes a key.
+    /// Generates a key.
     ///
-    /// RS256 takes a core for 50 to 500 ms.
+    /// RS256 takes 50 to 500 ms of CPU time.
     ///
     /// - Parameters:
-    ///   - notBefore: begin of the certificate's validity, seconds since 1970.
-    ///   - notAfter: its end. Verifiers of tokens look at the key alone.
+    ///   - notBefore: start of the certificate's validity, seconds since 1970.
+    ///   - notAfter: its end. Verifiers of tokens use only the key.
     package static func generate(
         _ algorithm: SigningAlgorithm,
         notBefore: Int64,
@@ -92,12 +93,12 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
         }
     }
 
-    /// A key that was stored.
+    /// Loads a stored key.
     ///
     /// - Parameters:
-    ///   - kid: the id under which it was stored; another than the key's own is refused.
-    ///   - privateKey: PKCS#8 `PrivateKeyInfo` in DER (RFC 5958); nil for a key that signs no more.
-    ///   - certificatePEM: the certificate that was made with the key; one of another key is refused.
+    ///   - kid: the stored ID; refused if it does not match the key.
+    ///   - privateKey: PKCS#8 `PrivateKeyInfo` in DER (RFC 5958); nil for a key that no longer signs.
+    ///   - certificatePEM: the certificate that was created with the key; refused if it is another key's.
     package init(
         kid: String,
         algorithm: SigningAlgorithm,
@@ -146,7 +147,7 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
         }
     }
 
-    /// The private key as PKCS#8 `PrivateKeyInfo` in DER, to be sealed before it is stored.
+    /// The private key as PKCS#8 `PrivateKeyInfo` in DER, which the caller seals before storing it.
     package func privateKeyDER() throws(SigningKeyError) -> [UInt8] { try Self.der(of: material) }
 
     private static func der(of material: Material) throws(SigningKeyError) -> [UInt8] {

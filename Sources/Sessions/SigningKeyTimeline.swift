@@ -1,8 +1,8 @@
-/// The signing keys of the deployment by their dates, which alone say what state each is in, and what is to change.
+/// The deployment's signing keys by their dates, which determine each key's state and the changes that are due.
 ///
-/// It is a pure function of the rows and the time: every node comes to the same.
+/// A pure function of the rows and the time, so every node computes the same result.
 package struct SigningKeyTimeline: Sendable {
-    /// What one key at a time signs.
+    /// A purpose and algorithm for which one key signs at a time.
     package struct Slot: Sendable, Hashable, CustomStringConvertible {
         package var purpose: SigningPurpose
         package var algorithm: SigningAlgorithm
@@ -24,7 +24,7 @@ package struct SigningKeyTimeline: Sendable {
         package var kid: String
         package var slot: Slot
         package var createdAt: Int64
-        /// When it begins to sign.
+        /// When it starts signing.
         package var activeFrom: Int64
         /// Whether its private half is stored.
         package var signs: Bool
@@ -39,20 +39,20 @@ package struct SigningKeyTimeline: Sendable {
     }
 
     package enum State: String, Sendable {
-        /// Published, and not signing yet.
+        /// Published, not yet signing.
         case next
         case current
-        /// It signs no more, and what it signed may still live.
+        /// No longer signs, but its tokens may still be valid.
         case retired
     }
 
-    /// What is to change, all at once.
+    /// The due changes, applied together.
     package struct Change: Sendable, Equatable {
-        /// For which slots a key is to be made, and when it begins to sign.
+        /// The slots that need a new key, and when each starts signing.
         package var made: [Slot: Int64] = [:]
-        /// Keys that sign at once, by their ids.
+        /// IDs of keys that start signing immediately.
         package var promoted: [String] = []
-        /// Keys that lose their private half.
+        /// IDs of keys whose private half is deleted.
         package var erased: [String] = []
         package var removed: [String] = []
 
@@ -61,10 +61,10 @@ package struct SigningKeyTimeline: Sendable {
         package var isEmpty: Bool { self == Change() }
     }
 
-    /// How long a key is published before it signs, in seconds: much longer than anybody may keep a copy of the
-    /// documents, and than any node may be without the database.
+    /// How long a key is published before it signs, in seconds: much longer than verifiers may cache the documents, and
+    /// than a node may be without the database.
     package static let lead: Int64 = 86_400
-    /// How far apart the clocks of nodes and of those who verify may be, in seconds, with much to spare.
+    /// How far the clocks of nodes and verifiers may differ, in seconds, with a large reserve.
     package static let margin: Int64 = 3600
 
     /// In the order in which they sign.
@@ -74,14 +74,14 @@ package struct SigningKeyTimeline: Sendable {
         self.keys = keys.sorted { ($0.activeFrom, $0.kid) < ($1.activeFrom, $1.kid) }
     }
 
-    /// When another key begins to sign in a key's place; nil while none is to.
+    /// When another key starts signing in a key's place; nil if none is planned.
     package func end(of key: Key) -> Int64? {
         let ofSlot = keys.filter { $0.slot == key.slot }
         guard let place = ofSlot.firstIndex(of: key), place + 1 < ofSlot.count else { return nil }
         return ofSlot[place + 1].activeFrom
     }
 
-    /// Until when a key stays published; nil while none is to follow it.
+    /// Until when a key stays published; nil if no key follows it.
     package func removal(of key: Key) -> Int64? {
         end(of: key).map { $0 + key.slot.purpose.longestLife + Self.margin }
     }
@@ -92,9 +92,9 @@ package struct SigningKeyTimeline: Sendable {
         return .retired
     }
 
-    /// What is due: keys that nobody made yet, those that are to follow others, and the end of those whose time is over.
+    /// The changes that are due: missing keys, keys that follow others, and the removal of expired keys.
     ///
-    /// - Parameter period: for how long a key signs, in seconds; nil for as long as nobody says otherwise.
+    /// - Parameter period: how long a key signs, in seconds; nil for no rotation.
     package func due(at now: Int64, every period: Int64?) -> Change {
         var change = Change()
         for slot in Slot.all {
@@ -117,7 +117,7 @@ package struct SigningKeyTimeline: Sendable {
         return change
     }
 
-    /// A next key wherever there is none.
+    /// Creates a next key for each slot that has none.
     package func rotation(at now: Int64) -> Change {
         var change = Change()
         for slot in Slot.all where !keys.contains(where: { $0.slot == slot && $0.activeFrom > now }) {
@@ -126,9 +126,9 @@ package struct SigningKeyTimeline: Sendable {
         return change
     }
 
-    /// The end of a key at once; where it is the one that signs, the next one or a new one does from now on.
+    /// Revokes a key immediately; if it is the current one, the next or a new key replaces it.
     ///
-    /// Nil when there is no such key.
+    /// Nil if there is no such key.
     package func revocation(of kid: String, at now: Int64) -> Change? {
         guard let key = keys.first(where: { $0.kid == kid }) else { return nil }
         var change = Change()

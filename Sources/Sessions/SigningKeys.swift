@@ -1,11 +1,11 @@
 import StrictJSON
 
-/// The published keys of the deployment: several live at once, so that one can follow another.
+/// The published keys of the deployment; several at a time, so that keys can rotate.
 package struct SigningKeys: Sendable {
-    /// Seconds that copies of the published documents may be kept.
+    /// The maximum time in seconds for which verifiers may cache the published documents.
     package static let cacheSeconds: Int64 = 3600
 
-    /// A key, and since when it signs, in seconds since 1970.
+    /// A key and the time from which it signs, in seconds since 1970.
     package struct Entry: Sendable {
         package var key: SigningKey
         package var activeFrom: Int64
@@ -21,13 +21,15 @@ package struct SigningKeys: Sendable {
     package let jwksJSON: String
     /// `{kid: certificate in PEM}` of the RS256 keys, in their order.
     ///
-    /// Those alone: Admin SDKs verify nothing else, and the one for Go gives up on a set with an elliptic-curve key in
-    /// it (`auth/token_verifier.go`, `parsePublicKey`).
+    /// Only those: Admin SDKs verify nothing else, and the Go SDK fails on a set with an elliptic-curve key
+    /// (`auth/token_verifier.go`, `parsePublicKey`).
     package let certificatesJSON: String
     private let entries: [Entry]
     private let byID: [String: SigningKey]
 
-    /// - Parameter entries: in the order in which they sign; all verify. A key that comes twice counts once.
+    /// - Parameter entries: in the order in which they sign; all verify.
+    ///
+    /// Duplicates are ignored.
     package init(_ entries: [Entry]) {
         var byID: [String: SigningKey] = [:]
         let entries = entries.filter { byID.updateValue($0.key, forKey: $0.key.kid) == nil }
@@ -43,26 +45,26 @@ package struct SigningKeys: Sendable {
         self.certificatesJSON = certificates.text
     }
 
-    /// Keys that have signed since ever.
+    /// Creates a set of keys that have always signed.
     package init(_ keys: [SigningKey]) { self.init(keys.map { Entry($0, activeFrom: 0) }) }
 
-    /// The key that signs with an algorithm at some time: the last one whose turn has come.
+    /// The key that signs with an algorithm at a time: the latest one whose time has come.
     ///
-    /// A node whose clock is behind that of the one that made the only key signs with it too. Nil when there is none.
+    /// A node whose clock is behind that of the node that created the only key uses it too. Nil if there is none.
     package func signer(for algorithm: SigningAlgorithm, at seconds: Int64) -> SigningKey? {
         let isSigner = { (entry: Entry) in entry.key.algorithm == algorithm && entry.key.signs }
         let entry = entries.last { isSigner($0) && $0.activeFrom <= seconds } ?? entries.first(where: isSigner)
         return entry?.key
     }
 
-    /// Whether tokens are signed with an algorithm.
+    /// Whether any key signs tokens with an algorithm.
     package func sign(with algorithm: SigningAlgorithm) -> Bool {
         keys.contains { $0.algorithm == algorithm && $0.signs }
     }
 
     package func key(_ kid: String) -> SigningKey? { byID[kid] }
 
-    /// The key whose tokens have this header, base64url.
+    /// The key whose tokens have this header, in base64url.
     func key(header: ArraySlice<UInt8>) -> SigningKey? {
         keys.first { $0.encodedHeader.elementsEqual(header) }
     }

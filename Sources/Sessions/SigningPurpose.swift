@@ -1,9 +1,9 @@
-/// What a key of the deployment signs; one that signs one thing verifies no other.
+/// What a key of the deployment signs; a key for one purpose never verifies another.
 package enum SigningPurpose: String, Sendable, Hashable, CaseIterable {
     case idToken = "id_token"
     case sessionCookie = "session_cookie"
 
-    /// Admin SDKs verify cookies with RS256 alone, whatever a project chose for its ID tokens.
+    /// Admin SDKs verify cookies only with RS256, whichever algorithm a project uses for ID tokens.
     package var algorithms: [SigningAlgorithm] {
         switch self {
         case .idToken: [.rs256, .es256]
@@ -11,7 +11,7 @@ package enum SigningPurpose: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Seconds for which the longest-lived of what its keys sign is good.
+    /// The longest lifetime in seconds of anything that its keys sign.
     var longestLife: Int64 {
         switch self {
         case .idToken: IDTokenClaims.lifetime

@@ -1,9 +1,9 @@
 package import Linking
 package import Projects
 
-/// What an ID token of ours says, after its signature, issuer, audience and times were checked.
+/// The content of one of our ID tokens after its signature, issuer, audience and times were checked.
 ///
-/// Whether the session and the account still stand is for the caller to ask.
+/// The caller must check whether the session and the account are still active.
 package struct VerifiedIDToken: Sendable, Hashable {
     package let account: AccountID
     package let session: SessionID
@@ -14,6 +14,6 @@ package struct VerifiedIDToken: Sendable, Hashable {
     package let expiresAt: Int64
     package let signInProvider: ProviderID
     package let secondFactor: IDTokenClaims.SecondFactor?
-    /// The key that signed it.
+    /// The ID of the key that signed it.
     package let kid: String
 }

@@ -1,13 +1,12 @@
 import Crypto
 import Synchronization
 
-/// Remembers whose signatures are right, by the SHA-256 of the whole token: those that this process has verified, and
-/// those that it has made.
+/// Remembers verified signatures by the SHA-256 of the whole token: of tokens that this process verified or created.
 ///
-/// It holds nothing of what a token says: that is read, and its key looked up, each time. Entries live in two generations;
-/// when the younger is full it becomes the older and the older is forgotten.
+/// It stores no content: the token is parsed and its key looked up each time. Entries live in two generations; when the
+/// younger is full, it becomes the older, and the older is dropped.
 package final class VerifiedTokenCache: Sendable {
-    /// Half of a SHA-256: to find another token with that of one among 65,536 takes 2^112 tries.
+    /// Half of a SHA-256: finding another token that matches one of 65,536 entries takes 2^112 attempts.
     struct Digest: Hashable {
         private let first: UInt64
         private let second: UInt64
@@ -30,10 +29,10 @@ package final class VerifiedTokenCache: Sendable {
     private let generations = Mutex(Generations())
     private let limit: Int
 
-    /// - Parameter capacity: how many tokens to remember at most, at least 2; each takes 16 to 48 bytes.
+    /// - Parameter capacity: the maximum number of tokens, at least 2; each takes 16 to 48 bytes.
     package init(capacity: Int) { self.limit = max(1, capacity / 2) }
 
-    /// How many tokens are remembered.
+    /// The number of remembered tokens.
     package var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
     func contains(_ digest: Digest) -> Bool {

@@ -2,9 +2,9 @@ import Foundation
 package import Projects
 package import Secrets
 
-/// What an access token of a service account says; its text is that, sealed under the key ring.
+/// The content of a service account's access token; the token is this, sealed under the key ring.
 struct AccessToken: Codable {
-    /// The id of the account's key.
+    /// The ID of the account's key.
     var key: String
     var scopes: [String]
     /// Seconds since 1970.
@@ -19,7 +19,7 @@ struct AccessToken: Codable {
         self.expiresAt = expiresAt
     }
 
-    /// Nil for anything that was not made here.
+    /// Nil for anything that was not created here.
     init?(_ text: String, _ keyRing: KeyRing) {
         guard text.hasPrefix(Self.prefix), text.utf8.count < 1024,
             let sealed = Base64URL.decode(text.dropFirst(Self.prefix.count)),
@@ -35,7 +35,7 @@ struct AccessToken: Codable {
 }
 
 extension AdminCredential {
-    /// Leaves what both permit, for as long as both do.
+    /// Keeps only what both tokens permit, until the first of them expires.
     mutating func narrow(to token: AccessToken) {
         scopes.formIntersection(token.scopes.compactMap(AdminScope.init(rawValue:)))
         expiresAt = min(expiresAt ?? token.expiresAt, token.expiresAt)
@@ -43,7 +43,7 @@ extension AdminCredential {
 }
 
 extension ConfigurationStore {
-    /// A bearer token for the admin API that stands for a key of a service account.
+    /// A bearer token for the admin API that represents a service account's key.
     ///
     /// - Parameter expiresAt: seconds since 1970.
     package func accessToken(

@@ -5,7 +5,7 @@ import Sessions
 import struct Foundation.Date
 
 extension AccountChanges {
-    /// What the audit log says of the changes of an account that stays.
+    /// The audit log's entries for changes to an account that is not deleted.
     ///
     /// - Parameter account: as it was before.
     func entries(for account: Account, _ scope: Scope, at date: Date) -> [AuditEntry] {
@@ -39,7 +39,7 @@ extension AccountChanges {
         switch session {
         case .open(let session):
             entries.append(entry(.signedIn, [session.signInProvider], resource: session.id.rawValue))
-        // A password that was changed is in the entry of the change.
+        // The entry of the change already lists a changed password.
         case .renew(let session, _) where session.evidence != nil && password == nil:
             entries.append(entry(.signedIn, [session.signInProvider], resource: session.session.id.rawValue))
         case .renew, .none: break
@@ -47,7 +47,7 @@ extension AccountChanges {
         return entries
     }
 
-    /// The members that change, by their names in the API.
+    /// The changed members, by their names in the API.
     private func members(of account: Account) -> [String] {
         let all: [(name: String, changes: Bool)] = [
             ("email", email.map { $0 != account.email } ?? false),

@@ -3,7 +3,7 @@ import Passwords
 package import Projects
 package import struct Foundation.Date
 
-/// What changes about an account; a member that is nil stays as it is, `.some(nil)` empties it.
+/// The changes to an account; nil leaves a member unchanged, `.some(nil)` empties it.
 package struct AccountChanges: Sendable {
     package var email: EmailAddress??
     package var emailVerified: Bool?
@@ -17,45 +17,45 @@ package struct AccountChanges: Sendable {
     package var disabled: Bool?
     package var validSince: Int64?
     package var emailLinkSignIn: Bool?
-    /// All that the account has from now on.
+    /// The complete new list of the account's second factors.
     package var secondFactors: [SecondFactor]?
-    /// The address was proved for the first time, by somebody who did not sign in as the account: what was there before
-    /// goes, and the other changes apply to what is left.
+    /// The email was verified for the first time by a user who did not sign in as the account: earlier credentials are
+    /// removed, and the other changes apply to the rest.
     package var firstVerification: EmailProof?
     package var createdAt: Date?
     package var lastSignInAt: Date?
-    /// Providers whose credentials go.
+    /// Providers whose credentials are removed.
     package var unlinked: Set<ProviderID> = []
     /// A credential that an admin links without proof.
     package var linked: LinkedCredential?
-    /// The sessions that end.
+    /// The sessions to end.
     package var endedSessions: EndedSessions = .none
     package var session: SessionEffect = .none
     package var deletesAccount = false
-    /// What becomes of grants at providers.
+    /// Changes of grants at providers.
     package var grants: [GrantChange] = []
-    /// Providers whose credentials go, and at which the grants are ended too.
+    /// Providers whose credentials are removed and whose grants are also revoked.
     package var revocable: Set<ProviderID> = []
-    /// The provider's event that this carries out, once.
+    /// The provider's event that caused this change; each event applies once.
     package var event: EventKey?
-    /// The one-time code that this uses up; without it nothing changes.
+    /// The one-time code that this change uses; without it nothing changes.
     package var spends: OneTimeCode?
-    /// What the project's own endpoint is told, if it comes to that.
+    /// The webhooks to send if the change applies.
     package var told: Set<WebhookType> = []
-    /// A code that goes out with the change.
+    /// A code to send with the change.
     package var sends: NewOOBCode?
-    /// The recovery code that brings the address back: those of addresses that replaced it later end.
+    /// The recovery code that restores the email; codes of addresses that replaced it later end.
     package var recovers: OOBCode?
-    /// Limits that begin anew.
+    /// Limits to reset.
     package var forgives = RateLimits.none
 
     package struct GrantChange: Sendable {
         package enum Kind: Sendable {
-            /// The person withdrew it: its tokens go, and its sessions when `endsSessions` says so.
+            /// The user revoked it: its tokens are deleted, and its sessions end if `endsSessions` is true.
             case withdrawn(at: Date, endsSessions: Bool)
-            /// Whether the relay address passes mail on.
+            /// Whether the relay address forwards emails.
             case forwarding(Bool, since: Date)
-            /// Whether somebody else may be using the account at the provider: nobody signs in with it meanwhile.
+            /// Whether someone else may be using the account at the provider; meanwhile users cannot sign in with it.
             case blocked(Bool, since: Date)
         }
 
@@ -71,11 +71,11 @@ package struct AccountChanges: Sendable {
     package struct EventKey: Sendable {
         package var provider: ProviderID
         package var id: String
-        /// A sign-in with the provider after this moment makes it history; nil where none does.
+        /// A sign-in with the provider after this time makes the event obsolete; nil if none does.
         package var validUntilSignInAfter: Date?
         package var expiresAt: Date
 
-        /// Seconds for which an event is remembered: providers stop sending it again long before.
+        /// How long an event is remembered, in seconds: much longer than providers resend it.
         package static let lifetime = 90.0 * 86_400
 
         package init(provider: ProviderID, id: String, validUntilSignInAfter: Date?, now: Date) {
@@ -88,30 +88,30 @@ package struct AccountChanges: Sendable {
 
     package enum EndedSessions: Sendable {
         case none
-        /// Those that were opened by a sign-in with this provider.
+        /// Sessions that started with a sign-in with this provider.
         case openedWith(ProviderID)
-        /// Those that signed in before this moment, in seconds.
+        /// Sessions that signed in before this time, in seconds.
         case openedBefore(Int64)
         case all
-        /// All but the one that ``AccountChanges/session`` renews.
+        /// All except the one that ``AccountChanges/session`` renews.
         case others
     }
 
     package init() {}
 
-    /// Whether sessions end by it, and what is half proved with them.
+    /// Whether the change ends sessions and pending sign-ins.
     var revokes: Bool { validSince != nil || !endedSessions.isNone }
 
-    /// Keeps the address that is about to be replaced: it takes the account back, the last one that was proved before any
-    /// other (threats.md, T-E6).
+    /// Records the email that is about to be replaced: it can recover the account if it was verified before any other
+    /// (threats.md, T-E6).
     package mutating func keepAddress(of account: Account) {
         guard let email = account.email, account.emailVerified || account.initialEmail == nil else { return }
         initialEmail = email.canonical
     }
 
-    /// Marks the address verified, with what that does to the rest of the account.
+    /// Marks the email as verified, with the consequences for the rest of the account.
     ///
-    /// - Parameter provedBefore: the address had been verified.
+    /// - Parameter provedBefore: the email was verified before.
     package mutating func verifyEmail(
         by path: VerifyingPath,
         _ proof: EmailProof,
@@ -125,7 +125,7 @@ package struct AccountChanges: Sendable {
         endedSessions = .all
     }
 
-    /// The credentials that the account loses.
+    /// The providers whose credentials the account loses.
     package func lostProviders(of account: Account) -> Set<ProviderID> {
         deletesAccount || firstVerification != nil ? Set(account.linked.map(\.provider)) : unlinked
     }

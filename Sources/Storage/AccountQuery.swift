@@ -1,17 +1,17 @@
 package import Linking
 package import struct Foundation.Date
 
-/// Which accounts an admin asks for, and in which order: those that meet every condition that is set.
+/// An admin's query for accounts: its conditions, all of which must match, and the order.
 package struct AccountQuery: Sendable, Hashable, Codable {
-    /// At most one account, or those that share an address where projects allow it.
+    /// Selects at most one account, or those that share an email if the project allows it.
     package enum Subject: Sendable, Hashable, Codable {
         case account(String)
-        /// The account's own address.
+        /// The account's own email.
         case email(EmailAddress)
         case phoneNumber(String)
     }
 
-    /// What accounts are ordered by; those that are alike by their ids.
+    /// The sort order; ties are ordered by ID.
     package enum Sort: String, Sendable, Hashable, Codable {
         case account
         case name
@@ -23,21 +23,21 @@ package struct AccountQuery: Sendable, Hashable, Codable {
     package var subject: Subject?
     /// A sign-in method: an identity provider, `password`, `phone` or `emailLink`.
     package var method: ProviderID?
-    /// Of the account's own address, in ASCII.
+    /// The domain of the account's own email, in ASCII.
     package var emailDomain: String?
-    /// An account is used by signing in and by refreshing; one that never was counts as used when it was made.
+    /// An account is used by signing in and by refreshing; if it never was, its creation counts.
     package var lastUsedBefore: Date?
     package var lastUsedAfter: Date?
     package var isDisabled: Bool?
-    /// It lost a way in to another identity.
+    /// The account has a detached credential.
     package var hasDetachedCredential: Bool?
-    /// The address of a linked identity is a provider's relay.
+    /// A linked identity's email is a provider's relay address.
     package var hasRelayAddress: Bool?
-    /// The person withdrew the grant at a provider.
+    /// The user revoked the grant at a provider.
     package var hasRevokedConsent: Bool?
-    /// A provider says that somebody else may be using the person's account there.
+    /// A provider reported that someone else may be using the user's account there.
     package var isBlockedAtProvider: Bool?
-    /// Somebody is signed in.
+    /// The account has a session.
     package var hasSession: Bool?
 
     package var sort = Sort.account
@@ -45,7 +45,7 @@ package struct AccountQuery: Sendable, Hashable, Codable {
 
     package init() {}
 
-    /// Whether accounts must be looked at one by one to tell which are meant.
+    /// Whether accounts must be examined one by one.
     var isFiltered: Bool {
         var rest = AccountQuery()
         (rest.subject, rest.sort, rest.descends) = (subject, sort, descends)
@@ -53,15 +53,15 @@ package struct AccountQuery: Sendable, Hashable, Codable {
     }
 }
 
-/// The place of an account in an order that has an index: the next page begins after it, whether or not the account is
-/// still there.
+/// An account's position in an order that has an index: the next page starts after it, even if the account no longer
+/// exists.
 package enum AccountPosition: Sendable, Hashable, Codable {
     case account(String)
     case createdAt(Date, String)
-    /// Of an account without an address, the empty text.
+    /// For an account without an email, the empty text.
     case email(String, String)
 
-    /// Nil in an order without an index.
+    /// Nil for an order without an index.
     init?(of account: Account, by sort: AccountQuery.Sort) {
         let id = account.id.rawValue
         switch sort {
@@ -73,9 +73,9 @@ package enum AccountPosition: Sendable, Hashable, Codable {
     }
 }
 
-/// A page of accounts, and where the next one begins.
+/// A page of accounts and the position of the next one.
 package struct AccountPage: Sendable {
     package var accounts: [Account]
-    /// Nil after the last page.
+    /// Nil on the last page.
     package var next: AccountPosition?
 }

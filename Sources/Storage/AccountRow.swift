@@ -3,13 +3,13 @@ import Postgres
 
 import struct Foundation.Date
 
-/// The columns of an account, and one of its linked credentials, as every statement reads them.
+/// The columns of an account and one of its linked credentials, as every statement reads them.
 ///
-/// An account comes in one row for each linked credential, in one row without any when there is none.
+/// An account has one row for each linked credential, or one row if it has none.
 enum AccountRow {
     static let columns: SQL = "\(sql: ownColumns), \(sql: linkedColumns)"
 
-    /// The account's alone.
+    /// Only the account's own columns.
     static let ownColumns = ownColumns(activity: "v.last_sign_in_at, v.last_refresh_at")
 
     static let joins: SQL = """
@@ -17,8 +17,10 @@ enum AccountRow {
         \(sql: joinsWithoutActivity)
         """
 
-    /// ``joins`` that look account by account, by keys: whatever the planner takes the number of accounts for, it then
-    /// never joins whole tables, and what a page costs does not depend on how many there are.
+    /// ``joins`` that look up accounts one by one, by key.
+    ///
+    /// Whatever number of accounts the planner estimates, it then never joins whole tables, so a page's cost does not
+    /// depend on how many there are.
     static let probes: SQL = """
         LEFT JOIN LATERAL (
             SELECT last_sign_in_at, last_refresh_at FROM account_activity
@@ -30,12 +32,12 @@ enum AccountRow {
         ) l ON true
         """
 
-    /// For who signs in or refreshes, which is what the activity tells of.
+    /// For sign-ins and refreshes, which are themselves the activity.
     static let columnsWithoutActivity: SQL = "\(sql: ownColumnsWithoutActivity), \(sql: linkedColumns)"
 
     static let ownColumnsWithoutActivity = ownColumns(activity: "NULL::timestamptz, NULL::timestamptz")
 
-    /// Those of one linked credential.
+    /// The columns of one linked credential.
     static let linkedColumns: SQL = "l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name"
 
     static let joinsWithoutActivity: SQL = """
@@ -51,7 +53,7 @@ enum AccountRow {
         """
     }
 
-    /// Reads the columns: an account that holds at most the one linked credential of its row.
+    /// Reads the columns: an account with at most the linked credential of its row.
     static func decode(_ row: inout PostgresRow) throws -> Account {
         var account = try decodeOwn(&row)
         if let credential = try decodeLinked(&row) { account.linked.append(credential) }
@@ -96,7 +98,7 @@ enum AccountRow {
         return account
     }
 
-    /// Reads the columns of a linked credential; nil when the row has none.
+    /// Reads the columns of a linked credential; nil if the row has none.
     static func decodeLinked(_ row: inout PostgresRow) throws -> LinkedCredential? {
         let provider: String? = try row.next()
         let subject: String? = try row.next()
@@ -115,7 +117,7 @@ enum AccountRow {
         )
     }
 
-    /// Joins the rows of each account, in the order in which accounts appear first.
+    /// Merges the rows of each account, in the order in which accounts first appear.
     static func merge(_ rows: [Account]) -> [Account] {
         var accounts: [Account] = []
         var positions: [AccountID: Int] = [:]
@@ -132,7 +134,7 @@ enum AccountRow {
 }
 
 extension Account {
-    /// Adds what another row of the account has, in the order of the providers.
+    /// Adds the credentials of another row of the account, ordered by provider.
     mutating func add(_ others: [LinkedCredential]) {
         linked += others
         linked.sort { $0.provider.rawValue < $1.provider.rawValue }

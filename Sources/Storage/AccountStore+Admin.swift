@@ -5,7 +5,7 @@ package import Projects
 import Secrets
 package import struct Foundation.Date
 
-/// How an admin names accounts; an account that any selector names is found, once.
+/// An admin's selectors of accounts; an account that several match is returned once.
 package struct AccountSelectors: Sendable {
     package var accounts: [AccountID]
     package var emails: [EmailAddress]
@@ -25,16 +25,16 @@ package struct AccountSelectors: Sendable {
     }
 }
 
-/// An account as a download shows it, password hash included.
+/// An account as in a download, including the password hash.
 package struct ListedAccount: Sendable {
     package var account: Account
     package var password: StoredPassword?
 }
 
 extension AccountStore {
-    /// The accounts that the selectors name, each once, in the order in which they are named first: one statement.
+    /// The accounts that the selectors match, each once, in the order of the first match, in one statement.
     ///
-    /// - Parameter merged: also finds those that were merged into others, by what they still hold.
+    /// - Parameter merged: also finds merged accounts, by what they still hold.
     package func find(
         _ selectors: AccountSelectors,
         merged: Bool = false,
@@ -76,11 +76,11 @@ extension AccountStore {
         return AccountRow.merge(rows)
     }
 
-    /// A page of accounts ordered by id, beginning after `after`.
+    /// A page of accounts ordered by ID, starting after `after`.
     ///
     /// - Parameters:
     ///   - limit: 1 to 1000.
-    ///   - exportedAt: when an admin gets the password hashes too, which is recorded.
+    ///   - exportedAt: set if the admin also gets the password hashes, which is recorded.
     package func list(
         after: AccountID?,
         limit: Int,
@@ -109,7 +109,7 @@ extension AccountStore {
     }
 }
 
-/// A page while its rows are read: what several of them say alike is read once.
+/// A page while its rows are read; values that rows share are decoded once.
 private struct ListedAccounts: Sendable {
     private(set) var accounts: [ListedAccount] = []
     private var configurations: [String: PasswordConfiguration] = [:]

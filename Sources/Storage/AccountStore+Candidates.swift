@@ -5,38 +5,38 @@ import Postgres
 package import Projects
 package import Sessions
 
-/// The accounts that a sign-in could mean.
+/// The accounts that a sign-in could apply to.
 package struct SignInCandidates: Sendable {
-    /// Has the identity linked.
+    /// The account that has the identity linked.
     package var owner: Account?
     /// The issuer with which the identity was linked.
     package var ownerIssuer: String?
-    /// Has the identity's address as its own.
+    /// The account whose own email is the identity's.
     package var emailOwner: Account?
     /// The account of the caller's ID token, with its session.
     package var signedIn: Account?
     package var session: StoredSession?
-    /// Whether the owner was signed in: the session that was asked for is open.
+    /// Whether the owner was signed in: the requested session was opened.
     package var isOpened = false
-    /// Whether the owner's grant counts as withdrawn at the provider.
+    /// Whether the owner's grant counts as revoked at the provider.
     package var isWithdrawn = false
-    /// Whether the provider says that somebody else may be using the owner's account there.
+    /// Whether the provider reported that someone else may be using the owner's account there.
     package var isBlocked = false
 }
 
 extension AccountStore {
-    /// Reads everything that a federated sign-in or link is decided on: one statement, shared with other sign-ins of the
-    /// moment.
+    /// Reads everything that decides a federated sign-in or link, in one statement shared with other simultaneous
+    /// sign-ins.
     ///
-    /// The statement signs in to the account that owns the identity (S1, D1) as well, if that writes nothing but the
-    /// session. Accounts are locked in the order of their keys; one that somebody else has locked, or that changed since
-    /// the statement began, or that may ask for a second factor, or whose one-time token was taken before, is left to
-    /// ``signIn(to:_:)``: whatever takes an identity from an account counts as a change of it, and either sees the new
-    /// session or comes before it.
+    /// The statement also signs in to the account that owns the identity (S1, D1) if it only has to write the session.
+    /// It locks accounts in the order of their keys. It leaves to ``signIn(to:_:)`` an account that is locked, that
+    /// changed since the statement started, that may need a second factor, or whose one-time token was used before.
+    /// Everything that removes an identity from an account counts as a change of the account, and either sees the new
+    /// session or precedes it.
     ///
     /// - Parameters:
     ///   - caller: the account and session of the request's ID token.
-    ///   - write: the sign-in with which the owner is signed in.
+    ///   - write: the sign-in to the owner.
     package func candidates(
         for identity: FederatedIdentity,
         caller: (account: AccountID, session: SessionID)? = nil,
@@ -53,7 +53,7 @@ extension AccountStore {
         do {
             return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
         } catch let error as PostgresError where question.opening != nil && error.constraint != nil {
-            // Another node took the token at the same moment: writing the sign-in alone says so.
+            // Another node used the token at the same time; the separate write reports that.
             question.opening = nil
             return try await candidateReads.answer(to: question, for: nil)
         }
@@ -144,20 +144,20 @@ extension AccountStore {
 struct CandidatesQuestion: Sendable {
     var scope: Scope
     var identity: FederatedIdentity
-    /// Of the request's ID token.
+    /// The account of the request's ID token.
     var account: AccountID?
     var session: SessionID?
     var opening: OpeningSession?
 }
 
-/// A sign-in that writes a session and nothing of the provider's.
+/// A sign-in that writes only a session, and nothing of the provider.
 struct OpeningSession: Sendable {
     var session: NewSession
     var token: FederatedCredential.OneTimeToken?
     var allowsUnconfiguredProvider: Bool
     var now: Date
 
-    /// Nil for a sign-in that has more to write.
+    /// Nil for a sign-in that writes more.
     init?(_ write: SignInWrite) {
         guard write.redeems == nil, write.keptTokens == nil, !write.credential.nameComesOnce,
             !write.credential.lacksNameSaidOnce,
@@ -170,7 +170,7 @@ struct OpeningSession: Sendable {
     }
 }
 
-/// An account that a sign-in could mean, with at most one of its linked credentials.
+/// An account that a sign-in could apply to, with at most one of its linked credentials.
 private struct CandidateRow: Sendable {
     private let account: Account
     private let isOwner: Bool

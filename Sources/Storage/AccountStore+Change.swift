@@ -7,13 +7,13 @@ package import Sessions
 package import struct Foundation.Date
 
 extension AccountStore {
-    /// Changes an account under its lock: locks the row, reads it with its credentials, lets `decide` say what changes,
-    /// and writes that, all in one transaction.
+    /// Changes an account under its lock, in one transaction: locks the row, reads it with its credentials, calls
+    /// `decide` for the changes, and writes them.
     ///
-    /// - Parameter decide: gets the account as it stands now and the session asked for; throwing leaves all as it was.
+    /// - Parameter decide: gets the current account and the requested session; if it throws, nothing changes.
     /// - Returns: what was written, and the account afterwards.
-    /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` when another account holds a claim;
-    ///   ``RepeatedEvent`` when the event was carried out before; ``SpentCode``.
+    /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` if another account holds a claim;
+    ///   ``RepeatedEvent`` if the event was applied before; ``SpentCode``.
     package func change(
         _ account: AccountID,
         session: SessionID?,
@@ -58,7 +58,7 @@ extension AccountStore {
         }
     }
 
-    /// Writes what the project's own endpoint is told; a change that does not show is none.
+    /// Writes the webhook; a change without visible effect sends none.
     private func tell(
         _ changes: AccountChanges,
         before: Account,
@@ -107,7 +107,7 @@ extension AccountStore {
         if let emailLink = changes.emailLinkSignIn { after.emailLinkSignIn = emailLink }
         after.linked.removeAll { changes.unlinked.contains($0.provider) }
         if let linked = changes.linked { after.linked.append(linked) }
-        // One statement with every column: the row is locked, so its other values cannot have moved.
+        // One statement can write every column, because the row is locked and its other values cannot have changed.
         let secondFactors = try SecondFactorColumn.text(of: changes.secondFactors ?? after.secondFactors)
         let setsPassword = changes.password != nil || changes.firstVerification != nil
         let password = changes.password ?? nil
@@ -147,8 +147,8 @@ extension AccountStore {
         try await applyCodes(changes, from: account, to: after, scope, now: now, transaction)
     }
 
-    /// Above the sessions that end, unless one goes on that did not sign in again: then no higher than its `auth_time`, and
-    /// those that are as new end by their rows alone.
+    /// Later than the sessions that end, unless a session continues without a new sign-in: then at most its
+    /// `auth_time`, and newer sessions are ended only by their rows.
     private func validSince(_ changes: AccountChanges, of account: AccountID, _ scope: Scope) -> SQL {
         guard let seconds = changes.validSince else { return "valid_since" }
         switch changes.endedSessions {
@@ -173,8 +173,8 @@ extension AccountStore {
         try await transaction.execute("\(sql: statement) SELECT FROM target")
     }
 
-    /// Codes of what is no longer so end: those of an address that is proved or replaced, but for the one that brings it
-    /// back, and a change of address that was begun before sessions ended (threats.md, T-A4, T-E6).
+    /// Ends codes that no longer apply: those for an email that was verified or replaced, except the one that restores
+    /// it, and an email change that started before sessions ended (threats.md, T-A4, T-E6).
     private func applyCodes(
         _ changes: AccountChanges,
         from before: Account,
@@ -189,7 +189,7 @@ extension AccountStore {
             case .all, .others, .openedBefore, .openedWith: true
             case .none: false
             }
-        // An address that comes or goes brings the word on whether it is verified.
+        // A new or removed email also sets whether it is verified.
         if changes.emailVerified != nil {
             try await transaction.execute(
                 OOBCodeStore.voiding(
@@ -210,7 +210,7 @@ extension AccountStore {
         }
     }
 
-    /// Of addresses that replaced the one that comes back, and of those that nobody proved before a newer one was.
+    /// Codes of addresses that replaced the restored one, and of unverified ones that precede a verified one.
     private func endedRecoveries(_ changes: AccountChanges) -> OOBCodeStore.EndedRecoveries {
         if let code = changes.recovers { return .since(code.createdAt) }
         return changes.emailVerified == true ? .unproved : .asNamed
@@ -277,7 +277,7 @@ extension AccountStore {
                 scope
             )
         )
-        // Accounts that were merged into it go with it, and what they still hold.
+        // Accounts that were merged into it are deleted too, with everything they still hold.
         let ids: SQL = "ANY (ARRAY(SELECT account FROM gone))"
         try await transaction.execute(
             """
@@ -312,7 +312,7 @@ extension AccountStore {
         )
     }
 
-    /// Parts of a statement that give up what accounts hold: the addresses and numbers of `gone`, and `identities`.
+    /// Parts of a statement that release what accounts hold: the emails and numbers of `gone`, and `identities`.
     private func releasing(_ scope: Scope) -> SQL {
         """
         emails AS (
@@ -336,19 +336,19 @@ extension AccountStore {
     }
 }
 
-/// The provider's event was carried out before.
+/// The provider's event was applied before.
 package struct RepeatedEvent: Error, Sendable {}
 
 /// The account does not exist in the scope.
 package struct UnknownAccount: Error, Sendable {}
 
-/// What a change came to.
+/// The result of a change.
 package struct ChangedAccount: Sendable {
-    /// Nil when the account was deleted.
+    /// Nil if the account was deleted.
     package var account: Account?
     package var changes: AccountChanges
 
-    /// The account, which the change did not delete.
+    /// The account of a change that does not delete it.
     package var existing: Account {
         get throws {
             guard let account else { throw UnknownAccount() }

@@ -3,7 +3,7 @@ import Postgres
 import Projects
 import struct Foundation.Date
 
-/// What an account holds that no other one may hold: addresses, numbers, subjects of providers.
+/// The unique claims of an account: emails, phone numbers, and subjects at providers.
 extension AccountStore {
     func applyClaims(
         _ changes: AccountChanges,

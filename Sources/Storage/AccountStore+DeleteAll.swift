@@ -2,15 +2,15 @@ import Postgres
 package import Projects
 
 extension AccountStore {
-    /// Deletes every account of a scope with its sessions, flows, pending credentials, codes
-    /// and messages that wait, in one transaction.
+    /// Deletes all accounts of a scope with their sessions, flows, pending credentials, codes and pending messages, in
+    /// one transaction.
     ///
-    /// For development: the emulator's `DELETE …/accounts`, which test suites call between tests.
+    /// For development: test suites call the emulator's `DELETE …/accounts` between tests.
     package func deleteAll(in scope: Scope) async throws {
         try await database.transaction { try await Self.deleteAll(in: scope, $0) }
     }
 
-    /// All tables whose rows are of a project or one of its tenants, but for those of the accounts themselves.
+    /// All tables whose rows belong to a project or tenant, except the accounts' own tables.
     private static let tables: [SQL] = [
         "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
         "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox",

@@ -5,8 +5,8 @@ package import Projects
 import struct Foundation.Date
 
 extension AccountStore {
-    /// The part of a statement that records what the account loses: the credentials of `provider`, or all of
-    /// them with its password and phone when that is nil.
+    /// The part of a statement that records detached credentials: those of `provider`, or if it is nil all of them,
+    /// with the password and phone.
     func recordDetached(
         from account: Account,
         provider: ProviderID?,
@@ -36,7 +36,7 @@ extension AccountStore {
             """
     }
 
-    /// What an account lost, the last first.
+    /// The account's detached credentials, latest first.
     package func detached(from account: AccountID, in scope: Scope) async throws -> [DetachedCredential] {
         try await database.query(
             """

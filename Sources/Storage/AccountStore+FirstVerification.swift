@@ -5,12 +5,12 @@ import Projects
 import struct Foundation.Date
 
 extension AccountStore {
-    /// The parts of a statement that take from an account what was there before its address was proved.
+    /// The parts of a statement that remove an account's earlier credentials when its email is first verified.
     ///
-    /// These are credentials, phone, sessions and codes (threats.md, T-A1, T-A7); the columns of the account itself
-    /// are those of ``Linking/Account/dropUnproved(validSince:)``.
+    /// These are linked credentials, phone, sessions and codes (threats.md, T-A1, T-A7);
+    /// ``Linking/Account/dropUnproved(validSince:)`` changes the account's own columns.
     ///
-    /// - Parameter provider: whose row stays, for another subject to take it.
+    /// - Parameter provider: the provider whose row stays, because another subject replaces it.
     func dropUnproved(
         of account: Account,
         keeping provider: ProviderID? = nil,

@@ -6,14 +6,14 @@ import Postgres
 package import Projects
 import Secrets
 
-// What becomes of a grant at a provider: withdrawn there, ended by us there.
+// Grants at providers: revoked there by the user, or by us.
 
-/// How a linked identity stands at its provider.
+/// The state of a linked identity at its provider.
 package struct CredentialState: Sendable, Hashable {
-    /// When the provider said that the person withdrew the grant; nil while it stands.
+    /// When the provider reported that the user revoked the grant; nil while it is valid.
     package var revokedAt: Date?
     package var emailIsRelay: Bool?
-    /// Whether the relay passes mail on; nil when the provider has not said.
+    /// Whether the relay forwards emails; nil if the provider has not reported it.
     package var emailForwarding: Bool?
     package var realUserStatus: Int?
 }
@@ -29,7 +29,7 @@ extension AccountStore {
         ) { row in AccountID(try row.next()) }.first
     }
 
-    /// How the account's identity of a provider stands; nil when it has none.
+    /// The state of the account's identity at a provider; nil if it has none.
     package func credentialState(
         of account: AccountID,
         at provider: ProviderID,
@@ -54,7 +54,7 @@ extension AccountStore {
         }.first
     }
 
-    /// The client that the account's tokens of a provider were given to.
+    /// The client that received the account's tokens of a provider.
     package func tokenClient(of account: AccountID, at provider: ProviderID, in scope: Scope) async throws -> String? {
         let rows = try await database.query(
             """
@@ -65,7 +65,8 @@ extension AccountStore {
         return rows.first ?? nil
     }
 
-    /// What ends the locked account's grants at these providers, read before the tokens go; with the subjects.
+    /// The data that revokes the locked account's grants at these providers, with the subjects; read before the tokens
+    /// are deleted.
     func grants(
         of account: AccountID,
         at providers: Set<ProviderID>,
@@ -86,7 +87,7 @@ extension AccountStore {
             )
         }
         return kept.compactMap { provider, subject, client, sealed in
-            // A token that cannot be read must not keep anybody from deleting an account.
+            // An unreadable token must not prevent the deletion of an account.
             let place = LinkedCredentialPlace(scope, account, provider)
             guard let (token, isRefreshToken) = try? keyRing.openRevocable(sealed, for: place) else { return nil }
             let revocation = ProviderRevocation(
@@ -100,7 +101,7 @@ extension AccountStore {
         }
     }
 
-    /// Puts the end of these grants into the outbox.
+    /// Adds the revocation of these grants to the outbox.
     func revoke(
         _ grants: [(subject: String, revocation: ProviderRevocation)],
         _ scope: Scope,
@@ -121,7 +122,7 @@ extension AccountStore {
         }
     }
 
-    /// Writes what a provider said about a grant of the locked account.
+    /// Writes a provider's report about a grant of the locked account.
     func apply(
         _ change: AccountChanges.GrantChange,
         of account: AccountID,
@@ -200,7 +201,7 @@ extension AccountStore {
         )
     }
 
-    /// Whether the person signed in with the provider after that moment: what it said before is overtaken.
+    /// Whether the user signed in with the provider after that time, so that earlier reports are obsolete.
     func hasSignedIn(
         _ account: AccountID,
         with provider: ProviderID,
@@ -217,7 +218,7 @@ extension AccountStore {
         ) { row in try row.next(Bool.self) }.isEmpty
     }
 
-    /// When a deletion that the provider asked for was carried out; nil for an event that never came.
+    /// When a deletion that the provider requested was carried out; nil for an unknown event.
     package func deletionDate(event: String, at provider: ProviderID, in scope: Scope) async throws -> Date? {
         try await database.query(
             """
@@ -227,7 +228,7 @@ extension AccountStore {
         ) { row in try row.next(Date.self) }.first?.addingTimeInterval(-AccountChanges.EventKey.lifetime)
     }
 
-    /// Remembers an event that concerns nobody here.
+    /// Remembers an event that concerns no account here.
     package func remember(_ event: AccountChanges.EventKey, in scope: Scope) async throws {
         try await database.execute(
             """
@@ -239,7 +240,7 @@ extension AccountStore {
         )
     }
 
-    /// Remembers an event in the transaction that carries it out: a second one fails on the key.
+    /// Remembers an event in the transaction that applies it: a second one fails on the key.
     func remember(
         _ event: AccountChanges.EventKey,
         _ scope: Scope,

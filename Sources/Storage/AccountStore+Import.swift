@@ -4,7 +4,7 @@ import Postgres
 package import Projects
 package import struct Foundation.Date
 
-/// An account as it was elsewhere.
+/// An account to import.
 package struct ImportedAccount: Sendable {
     package var account: Account
     package var password: StoredPassword?
@@ -16,15 +16,17 @@ package struct ImportedAccount: Sendable {
 }
 
 extension AccountStore {
-    /// Writes accounts as they were elsewhere, with everything that they hold: each whole or not at all, by itself.
+    /// Imports accounts with everything they hold, each completely or not at all, independently of the others.
     ///
-    /// All of them are one statement. When another account holds what one of them claims, or somebody else is at the same
-    /// accounts, each half is tried by itself, down to the one; of two that want the same, the first has it.
+    /// One statement writes all of them. If another account holds a claim of one, or another transaction has locked
+    /// some, each half is tried separately, down to single accounts. If two accounts have the same claim, the first
+    /// gets it.
     ///
-    /// - Parameter replaces: an account that has the id is deleted first, with its sessions and codes; else the new one
+    /// - Parameter replaces: deletes an existing account with the same ID first, with its sessions and codes; otherwise
+    ///   the new one
     ///   is refused.
-    /// - Parameter dryRun: takes everything back again that was written.
-    /// - Returns: by their index, which claims of accounts that were not written others hold.
+    /// - Parameter dryRun: rolls everything back.
+    /// - Returns: for each account that was not written, by index, the claims that other accounts hold.
     package func importAccounts(
         _ accounts: [ImportedAccount],
         replaces: Bool,
@@ -33,7 +35,7 @@ extension AccountStore {
         now: Date
     ) async throws -> [Int: ClaimConflict] {
         var conflicts: [Int: ClaimConflict] = [:]
-        // The next one is the last.
+        // A stack: the last element is next.
         var waiting = accounts.isEmpty ? [] : [accounts.indices]
         while let range = waiting.popLast() {
             do {
@@ -72,19 +74,20 @@ extension AccountStore {
         } catch is WrittenForTrial {}
     }
 
-    /// Where an account stood that an import replaces: nobody who decided on it may take its successor for it, and every
-    /// token of it is void.
+    /// The state of an account that an import replaces.
+    ///
+    /// Its successor must not pass for it in decisions based on the old one, and all of its tokens are invalid.
     private struct Replaced {
         var version: Int64
         var validSince: Int64
     }
 
-    /// Ends a transaction that was to show what would happen.
+    /// Rolls a dry run back.
     private struct WrittenForTrial: Error {}
 
-    /// Deletes those of the accounts that exist, under their locks.
+    /// Deletes the accounts that exist, under their locks.
     ///
-    /// - Returns: what their successors come after.
+    /// - Returns: the versions that their successors must exceed.
     private func clear(
         _ accounts: [String],
         _ scope: Scope,
@@ -114,8 +117,7 @@ extension AccountStore {
         let ids = found.map(\.account)
         let emails = found.compactMap(\.email)
         let ownCodes = OOBCodeType.allCases.filter { $0 != .emailSignIn }.map(\.rawValue)
-        // By keys in lists: a join of a list with a table of which the server knows too little reads the list once for
-        // each row of the table.
+        // Uses lists of keys: without statistics, the planner would scan a joined list once for each row of the table.
         let linked = try await transaction.query(
             """
             WITH emails AS (
@@ -179,10 +181,11 @@ extension AccountStore {
         return Dictionary(found.map { ($0.account, $0.standing) }) { first, _ in first }
     }
 
-    /// One statement, whose rows come in one order, so that two uploads wait for one another instead of both for each.
+    /// One statement, whose rows have a fixed order, so that two uploads never deadlock.
     ///
-    /// The accounts are its main part, which PostgreSQL runs first: an id that is taken is what it says first.
-    /// - Parameter replaced: accounts that were there before, by their ids.
+    /// The accounts are its main part, which PostgreSQL runs first, so a duplicate ID is the first error.
+    ///
+    /// - Parameter replaced: the accounts that existed before, by ID.
     private func insertion(
         of imported: [ImportedAccount],
         after replaced: [String: Replaced],
@@ -192,7 +195,7 @@ extension AccountStore {
         let imported = imported.sorted { $0.account.id.rawValue < $1.account.id.rawValue }
         let accounts = imported.map(\.account)
         let factors = try accounts.map { try SecondFactorColumn.text(of: $0.secondFactors) }
-        // Whoever held an ID token of the old account is told that it is revoked.
+        // ID tokens of the old account must count as revoked.
         let validSince = accounts.map { max($0.validSince, replaced[$0.id.rawValue]?.validSince ?? 0) }
         let withEmail = accounts.filter { $0.email != nil }
             .sorted { $0.email?.canonical ?? "" < $1.email?.canonical ?? "" }
@@ -250,7 +253,7 @@ extension AccountStore {
             """
     }
 
-    /// Of which issuer the subjects are is not known here: the first sign-in of each says.
+    /// The subjects' issuer is unknown here; each identity's first sign-in sets it.
     private func linkedInsertion(of accounts: [Account], _ scope: Scope, now: Date) -> SQL {
         let linked = accounts.flatMap { account in account.linked.map { (account: account.id.rawValue, $0) } }
             .sorted { ($0.1.provider.rawValue, $0.1.subject) < ($1.1.provider.rawValue, $1.1.subject) }
@@ -278,7 +281,7 @@ extension AccountStore {
             """
     }
 
-    /// An array of texts as the server reads it, for an array of arrays has no rows of unequal length.
+    /// An array of texts in PostgreSQL's format, because an array of arrays cannot have rows of different lengths.
     private static func arrayText(_ texts: [String]) -> String {
         let quoted = texts.map { text in
             "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""

@@ -5,19 +5,19 @@ import Postgres
 package import Projects
 import Secrets
 
-/// A merge that was carried out.
+/// The result of a merge.
 package struct MergedAccounts: Sendable {
     package var survivor: Account
     package var merge: AccountMerge
 }
 
-/// What a merge is called, and how long it may be undone.
+/// A merge's ID, and how long it can be undone.
 package struct NewMerge: Sendable {
     package var id: String
     package var undoableUntil: Date
-    /// Of the account that goes, those at whose providers a grant is ended once the merge can be undone no more.
+    /// The merged account's providers whose grants are revoked once the merge can no longer be undone.
     package var revocable: Set<ProviderID>
-    /// Whether the project's own endpoint is told.
+    /// Whether a webhook is sent.
     package var isTold: Bool
 
     package init(id: String, undoableUntil: Date, revocable: Set<ProviderID>, isTold: Bool) {
@@ -28,15 +28,15 @@ package struct NewMerge: Sendable {
     }
 }
 
-/// Two accounts made one; `AccountStore+MergeUndo.swift` makes them two again.
+/// Merges two accounts; `AccountStore+MergeUndo.swift` undoes it.
 ///
-/// The row of the account that goes stays, disabled and with what it still holds: its claims are nobody else's, and its id
-/// leads to the account that stayed. Claims, identities and columns that move are updated where they are, so that no
-/// claim is free in between.
+/// The merged account's row stays, disabled and with what it still holds: no other account can take its claims, and its
+/// ID becomes an alias of the survivor. Claims, identities and columns that move are updated in place, so no claim is
+/// free in between.
 extension AccountStore {
-    /// Merges an account into another one, under the locks of both, in the order of their ids.
+    /// Merges an account into another one, under the locks of both, in the order of their IDs.
     ///
-    /// - Parameter decide: gets both as they stand now, the one that stays first; throwing leaves all as it was.
+    /// - Parameter decide: gets both current accounts, the survivor first; if it throws, nothing changes.
     /// - Throws: what `decide` throws; ``UnknownAccount`` for either.
     package func merge(
         _ merged: AccountID,
@@ -64,7 +64,7 @@ extension AccountStore {
                 scope,
                 transaction
             )
-            // An hour later the identity is linked nowhere, or somebody has linked it again: then the grant stands.
+            // An hour later, the identity is either unlinked, or linked again, in which case the grant stays.
             try await revoke(lost, scope, now: new.undoableUntil.addingTimeInterval(3_600), transaction)
             try await moveClaims(of: goes, to: merge.survivor, scope, transaction)
             let identities = Set(merge.moved.filter(\.isFederated))
@@ -102,12 +102,12 @@ extension AccountStore {
         }
     }
 
-    /// Where ids lead whose accounts were merged; those of others, and of nobody, are left out.
+    /// The survivors of merged accounts; other and unknown IDs are omitted.
     package func survivors(of accounts: [AccountID], in scope: Scope) async throws -> [AccountID: AccountID] {
         try await aliases(accounts, in: scope).mapValues(\.survivor)
     }
 
-    /// The same, with the moment before which every token of the id is void, in seconds: that of its merge.
+    /// The same, with the time in seconds before which all tokens of the ID are invalid: that of its merge.
     package func aliases(
         _ accounts: [AccountID],
         in scope: Scope
@@ -147,7 +147,7 @@ extension AccountStore {
         return (one, other)
     }
 
-    /// Gives another account the address and the number that it has from now on.
+    /// Moves the account's new email and phone number to it.
     func moveClaims(
         of owner: Account,
         to account: Account,
@@ -171,7 +171,7 @@ extension AccountStore {
         )
     }
 
-    /// Gives another account identities, whose secrets are sealed anew for their new rows.
+    /// Moves identities to another account and reseals their secrets for the new rows.
     func moveIdentities(
         _ providers: Set<ProviderID>,
         from owner: AccountID,
@@ -193,7 +193,7 @@ extension AccountStore {
                 refreshToken: try row.next([UInt8]?.self), profile: try row.next([UInt8]?.self)
             )
         }
-        /// What cannot be read any more is not carried along.
+        /// Values that can no longer be read are not moved.
         func reseal(
             _ value: [UInt8]?,
             _ provider: ProviderID,
@@ -230,12 +230,12 @@ extension AccountStore {
 
     enum PasswordColumns {
         case own
-        /// Those of another account, which still has them.
+        /// The other account's, which still has them.
         case of(AccountID)
         case none
     }
 
-    /// Writes what a merge can change of a locked account.
+    /// Writes the columns of a locked account that a merge can change.
     func write(
         _ account: Account,
         password: PasswordColumns,
@@ -280,7 +280,7 @@ extension AccountStore {
         )
     }
 
-    /// Ends what the account that goes has begun: sessions, and codes that are on their way.
+    /// Ends the merged account's sessions and its pending codes.
     private func end(
         _ account: Account,
         _ scope: Scope,
@@ -305,7 +305,7 @@ extension AccountStore {
         )
     }
 
-    /// What stands before the statement that keeps or forgets a merge: an entry of the audit log for each account.
+    /// The first part of a statement that stores or removes a merge: an audit entry for each account.
     func auditing(
         _ action: AuditAction,
         _ survivor: AccountID,

@@ -3,27 +3,27 @@ package import Linking
 import Postgres
 package import Projects
 
-/// A merge that was undone.
+/// The result of an undone merge.
 package struct SeparatedAccounts: Sendable {
     package var survivor: Account
     package var restored: Account
-    /// What the merge moved and somebody changed since.
+    /// What the merge moved and was changed since.
     package var left: [ProviderID]
 }
 
 /// Why a merge cannot be undone.
 package enum UndoRefusal: Error, Sendable, Hashable {
-    /// Never there, undone already, or one of the accounts was deleted.
+    /// Unknown, already undone, or one of the accounts was deleted.
     case unknown
     case late
-    /// The account that stayed was merged into another one.
+    /// The survivor was merged into another account.
     case mergedAgain(into: AccountID)
 }
 
-/// Two accounts again, of one that a merge made.
+/// Undoes merges.
 extension AccountStore {
-    /// Undoes a merge, under the locks of both accounts, that of the one that stayed first: nobody else locks one that was
-    /// merged before it.
+    /// Undoes a merge under the locks of both accounts, the survivor first: nothing else locks a merged account before
+    /// it.
     ///
     /// - Throws: ``UndoRefusal``.
     package func undoMerge(
@@ -50,7 +50,7 @@ extension AccountStore {
             let record = try JSONDecoder().decode(MergeRecord.self, from: Data(text.utf8))
             let locked = try await lockMerged(found.survivor, found.merged, scope, transaction)
             if let next = locked { throw UndoRefusal.mergedAgain(into: next) }
-            // Whoever was first has deleted or emptied it by now.
+            // A concurrent undo or cleanup may have removed the record.
             let ended = try await transaction.execute(
                 """
                 \(sql: auditing(.mergeUndone, found.survivor, found.merged, scope, now: now))
@@ -84,7 +84,7 @@ extension AccountStore {
         }
     }
 
-    /// - Returns: into which account the one that stayed was merged itself.
+    /// - Returns: the account that the survivor itself was merged into.
     private func lockMerged(
         _ survivor: AccountID,
         _ merged: AccountID,
@@ -107,7 +107,8 @@ extension AccountStore {
         return next
     }
 
-    /// Ends the sessions that what goes back has opened meanwhile, and those of custom tokens, which name either id.
+    /// Ends the sessions that were opened since with what goes back, and those of custom tokens, which may name either
+    /// ID.
     private func endSessions(
         of account: AccountID,
         openedWith methods: [ProviderID],
@@ -116,7 +117,7 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
-        // A sign-in by an email link is one by a password.
+        // A sign-in by email link is stored as one by password.
         let names = methods.map { $0 == .emailLink ? .password : $0 } + [.custom]
         try await transaction.execute(
             """

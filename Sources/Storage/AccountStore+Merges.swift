@@ -4,7 +4,7 @@ package import Projects
 package import struct Foundation.Date
 
 extension AccountStore {
-    /// A merge that can be undone still.
+    /// A merge that can still be undone.
     package struct UndoableMerge: Sendable, Hashable {
         package var id: String
         package var merged: AccountID
@@ -12,7 +12,7 @@ extension AccountStore {
         package var undoableUntil: Date
     }
 
-    /// Those by which an account took in others, the latest first.
+    /// The merges into an account that can be undone, latest first.
     package func undoableMerges(of survivor: AccountID, in scope: Scope, now: Date) async throws -> [UndoableMerge] {
         try await database.query(
             """

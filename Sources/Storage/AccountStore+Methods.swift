@@ -3,29 +3,29 @@ import Postgres
 package import Projects
 package import struct Foundation.Date
 
-/// How many accounts have the same sign-in methods.
+/// The number of accounts with the same sign-in methods.
 package struct MethodCount: Sendable, Hashable {
     package var methods: Set<ProviderID>
-    /// Whether they have an address; without one, a password and email links open nothing.
+    /// Whether they have an email; without one, passwords and email links cannot sign in.
     package var hasEmail: Bool
     package var accounts: Int64
 }
 
-/// An identity of an account at a provider, with how it stands there.
+/// An account's identity at a provider, with its state.
 package struct LinkedProvider: Sendable {
     package var provider: ProviderID
     package var subject: String
     package var email: String?
     package var isRelayAddress: Bool
     package var linkedAt: Date
-    /// When the account signed in with it last, as far as sessions tell.
+    /// The last sign-in with it, if a session records it.
     package var lastUsedAt: Date?
     package var revokedAt: Date?
     package var blockedAt: Date?
 }
 
 extension AccountStore {
-    /// The accounts of a scope by their sign-in methods; looks at all of them.
+    /// Counts the accounts of a scope by sign-in methods; reads all of them.
     package func methodCounts(in scope: Scope) async throws -> [MethodCount] {
         try await database.query(
             """
@@ -42,7 +42,7 @@ extension AccountStore {
         }
     }
 
-    /// When somebody last signed in by each method; looks at all sessions of the scope.
+    /// The last sign-in by each method; reads all sessions of the scope.
     package func lastUses(in scope: Scope) async throws -> [ProviderID: Date] {
         let uses = try await database.query(
             """
@@ -54,7 +54,7 @@ extension AccountStore {
         return Dictionary(uses) { first, _ in first }
     }
 
-    /// An account's identities at providers, in the order of the providers.
+    /// An account's linked identities, ordered by provider.
     package func linkedProviders(of account: AccountID, in scope: Scope) async throws -> [LinkedProvider] {
         try await database.query(
             """

@@ -4,16 +4,17 @@ package import Projects
 import Sessions
 package import struct Foundation.Date
 
-/// Sign-ins that change nothing of the account: a session is opened, and the code that proved who asks is used up.
+/// Sign-ins that do not change the account: they open a session and use the one-time code.
 extension AccountStore {
-    /// Opens a session for an account, unless that changed since it was read: one statement, shared with other sign-ins of
-    /// the moment.
+    /// Opens a session unless the account changed since it was read, in one statement shared with other simultaneous
+    /// sign-ins.
     ///
-    /// The account's lock orders it with whatever ends sessions: either that sees the new one, or the account has changed.
+    /// The account's lock orders it with everything that ends sessions: either that sees the new session, or the
+    /// account has changed.
     ///
     /// - Parameters:
-    ///   - code: which this uses up, unless the account has changed; nil for another proof.
-    ///   - amendment: what a function said, written in the same transaction.
+    ///   - code: the code to use, unless the account has changed; nil for another proof.
+    ///   - amendment: a blocking function's changes, written in the same transaction.
     /// - Returns: false for an account that changed.
     /// - Throws: ``SpentCode``.
     package func openSession(
@@ -29,7 +30,7 @@ extension AccountStore {
             let answer = try await openings(spending: code?.kind).answer(to: question, for: code?.hash)
             if answer == .opened { return true }
         }
-        // Whoever finds a row locked, or not as it was, waits for it alone.
+        // A request whose row is locked or has changed waits for it alone.
         return try await amending(amendment, account.id, scope, now: now) { executor in
             let answer = try await Self.open([question], spending: code?.kind, skipsLocked: false, executor).first
             if let code, answer == .spent { throw SpentCode(code: code) }
@@ -37,9 +38,9 @@ extension AccountStore {
         }
     }
 
-    /// Opens several sessions at once.
+    /// Opens several sessions with one statement.
     ///
-    /// Accounts, then codes, are locked in the order of their keys, so that two nodes never wait for each other.
+    /// Accounts, then codes, are locked in the order of their keys, so two nodes never deadlock.
     static func open(
         _ questions: [OpeningQuestion],
         spending kind: OneTimeCode.Kind?,
@@ -99,21 +100,21 @@ struct OpeningQuestion: Sendable {
     var scope: Scope
     var account: Account
     var session: NewSession
-    /// The hash of the code that this uses up.
+    /// The hash of the one-time code to use.
     var code: [UInt8]?
     var now: Date
 }
 
 enum OpeningAnswer: Sendable {
     case opened
-    /// The account changed, or somebody else has it locked.
+    /// The account changed or is locked.
     case stale
-    /// The code is gone, or somebody else has it locked.
+    /// The code is used or locked.
     case spent
 }
 
 extension NewSession {
-    /// The columns of several sessions as arguments of `unnest`, by ``arrayNames``; an empty id for none.
+    /// The columns of several sessions as arguments of `unnest`, by ``arrayNames``; an empty ID for none.
     static func arrays(of sessions: [NewSession?]) -> SQL {
         """
         \(sessions.map { $0?.id.rawValue ?? "" })::text[], \(sessions.map { $0?.secretHash ?? [] })::bytea[],
@@ -130,9 +131,9 @@ extension NewSession {
         user_agent, address_prefix, \(sql: AuditOrigin.arrayNames)
         """
 
-    /// Parts of a statement that insert the sessions of `target`, note when their accounts signed in, and record it.
+    /// Parts of a statement that insert the sessions of `target`, update their accounts' last sign-in, and record it.
     ///
-    /// A session is never older than its account's `valid_since`, whichever node's clock that came from.
+    /// A session never starts before its account's `valid_since`, whichever node's clock set that.
     static func opening(now: Date) -> SQL {
         """
         opened AS (

@@ -6,14 +6,13 @@ import Projects
 import Secrets
 import Sessions
 
-/// The parts that sign-in statements are made of; each writes only when the statement has a `target`.
+/// The parts of sign-in statements; each writes only if the statement has a `target`.
 extension AccountStore {
-    /// Runs `target` and `parts` as one statement and says what became of it.
+    /// Runs `target` and `parts` as one statement and returns the outcome.
     ///
     /// - Parameters:
-    ///   - action: what it is.
-    ///   - locksFirst: the account is locked by a statement of its own, so that this one sees all that others did to it
-    ///     before.
+    ///   - action: the audit log's name for it.
+    ///   - locksFirst: a separate statement locks the account first, so that this one sees all earlier changes to it.
     func apply(
         _ write: SignInWrite,
         to account: AccountID,
@@ -31,7 +30,7 @@ extension AccountStore {
         case .renew(let session, let retires):
             all.append(renewSession(session, scope, retiresOldSecret: retires, now: write.now))
         }
-        // A first factor alone signs nobody in.
+        // A first factor alone is not a sign-in yet.
         if write.session.authTime != nil { all.append(recordSignIn(scope, now: write.now)) }
         if write.session.authTime != nil || action != .signedIn {
             let entry = AuditEntry(
@@ -109,7 +108,7 @@ extension AccountStore {
         }
     }
 
-    /// Locks a pending credential and every other handle that the same proof was given, in one order.
+    /// Locks a pending credential and all other handles for the same proof, in a fixed order.
     private func lockPending(_ handle: [UInt8], _ write: SignInWrite) -> SQL {
         let tokens = write.credential.tokens
         return """
@@ -122,8 +121,9 @@ extension AccountStore {
             """
     }
 
-    /// It was not redeemed yet, or a moment ago by the same account: its first success is its last, whatever the caller
-    /// read before.
+    /// It was not redeemed yet, or only a moment ago by the same account.
+    ///
+    /// The first success is final, whatever the caller read before.
     private func isRedeemable(_ handle: [UInt8], by account: AccountID, _ write: SignInWrite) -> SQL {
         let retries = write.now.addingTimeInterval(-PendingCredentialStore.retrySeconds)
         return """
@@ -132,7 +132,7 @@ extension AccountStore {
             """
     }
 
-    /// Ends what ``lockPending(_:_:)`` locked.
+    /// Redeems what ``lockPending(_:_:)`` locked.
     private func redeem(_ write: SignInWrite) -> SQL {
         """
         UPDATE pending_credentials p SET redeemed_at = coalesce(p.redeemed_at, \(write.now)),
@@ -164,7 +164,7 @@ extension AccountStore {
         try await !transaction.query(Self.locking(account, scope)) { row in try row.next(Bool.self) }.isEmpty
     }
 
-    /// What a transaction says first that changes the account or ends sessions of it.
+    /// The first statement of a transaction that changes the account or ends its sessions.
     static func locking(_ account: AccountID, _ scope: Scope) -> SQL {
         """
         SELECT true FROM accounts
@@ -195,7 +195,7 @@ extension AccountStore {
         """
     }
 
-    /// Gives up the account's subjects, all or those of one provider.
+    /// Releases the account's subjects, all or those of one provider.
     func releaseSubjects(of account: AccountID, _ scope: Scope, provider: ProviderID?) -> SQL {
         """
         DELETE FROM credential_subjects c USING linked_credentials l
@@ -222,7 +222,7 @@ extension AccountStore {
             """
     }
 
-    /// Puts another subject of the same provider in the place of the old one.
+    /// Replaces the old subject with another one of the same provider.
     func replaceLinked(_ write: SignInWrite, account: AccountID) throws -> SQL {
         let identity = write.credential.identity
         let sealed = try seal(write, account: account)
@@ -239,7 +239,7 @@ extension AccountStore {
             """
     }
 
-    /// Providers that gave a refresh token once may give none the next time: the old one stays.
+    /// Some providers return a refresh token only once, so a missing one keeps the old one.
     func storeTokens(of account: AccountID, _ write: SignInWrite) throws -> SQL {
         let sealed = try seal(write, account: account)
         return """
@@ -252,7 +252,7 @@ extension AccountStore {
             """
     }
 
-    /// Whoever is renewing the old tokens comes too late, and the person has just consented.
+    /// The user has just consented, so a concurrent renewal of the old tokens must not overwrite these.
     private static let newTokens: SQL = """
         refresh_generation = refresh_generation + 1, refresh_leased_until = NULL, consent_needed_at = NULL
         """
@@ -268,7 +268,7 @@ extension AccountStore {
         )
     }
 
-    /// `target` has the account and its `valid_since`, before which no session of it begins.
+    /// Inserts a session for `target`, whose `valid_since` is the earliest time at which it can start.
     func insertSession(_ session: NewSession, _ scope: Scope, now: Date) -> SQL {
         """
         INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, claims,
@@ -282,7 +282,8 @@ extension AccountStore {
         """
     }
 
-    /// `auth_time` moves with evidence alone, and the second factor is what the session's row had or evidence says.
+    /// Renews a session; `auth_time` changes only with evidence, and the second factor is that of the row or of the
+    /// evidence.
     func renewSession(_ session: ContinuedSession, _ scope: Scope, retiresOldSecret: Bool, now: Date) -> SQL {
         let signsIn: SQL =
             session.evidence.map { evidence -> SQL in
@@ -302,10 +303,10 @@ extension AccountStore {
             """
     }
 
-    /// The `valid_since` of an account whose sessions end: it only grows, and is later than each session that ends,
-    /// whichever node's clock that was opened by.
+    /// The `valid_since` of an account whose sessions end: it only grows and is later than each session that ends,
+    /// whichever node's clock it was opened by.
     ///
-    /// The account is locked by a statement before, so that this one sees every session.
+    /// A previous statement has locked the account, so this one sees every session.
     func endingSessions(
         of account: AccountID,
         at seconds: Int64,
@@ -340,7 +341,7 @@ extension AccountStore {
 }
 
 extension FederatedIdentity {
-    /// What `email_is_relay` holds: nothing for providers that know no relays.
+    /// The value of `email_is_relay`: null for providers without relays.
     var relayFlag: Bool? { emailIsRelay ? true : nil }
 
     var emailProof: EmailProof { EmailProof(provider: provider, subject: subject) }
@@ -351,7 +352,7 @@ extension FederatedCredential {
 }
 
 extension SQL {
-    /// The name of a statement's part: a number of ours, never a value.
+    /// The name of a statement's part: our own number, never a value.
     static func partName(_ number: Int) -> SQL {
         let names: [SQL] = [
             "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15",

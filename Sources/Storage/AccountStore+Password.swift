@@ -7,13 +7,13 @@ import Sessions
 package import struct Foundation.Date
 
 extension AccountStore {
-    /// Opens an account without a provider: by password, by email link, anonymous, or as an admin asked.
+    /// Creates an account without a provider: with a password, by email link, anonymous, or for an admin.
     ///
     /// - Parameters:
-    ///   - code: the one-time code that this uses up.
-    ///   - isTold: the project's own endpoint is told of it.
-    ///   - limits: none with a code, which would be used up by a refusal.
-    /// - Returns: which claim somebody else holds, nil when the account was opened.
+    ///   - code: the one-time code to use.
+    ///   - isTold: whether a webhook is sent.
+    ///   - limits: none with a code, because a refusal would use up the code.
+    /// - Returns: the claim that another account holds; nil if the account was created.
     /// - Throws: ``SpentCode``; ``RateLimitReached``.
     package func insert(
         _ account: Account,
@@ -70,12 +70,12 @@ extension AccountStore {
         }
     }
 
-    /// The account that has an address as its own, with its password hash.
+    /// The account whose own email this is, with its password hash.
     ///
     /// - Parameters:
-    ///   - limits: the last of them spares callers from networks where the account was in use not long ago, so that
-    ///     nobody locks its owner out.
-    ///   - network: the caller's, as sessions have it.
+    ///   - limits: the last one does not apply to networks where the account was used recently, so that
+    ///     attackers cannot lock its user out.
+    ///   - network: the caller's, as sessions store it.
     /// - Throws: ``RateLimitReached``.
     package func findForPassword(
         email: EmailAddress,
@@ -116,15 +116,15 @@ extension AccountStore {
         return PasswordCandidate(account: account, password: first.password, taken: limits.prefix(first.passed))
     }
 
-    /// Seconds for which a network counts as one where the account was in use not long ago.
+    /// How long a network counts as one where the account was used recently, in seconds.
     private static let familiarity = 30.0 * 86_400
 
     /// Opens a session for an account whose password was just checked, unless the password, the account or its state
-    /// changed meanwhile; what the attempt took from limits is given back.
+    /// changed in the meantime; returns what the attempt took from the limits.
     ///
     /// - Parameters:
-    ///   - rehashed: the same password, with other parameters, to take the hash's place.
-    ///   - session: nil when the password alone signs nobody in.
+    ///   - rehashed: the same password with other parameters, which replaces the hash.
+    ///   - session: nil if a second factor is still required.
     package func signIn(
         to candidate: PasswordCandidate,
         checked password: StoredPassword,
@@ -156,7 +156,7 @@ extension AccountStore {
         }
     }
 
-    /// Opens a session for an account that a back end vouches for, unless that changed since it was read.
+    /// Opens a session for a user with a custom token, unless the account changed since it was read.
     package func signInByCustomToken(
         to account: Account,
         session: NewSession,
@@ -164,7 +164,7 @@ extension AccountStore {
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
-        // The row is written once: later sign-ins find it as it is to be.
+        // The row is written only once; later sign-ins find it set.
         guard !account.customAuth else {
             return try await openSession(session, for: account, amendment: amendment, in: scope, now: now)
         }
@@ -195,7 +195,7 @@ extension AccountStore {
         ]
     }
 
-    /// Runs a statement without a provider; true when there was a target.
+    /// Runs a statement without a provider; true if it had a target.
     ///
     /// - Parameters:
     ///   - spending: ends a one-time code, the `code` of the target.
@@ -242,7 +242,7 @@ extension AccountStore {
         """
     }
 
-    /// Runs writes and tells which claim they lost.
+    /// Runs writes and returns the claim that another account holds.
     func claiming(_ body: () async throws -> Void) async throws -> ClaimConflict? {
         do {
             try await body()
@@ -258,11 +258,11 @@ extension AccountStore {
 package struct PasswordCandidate: Sendable {
     package var account: Account
     package var password: StoredPassword?
-    /// What a success gives back.
+    /// What a success returns to the limits.
     package var taken: RateLimits
 }
 
-/// A claim that another account holds, by the constraint that says so.
+/// A claim that another account holds, by the name of the violated constraint.
 package enum ClaimConflict: String, Error, Sendable {
     case email = "account_emails_pkey"
     case phoneNumber = "account_phones_pkey"

@@ -3,7 +3,7 @@ import Postgres
 package import Projects
 
 extension AccountStore {
-    /// How many accounts a query means; looks at all of the scope's, unless the query names one.
+    /// Counts the accounts that match a query; reads all of the scope's, unless the query selects one.
     package func count(_ query: AccountQuery, in scope: Scope) async throws -> Int64 {
         try await database.query(
             """
@@ -13,7 +13,7 @@ extension AccountStore {
         ) { row in try row.next(Int64.self) }.first ?? 0
     }
 
-    /// The accounts that a query means, in its order, without the first `offset` of them.
+    /// The accounts that match a query, in its order, without the first `offset` of them.
     ///
     /// - Parameter limit: at most 500.
     package func list(
@@ -22,7 +22,7 @@ extension AccountStore {
         limit: Int,
         in scope: Scope
     ) async throws -> [Account] {
-        // Without a word on an offset the planner knows that it needs no more than the first rows of an index.
+        // Without an OFFSET clause, the planner knows that it needs only the first rows of an index.
         let skipped: SQL = offset > 0 ? "OFFSET \(offset)" : ""
         let rows = try await database.query(
             """
@@ -41,10 +41,10 @@ extension AccountStore {
         return AccountRow.merge(rows)
     }
 
-    /// A page of the accounts that a query means, in an order that has an index.
+    /// A page of the accounts that match a query, in an order that has an index.
     ///
-    /// It costs the same however many accounts there are: it looks at 10,000 of them at most, and then ends early, even
-    /// without an account, but with the position where the next one goes on.
+    /// Its cost does not depend on the number of accounts: it examines at most 10,000 of them and may then end early,
+    /// even without an account, but with the position where the next page continues.
     ///
     /// - Parameter size: 1 to 500.
     package func page(
@@ -53,14 +53,14 @@ extension AccountStore {
         size: Int,
         in scope: Scope
     ) async throws -> AccountPage {
-        // The limits stand in the text: the planner must know that it reads a few rows of an index, not a tenth of all.
+        // The limits are literals, so that the planner knows that it reads a few rows of an index, not a tenth of all.
         let reach: SQL = query.isFiltered ? "10000" : "500"
         let candidates: SQL = """
             SELECT a.*, \(sql: Self.place(in: query)) AS place FROM accounts a
             WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.follows(position, query))
             ORDER BY \(sql: Self.order(of: query))
             """
-        // In the statement that looked: by a later one, accounts that came or went would have moved the end.
+        // In the same statement: between two statements, created or deleted accounts would move the end.
         let end: SQL =
             query.isFiltered
             ? """
@@ -87,9 +87,10 @@ extension AccountStore {
 
     // MARK: Conditions on an account `a`
 
-    /// That it is of the scope, and was not merged into another one.
+    /// Matches accounts of the scope that were not merged.
     ///
-    /// Tenants' accounts have an index of their own, which the planner takes only when it is told that there is a tenant.
+    /// Tenants' accounts have their own index, which the planner uses only if the condition states that there is a
+    /// tenant.
     static func isOf(_ scope: Scope) -> SQL {
         let isTenant: SQL = scope.tenant == .none ? "" : "AND a.tenant <> ''"
         return """
@@ -98,7 +99,7 @@ extension AccountStore {
             """
     }
 
-    /// That it is of the scope, and the one that the query names, if it names one.
+    /// Matches accounts of the scope, or the one that the query selects.
     private static func isNamed(by query: AccountQuery, _ scope: Scope) -> SQL {
         let named: SQL =
             switch query.subject {
@@ -116,7 +117,7 @@ extension AccountStore {
         return "\(sql: isOf(scope)) \(sql: named)"
     }
 
-    /// That it comes after a position, in the query's direction.
+    /// Matches accounts after a position, in the query's direction.
     private static func follows(_ position: AccountPosition?, _ query: AccountQuery) -> SQL {
         let follows: SQL = query.descends ? "<" : ">"
         return switch position {
@@ -127,10 +128,9 @@ extension AccountStore {
         }
     }
 
-    /// That it meets the query's conditions.
+    /// Matches the query's conditions.
     ///
-    /// `OFFSET 0` keeps the planner from joining whole tables: each account is looked at by itself, by its keys, until
-    /// there are enough.
+    /// `OFFSET 0` keeps the planner from joining whole tables: it examines each account by key until there are enough.
     private static func meets(_ query: AccountQuery) -> SQL {
         guard query.isFiltered else { return "true" }
         return """
@@ -174,7 +174,7 @@ extension AccountStore {
         WHERE l.project = a.project AND l.account = a.account
         """
 
-    /// What the query orders accounts by; one that lacks it comes as the least.
+    /// The query's sort key; accounts without one sort lowest.
     private static func place(in query: AccountQuery) -> SQL {
         switch query.sort {
         case .account: "a.account"
@@ -191,7 +191,7 @@ extension AccountStore {
         }
     }
 
-    /// Of accounts with their `place`; by the id alone the planner must not sort by it twice.
+    /// The order of accounts with their `place`; for the ID alone, the planner must not sort by it twice.
     private static func order(of query: AccountQuery) -> SQL {
         let direction: SQL = query.descends ? "DESC" : "ASC"
         let place: SQL = query.sort == .account ? "" : "place \(sql: direction),"

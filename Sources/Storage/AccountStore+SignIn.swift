@@ -7,14 +7,15 @@ import Sessions
 
 import struct Foundation.Date
 
-// Each write is one statement: `target` is the account row if everything that was decided on still stands, and the
-// other parts write only when there is a target. A claim that somebody else took meanwhile fails the whole statement.
+// Each write is one statement: `target` is the account row if everything that was decided on is unchanged, and the
+// other parts write only if there is a target. A claim that another account took in the meantime fails the whole
+// statement.
 
 extension AccountStore {
     /// Signs in to the account that owns the identity (S1).
     ///
-    /// The account's lock orders it with whatever ends sessions: either that sees the new one, or this is stale.
-    /// A grant that had been withdrawn stands again, and a name that comes once is taken.
+    /// The account's lock orders it with everything that ends sessions: either that sees the new session, or this is
+    /// stale. A revoked grant becomes valid again, and a name that the provider sends once is stored.
     package func signIn(to account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let identity = write.credential.identity
         let target: SQL = """
@@ -58,7 +59,7 @@ extension AccountStore {
         return try await apply(write, to: account.id, as: .signedIn, target: target, parts: parts)
     }
 
-    /// Opens a new account for the identity (S3, S4, D2).
+    /// Creates an account for the identity (S3, S4, D2).
     ///
     /// - Throws: ``RateLimitReached``.
     package func signUp(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
@@ -79,7 +80,7 @@ extension AccountStore {
         return try await apply(write, to: account.id, as: .accountCreated, target: target, parts: parts)
     }
 
-    /// Links the identity to the account that has its verified address, in place of `replaced` if there is such a
+    /// Links the identity to the account that has its verified email, in place of `replaced` if there is such a
     /// subject, and fills the profile's empty fields (S5, S6).
     package func signInAndLink(
         to account: Account,
@@ -119,11 +120,11 @@ extension AccountStore {
         return try await apply(write, to: account.id, as: .credentialLinked, target: target, parts: parts)
     }
 
-    /// Gives an account that never proved its address to the person who did: every way in that was there before goes,
-    /// with every session, and is recorded (S7; threats.md, T-A1).
+    /// Lets a user who proved an account's unverified email take it over: removes and records every earlier sign-in
+    /// method and ends every session (S7; threats.md, T-A1).
     ///
-    /// A statement sees no session that was committed after it began, not even after it waited: the account is locked
-    /// by a statement of its own first.
+    /// A statement does not see sessions that were committed after it started, not even after it waited for a lock. So
+    /// a separate statement locks the account first.
     package func takeOver(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let identity = write.credential.identity
         let seconds = write.session.authTime ?? Int64(write.now.timeIntervalSince1970)
@@ -185,8 +186,8 @@ extension AccountStore {
                 """
             parts.append(claimEmail(email, write.scope))
         }
-        // The session's row is locked after the account's, in the order in which signing out takes them: what ended it
-        // meanwhile is seen.
+        // The session's row is locked after the account's, in the same order as in sign-outs, so that an ended session
+        // is noticed.
         let target: SQL = """
             UPDATE accounts SET version = version + 1,
                 methods = array_append(methods, \(identity.provider.rawValue)),
@@ -212,6 +213,6 @@ extension AccountStore {
 }
 
 extension Account {
-    /// The names that the `methods` column holds.
+    /// The names in the `methods` column.
     var methodNames: [String] { methods.map(\.rawValue).sorted() }
 }

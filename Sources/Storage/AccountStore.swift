@@ -6,8 +6,8 @@ package import Sessions
 
 /// Accounts, their claims and linked credentials.
 ///
-/// Reads are one statement. Writes that a decision asked for are one statement that applies only while what was
-/// decided on still stands, or a transaction that locks the account first.
+/// Each read is one statement. Writes that follow a decision are one statement that applies only if what was decided on
+/// is unchanged, or a transaction that locks the account first.
 package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
@@ -17,12 +17,12 @@ package struct AccountStore: Sendable {
     private let mailOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
     private let smsOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
 
-    /// - Parameter batches: whether questions of the same moment share a statement.
+    /// - Parameter batches: whether simultaneous requests share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
         accountReads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
-        // Of several, one that finds its row locked must not keep the others waiting; alone it waits itself.
+        // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         candidateReads = Batcher(
             isOn: batches,
             asking: { try await Self.candidates($0, skipsLocked: batches, database) }
@@ -37,7 +37,7 @@ package struct AccountStore: Sendable {
 }
 
 extension AccountStore {
-    /// Each kind of code is in a table of its own.
+    /// Each kind of code has its own table.
     func openings(spending kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> {
         switch kind {
         case nil: plainOpenings
@@ -46,7 +46,7 @@ extension AccountStore {
         }
     }
 
-    /// Of each kind of batch, by its name.
+    /// The counts of each kind of batch, by name.
     var batchCounts: [(name: String, counts: BatchCounts)] {
         [
             ("accounts", accountReads.counts), ("sign_in", candidateReads.counts), ("session", plainOpenings.counts),
@@ -64,8 +64,8 @@ struct AccountQuestion: Sendable {
 }
 
 extension AccountStore {
-    /// An account and one of its sessions, nil when it does not exist: one statement, shared with other reads of the
-    /// moment.
+    /// An account and one of its sessions, nil if it does not exist, in one statement shared with other simultaneous
+    /// reads.
     package func find(_ account: AccountID, session: SessionID?, in scope: Scope) async throws -> FoundAccount? {
         let question = AccountQuestion(scope: scope, account: account, session: session)
         return try await accountReads.answer(to: question, for: nil)
@@ -100,7 +100,7 @@ extension AccountStore {
         }.results
     }
 
-    /// Whether a one-time ID token was taken before.
+    /// Whether a one-time ID token was used before.
     package func wasUsed(_ idToken: Secret, in scope: Scope) async throws -> Bool {
         let rows = try await database.query(
             """
@@ -111,7 +111,7 @@ extension AccountStore {
         return !rows.isEmpty
     }
 
-    /// The accounts that have an address as their own or from a linked provider.
+    /// The accounts that have an email as their own or from a linked provider.
     ///
     /// - Throws: ``RateLimitReached``.
     package func find(

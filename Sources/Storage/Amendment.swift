@@ -4,9 +4,9 @@ import Projects
 
 import struct Foundation.Date
 
-/// What a project's function changes about an account that it lets sign in, written together with the sign-in.
+/// A blocking function's changes to an account that it allows to sign in, written together with the sign-in.
 package struct Amendment: Sendable, Hashable {
-    /// Of the account that the function was asked about: of another one it says nothing.
+    /// The version of the account that the function saw; the changes apply to no other version.
     package var version: Int64
     package var displayName: String??
     package var photoURL: String??
@@ -17,7 +17,7 @@ package struct Amendment: Sendable, Hashable {
 
     private var isEmpty: Bool { self == Amendment(version: version) }
 
-    /// Nil when there is nothing to write.
+    /// Nil if there is nothing to write.
     func update(of account: AccountID, _ scope: Scope, now: Date) -> SQL? {
         guard !isEmpty else { return nil }
         let members = [
@@ -39,7 +39,7 @@ package struct Amendment: Sendable, Hashable {
 }
 
 extension Amendment? {
-    /// A condition on the account that is signed in.
+    /// A condition on the account that signs in.
     var stillFits: SQL {
         switch self {
         case nil: "true"
@@ -49,9 +49,9 @@ extension Amendment? {
 }
 
 extension AccountStore {
-    /// Runs a sign-in, and what a function said of it in the same transaction.
+    /// Runs a sign-in and applies a function's changes in the same transaction.
     ///
-    /// - Returns: whether somebody was signed in.
+    /// - Returns: whether the user was signed in.
     func amending(
         _ amendment: Amendment?,
         _ account: AccountID,

@@ -1,19 +1,20 @@
-/// What the audit log says that happened; the names are those of the API.
+/// The actions of the audit log; the names are those of the API.
 package enum AuditAction: String, Sendable, CaseIterable {
     case signedIn = "SIGNED_IN"
-    /// A sign-in met an account that has its address: it may be resumed.
+    /// A sign-in found an account with its email; it can be resumed.
     case conflictFound = "CONFLICT_FOUND"
     case sessionRevoked = "SESSION_REVOKED"
-    /// An admin got the link of a mail, by which they can be whom it is for.
+    /// An admin got the link of an email, with which they can act as its recipient.
     case linkIssued = "LINK_ISSUED"
     case sessionCookieCreated = "SESSION_COOKIE_CREATED"
-    /// A pending credential was shown that was made for another identity, or is in another's place.
+    /// A pending credential was presented that belongs to another identity or another row.
     case pendingCredentialRefused = "PENDING_CREDENTIAL_REFUSED"
 
     case accountCreated = "ACCOUNT_CREATED"
     case accountImported = "ACCOUNT_IMPORTED"
     case accountUpdated = "ACCOUNT_UPDATED"
-    /// Its address was proved for the first time by somebody who had not signed in to it: what was there before is gone.
+    /// Its email was verified for the first time by a user who had not signed in to it; earlier credentials were
+    /// removed.
     case accountTakenOver = "ACCOUNT_TAKEN_OVER"
     case accountDeleted = "ACCOUNT_DELETED"
     /// An admin read accounts with their password hashes.
@@ -23,13 +24,13 @@ package enum AuditAction: String, Sendable, CaseIterable {
 
     case credentialLinked = "CREDENTIAL_LINKED"
     case credentialUnlinked = "CREDENTIAL_UNLINKED"
-    /// The grant at the provider ended.
+    /// The grant at the provider was revoked.
     case consentWithdrawn = "CONSENT_WITHDRAWN"
     case credentialBlocked = "CREDENTIAL_BLOCKED"
     case credentialUnblocked = "CREDENTIAL_UNBLOCKED"
     /// An admin got the provider's access token.
     case providerTokenRead = "PROVIDER_TOKEN_READ"
-    /// Whether the provider's relay address passes mail on.
+    /// Whether the provider's relay address forwards emails.
     case relayChanged = "RELAY_CHANGED"
 
     case projectCreated = "PROJECT_CREATED"
@@ -43,9 +44,9 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case tenantDeleted = "TENANT_DELETED"
     case apiKeyCreated = "API_KEY_CREATED"
     case apiKeyRevoked = "API_KEY_REVOKED"
-    /// A person may sign in to the console, once they are set up.
+    /// An admin can sign in to the console after setup.
     case adminCreated = "ADMIN_CREATED"
-    /// They have chosen a password and an app.
+    /// The admin has set a password and an authenticator app.
     case adminSetUp = "ADMIN_SET_UP"
     case adminReset = "ADMIN_RESET"
     case adminRevoked = "ADMIN_REVOKED"

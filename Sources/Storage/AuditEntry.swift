@@ -4,20 +4,20 @@ import Projects
 
 import struct Foundation.Date
 
-/// A line of the audit log: who changed what, when, from where and why.
+/// An entry of the audit log: who changed what, when, from where and why.
 ///
-/// It is a part of the statement that makes the change, so that neither is there without the other and nobody waits for
-/// it. It holds names and ids, and no value that was set: no secret, no address.
+/// It is part of the statement that makes the change, so neither exists without the other and no request waits for it.
+/// It contains names and IDs, but never values: no secrets, no addresses.
 struct AuditEntry: Sendable {
     var action: AuditAction
-    /// Nil for what belongs to the deployment.
+    /// Nil for the deployment.
     var scope: Scope?
     var account: AccountID?
-    /// One entry each; empty for none.
+    /// One entry for each; empty for none.
     var providers: [ProviderID]
-    /// The id of what else it is about: a session, a key, the other account.
+    /// The ID of another object: a session, a key, or the other account of a merge.
     var resource: String?
-    /// The names of the members that changed.
+    /// The names of the changed members.
     var changes: [String]
     var date: Date
     var origin: AuditOrigin
@@ -44,8 +44,8 @@ struct AuditEntry: Sendable {
     /// The part of a statement that writes the entry, once for each row of `source`.
     ///
     /// - Parameters:
-    ///   - source: a part before it, or a list, for an entry of at most one provider; nil writes it once.
-    ///   - ownProject: a column of the source, in place of the entry's own; so the others.
+    ///   - source: an earlier part, or a list, for an entry of at most one provider; nil writes it once.
+    ///   - ownProject: a column of the source that replaces the entry's own value; likewise the others.
     func insertion(
         from source: SQL? = nil,
         project ownProject: SQL? = nil,
@@ -69,7 +69,7 @@ struct AuditEntry: Sendable {
             """
     }
 
-    /// What stands before a statement that is to write entries, unless there are none.
+    /// The first part of a statement that writes entries; empty if there are none.
     static func before(_ entries: [AuditEntry]) -> SQL {
         var parts: SQL = ""
         for (number, entry) in entries.enumerated() {
@@ -82,7 +82,7 @@ struct AuditEntry: Sendable {
 }
 
 extension AuditOrigin {
-    /// The columns of several as arguments of `unnest`, by ``arrayNames``.
+    /// The columns of several origins as arguments of `unnest`, by ``arrayNames``.
     static func arrays(of origins: [AuditOrigin?]) -> SQL {
         """
         \(origins.map { $0?.actor.description ?? "" })::text[], \(origins.map { $0?.request })::text[],

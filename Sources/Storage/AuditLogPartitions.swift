@@ -4,11 +4,11 @@ package import Logging
 package import Postgres
 import ServiceLifecycle
 
-/// Keeps the months of the audit log: makes the next ones ahead, drops those that nobody has to keep any more, and sees to
-/// it that nobody but the owner can change an entry.
+/// Maintains the audit log's monthly partitions: creates the next ones, drops those past their retention time, and
+/// ensures that only the owner can change entries.
 ///
-/// Only the owner of the table may; the service's own role need not be it. Several nodes may do it side by side: one does,
-/// and the others find it done.
+/// Only the table's owner can do this; the service's own role need not be the owner. Several nodes can run it: one does
+/// the work, and the others find it done.
 package struct AuditLogPartitions: Service {
     private let connect: @Sendable () -> PostgresClient
     private let retentionDays: Int
@@ -16,7 +16,7 @@ package struct AuditLogPartitions: Service {
     private let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - retentionDays: how long entries are kept at least; 0 for ever.
+    ///   - retentionDays: how long entries are kept at least; 0 keeps them forever.
     ///   - connect: to the database, as the table's owner; closed after each use.
     package init(
         retentionDays: Int,
@@ -30,7 +30,7 @@ package struct AuditLogPartitions: Service {
         self.connect = connect
     }
 
-    /// Looks now, and once an hour until told to stop.
+    /// Runs now and every hour until stopped.
     package func run() async throws {
         await keep()
         let ticks = AsyncTimerSequence(interval: .seconds(3600), clock: .continuous).cancelOnGracefulShutdown()
@@ -43,14 +43,14 @@ package struct AuditLogPartitions: Service {
             try await keep(database)
         } catch {
             logger.warning(
-                "The months of the audit log could not be kept; entries are written all the same",
+                "The audit log's partitions could not be maintained; entries are still written",
                 metadata: ["error": "\(error)"]
             )
         }
         await database.close()
     }
 
-    /// Makes this month and the next two, and drops months whose last day is too long ago.
+    /// Creates this month and the next two, and drops months whose last day is past the retention time.
     package func keep(_ database: PostgresClient) async throws {
         let months = try await Self.months(database)
         for month in Month(now()).following(2) where !months.contains(month) { try await make(month, database) }
@@ -70,10 +70,11 @@ package struct AuditLogPartitions: Service {
         ) { row in Month(table: try row.next()) }.compactMap(\.self)
     }
 
-    /// Makes a month; what was written of it before moves into it.
+    /// Creates a month and moves entries of it that were written to the rest.
     ///
-    /// Whoever writes an entry waits for the end of it: while what came since the first look is moved, and the rest is read
-    /// once more. Nobody may be about to write into the rest, which refuses entries of the month afterwards.
+    /// Writers wait only for the end of it, while new entries since the first move are moved and the rest is read
+    /// again. No writer may hold a pending entry for the rest, because the rest refuses entries of the month
+    /// afterwards.
     private func make(_ month: Month, _ database: PostgresClient) async throws {
         try await alone(database) { transaction in
             guard try await !Self.months(transaction).contains(month) else { return }
@@ -99,8 +100,8 @@ package struct AuditLogPartitions: Service {
         }
     }
 
-    /// Takes from every other role what it could change entries with, whatever tables are granted by default: through the
-    /// log itself, reading and adding are left; of a month, reading.
+    /// Revokes from every other role, whatever default privileges grant, all rights that could change entries: through
+    /// the log itself, reading and inserting remain; for a month, reading.
     private func protect(_ database: PostgresClient) async throws {
         let grants = try await database.query(
             """
@@ -135,8 +136,8 @@ package struct AuditLogPartitions: Service {
         }
     }
 
-    /// One node at a time, and never for long in anybody's way: sign-ins queue behind a lock that waits for a long reader,
-    /// so it is given up soon, and tried again in the next hour.
+    /// Runs on one node at a time and never blocks others for long: sign-ins queue behind a lock that waits for a long
+    /// reader, so the lock attempt ends quickly and is retried an hour later.
     private func alone(
         _ database: PostgresClient,
         _ body: @escaping @Sendable (PostgresTransaction) async throws -> Void
@@ -153,13 +154,13 @@ package struct AuditLogPartitions: Service {
 }
 
 extension AuditLogStore {
-    /// Whether this month and the next one are made: entries of others come into the rest.
+    /// Whether this month and the next one exist; otherwise entries go to the rest.
     package func hasMonths(at date: Date) async throws -> Bool {
         let months = try await AuditLogPartitions.months(database)
         return Month(date).following(1).allSatisfy(months.contains)
     }
 
-    /// Whether the role that asks may change or remove entries.
+    /// Whether the current role can change or remove entries.
     package func isChangeable() async throws -> Bool {
         try await database.query(
             """
@@ -196,7 +197,7 @@ private struct Month: Sendable, Hashable {
 
     var next: Month { Month(Self.calendar.date(byAdding: .month, value: 1, to: start) ?? start) }
 
-    /// It and so many after it.
+    /// This month and the given number after it.
     func following(_ count: Int) -> [Month] { count == 0 ? [self] : [self] + next.following(count - 1) }
 
     private static let calendar: Calendar = {

@@ -3,19 +3,19 @@ import Postgres
 package import Projects
 package import struct Foundation.Date
 
-/// What the audit log says: who changed what, when, from where and why.
+/// A recorded change: who changed what, when, from where and why.
 package struct RecordedChange: Sendable {
     package var id: String
     package var recordedAt: Date
     package var action: String
-    /// Nil for what belongs to the deployment.
+    /// Nil for the deployment.
     package var project: String?
     package var tenant: TenantID
     package var account: AccountID?
     package var provider: ProviderID?
-    /// The id of what else it is about: a session, a key, the other account.
+    /// The ID of another object: a session, a key, or the other account of a merge.
     package var resource: String?
-    /// The names of the members that changed.
+    /// The names of the changed members.
     package var changes: [String]
     package var actor: String
     package var addressPrefix: String?
@@ -24,38 +24,39 @@ package struct RecordedChange: Sendable {
     package var reason: String?
 }
 
-/// Which entries of the audit log are meant: those that meet all that is not nil.
+/// A query for entries; all members that are not nil must match.
 package struct AuditQuery: Sendable {
     package var account: AccountID?
     package var action: AuditAction?
     package var provider: ProviderID?
-    /// As ``AuditOrigin/Actor`` has it in text.
+    /// In the text form of ``AuditOrigin/Actor``.
     package var actor: String?
-    /// Recorded at this moment or later.
+    /// Recorded at or after this time.
     package var since: Date?
-    /// Recorded before.
+    /// Recorded before this time.
     package var until: Date?
     package var tenant: TenantID?
 
     package init() {}
 
-    /// Whether it asks for more than an index knows.
+    /// Whether the query needs more than an index.
     fileprivate var isFiltered: Bool { action != nil || provider != nil || actor != nil || tenant != nil }
 }
 
-/// The place of an entry among those of its project.
+/// The position of an entry in its project.
 package struct AuditPosition: Sendable, Hashable, Codable {
     package var date: Date
     package var entry: String
 }
 
-/// Reads the audit log; what writes it are the statements that change something, and ``record(_:in:account:provider:at:)``.
+/// Reads the audit log; entries are written by the statements that make changes, and by
+/// ``record(_:in:account:provider:at:)``.
 package struct AuditLogStore: Sendable {
     let database: PostgresClient
 
-    /// Records what changes nothing: that a secret was handed out, or something refused that only an attack explains.
+    /// Records an event that changes nothing: a secret that was handed out, or a refusal that only an attack explains.
     ///
-    /// The caller answers after it alone: nobody gets what is not on record.
+    /// The caller responds only afterwards, so every such response is on record.
     package func record(
         _ action: AuditAction,
         in scope: Scope,
@@ -67,13 +68,13 @@ package struct AuditLogStore: Sendable {
         try await database.execute(entry.insertion())
     }
 
-    /// Entries, the newest first.
+    /// Entries, newest first.
     ///
-    /// It costs the same however many there are: it looks at 10,000 of them at most, and then ends early, even without an
-    /// entry, but with the position where the next page goes on.
+    /// The cost does not depend on their number: it examines at most 10,000 of them and may then end early, even
+    /// without an entry, but with the position where the next page continues.
     ///
     /// - Parameters:
-    ///   - project: nil for what belongs to the deployment.
+    ///   - project: nil for the deployment.
     ///   - size: 1 to 1000.
     package func page(
         _ query: AuditQuery,
@@ -83,7 +84,7 @@ package struct AuditLogStore: Sendable {
     ) async throws -> (changes: [RecordedChange], next: AuditPosition?) {
         let follows: SQL = position.map { "AND (recorded_at, entry) < (\($0.date), \($0.entry)::uuid)" } ?? ""
         let account: SQL = query.account.map { "AND account = \($0.rawValue)" } ?? ""
-        // The limits stand in the text: the planner must know that it reads a few rows of an index.
+        // The limits are literals, so that the planner knows that it reads a few rows of an index.
         let reach: SQL = query.isFiltered ? "10000" : "1000"
         let columns: SQL = """
             entry::text, recorded_at, action, nullif(project, ''), tenant, account, provider, resource, changes, actor,

@@ -1,18 +1,18 @@
-/// Who changes something, from where, and why: what the entries of the audit log say of it.
+/// Who makes a change, from where, and why, for the entries of the audit log.
 ///
-/// It belongs to the task that answers a request or runs a command, as its logger does. Statements that are shared with
-/// other requests take each one's own.
+/// It is task-local to the request or command, like its logger. Statements shared by several requests carry each one's
+/// own.
 package struct AuditOrigin: Sendable, Hashable {
     package enum Actor: Sendable, Hashable, CustomStringConvertible {
-        /// The person whose account it is, or who comes to have it.
+        /// The account's user, or the user who takes it over.
         case account
-        /// An admin key or a service account's key, by its id.
+        /// An admin key or a service account's key, by ID.
         case admin(String)
         /// An identity provider, by its notification.
         case provider(String)
-        /// Somebody at the command line, by the name of the operating system's user.
+        /// A user of the command line, by the operating system's user name.
         case command(String)
-        /// The service by itself.
+        /// The service itself.
         case service
 
         package var description: String {
@@ -29,11 +29,11 @@ package struct AuditOrigin: Sendable, Hashable {
     package var actor: Actor
     /// /24 of IPv4, /64 of IPv6.
     package var addressPrefix: String?
-    /// The request's id, which its lines in the log have too.
+    /// The request's ID, which is also in its log entries.
     package var request: String?
-    /// Method and path of the operation, as openapi.yaml has them, or the command.
+    /// Method and path of the operation as in openapi.yaml, or the command.
     package var operation: String?
-    /// What the admin said, at most 256 characters.
+    /// The reason that the admin gave, at most 256 characters.
     package var reason: String?
 
     package init(
@@ -50,7 +50,7 @@ package struct AuditOrigin: Sendable, Hashable {
         self.reason = reason
     }
 
-    /// Does something as somebody else than the request's caller.
+    /// Runs an operation as another actor than the request's caller.
     package static func acting<R>(
         as actor: Actor,
         because reason: String? = nil,

@@ -1,19 +1,19 @@
 import Postgres
 
-/// The answers to the questions of a batch, as they are read from the rows of its statement.
+/// The results of a batch's questions, read from the rows of its statement.
 ///
-/// A row that cannot be read fails its own question: the statement has run by then, so that no question may be asked again,
-/// and the others have their answers.
+/// A row that cannot be read fails only its own question: the statement has already run, so no question may be asked
+/// again, and the others have their results.
 struct BatchAnswers<Answer: Sendable>: Sendable {
     private var answers: [Answer]
     private var failures: [Int: any Error] = [:]
 
-    /// - Parameter answer: that of a question without a row.
+    /// - Parameter answer: the result of a question without a row.
     init(repeating answer: Answer, count: Int) {
         answers = [Answer](repeating: answer, count: count)
     }
 
-    /// Reads a row, whose first column is the number of its question, counted from 1.
+    /// Reads a row whose first column is the number of its question, starting at 1.
     mutating func read(
         _ row: inout PostgresRow,
         _ add: (inout Answer, inout PostgresRow) throws -> Void

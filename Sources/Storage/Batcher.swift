@@ -2,20 +2,22 @@ import Postgres
 package import Prometheus
 import Synchronization
 
-/// Joins questions that arrive while another is under way into one statement.
+/// Joins questions that arrive while another is running into one statement.
 ///
-/// The first question runs at once, in its own task; those that come meanwhile wait for its end and are then asked
-/// together. So a batch costs no delay when little is going on, and a third of the work when much is. Rules:
-/// - A key is asked once in a batch; its next question waits for the next batch.
-/// - A question that fails by itself fails alone: its answer is the failure.
-/// - When a batch's statement fails, its members are asked again in smaller pieces that run side by side, beside the
-///   batches that follow, and those of a piece that fails alone: one bad question among 64 costs 16 statements more, and
-///   keeps no other waiting for more than two of them. After a timeout each is asked alone. No piece is asked once the
-///   batch is older than `patience`.
-/// - A batch is not asked again when there is no database to ask, or when its statement may have run.
-/// - A cancelled task stops waiting; the batch goes on.
+/// The first question runs immediately, in its own task; those that arrive in the meantime wait for its end and then
+/// run together. So a batch adds no delay under low load, and saves two thirds of the work under high load. Rules:
+///
+/// - A key appears once in a batch; its next question waits for the next batch.
+/// - A question that fails by itself fails alone: the failure is its result.
+/// - If a batch's statement fails, its members are asked again in smaller pieces, in parallel and beside the next
+///   batches, and the members of a failing piece are asked alone: one bad question among 64 costs 16 more statements,
+/// and
+///   delays the others by at most two. After a timeout, each is asked alone. No piece is asked once the batch is older
+///   than `patience`.
+/// - A batch is not asked again if the database is unavailable, or if its statement may have run.
+/// - A cancelled task stops waiting; the batch continues.
 package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer: Sendable>: Sendable {
-    /// Asks some questions, in one statement, and gives an answer or a failure for each, in their order.
+    /// Runs questions in one statement and returns a result or failure for each, in their order.
     package typealias Ask = @Sendable ([Question]) async throws -> [Result<Answer, any Error>]
 
     private struct Entry: Sendable {
@@ -28,11 +30,11 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private struct State {
         var isBusy = false
         var waiting: [Entry] = []
-        /// Failed batches whose members are being asked again, beside the batch that is under way.
+        /// Failed batches whose members are being asked again beside the current batch.
         var repairs = 0
         /// The keys of those members.
         var held: Set<Key> = []
-        /// Resumed when enough wait for the next batch.
+        /// Resumed when enough questions wait for the next batch.
         var gathering: Waiter<Void>?
         var counts = BatchCounts()
     }
@@ -47,10 +49,10 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private static var repairLimit: Int { 4 }
 
     /// - Parameters:
-    ///   - limit: questions in a batch.
-    ///   - queueLimit: questions that may wait; one more fails as ``PostgresError/Code/overloaded``.
-    ///   - isOn: false asks each question by itself, at once.
-    ///   - patience: how old a failed batch may be for its members to be asked again.
+    ///   - limit: the maximum number of questions in a batch.
+    ///   - queueLimit: the maximum number of waiting questions; one more fails as ``PostgresError/Code/overloaded``.
+    ///   - isOn: false asks each question separately and immediately.
+    ///   - patience: the age up to which a failed batch's members are asked again.
     package init(
         isOn: Bool = true,
         limit: Int = 64,
@@ -67,7 +69,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         self.ask = ask
     }
 
-    /// For questions none of which can fail by itself.
+    /// For questions that cannot fail individually.
     package convenience init(
         isOn: Bool = true,
         limit: Int = 64,
@@ -81,7 +83,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         }
     }
 
-    /// What there was since the start.
+    /// Totals since the start.
     package var counts: BatchCounts {
         state.withLock { state in
             var counts = state.counts
@@ -90,7 +92,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         }
     }
 
-    /// - Parameter key: nil for a question that may stand in a batch more than once.
+    /// - Parameter key: nil for a question that may appear in a batch more than once.
     /// - Throws: ``PostgresError``; `CancellationError`.
     package func answer(to question: Question, for key: Key?) async throws -> Answer {
         guard isOn else { return try await answerAlone(question) }
@@ -125,7 +127,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
                 }
                 if isFull { return entry.waiter.resume(with: .failure(PostgresError(.overloaded))) }
                 gathering?.resume(with: .success(()))
-                // The one that was under way may have ended before this one waited.
+                // The running batch may have ended before this question was queued.
                 startIfIdle()
             }
         } onCancel: {
@@ -142,10 +144,10 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         if starts { passOn() }
     }
 
-    /// Ends a batch: asks those who waited for its end, if any.
+    /// Ends a batch and starts the next one with the questions that waited for its end.
     private func passOn() {
         guard let batch = next() else { return }
-        // Nobody's task: the caller's logger, priority and end are not those of the others.
+        // Detached, because the caller's logger, priority and cancellation are not those of the other members.
         Task.detached { await self.run(batch) }
     }
 
@@ -160,9 +162,9 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         }
     }
 
-    /// Asks some questions by one statement.
+    /// Runs questions in one statement.
     ///
-    /// - Returns: why the statement failed, when its questions may be asked again; nil when each has its end.
+    /// - Returns: why the statement failed, if its questions may be asked again; nil if each has its result.
     private func settle(_ entries: [Entry]) async -> (any Error)? {
         do {
             let answers = try await ask(entries.map(\.question))
@@ -185,7 +187,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         for entry in entries { entry.waiter.resume(with: .failure(error)) }
     }
 
-    /// Asks the members of a failed batch again, beside the batches that follow, as long as few batches fail.
+    /// Asks the members of a failed batch again beside the next batches, as long as few batches fail.
     private func askAgain(
         _ batch: [Entry],
         after error: any Error,
@@ -198,11 +200,11 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
             state.held.formUnion(keys)
             return true
         }
-        // A statement that took too long in company would do so in every piece: alone, one of them does.
+        // A statement that took too long would be slow in every piece; alone, only one of them is.
         let isSlow = (error as? PostgresError)?.code == .timeout
         let size = isSlow ? 1 : min(Int(Double(batch.count).squareRoot().rounded(.up)), batch.count / 2)
         guard isBeside else { return await split(batch, into: size, after: error, until: deadline) }
-        // Nobody's task, as a batch is: the next batch does not wait for these questions.
+        // Detached, like a batch, so that the next batch does not wait for these questions.
         Task.detached {
             await self.split(batch, into: size, after: error, until: deadline)
             self.state.withLock { state in
@@ -213,7 +215,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         }
     }
 
-    /// Asks questions in pieces that run side by side, and the questions of a piece that fails alone.
+    /// Asks questions in parallel pieces, and the questions of a failing piece alone.
     private func split(
         _ entries: [Entry],
         into size: Int,
@@ -233,7 +235,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         }
     }
 
-    /// Waits until enough questions wait, for the time of the pace at most.
+    /// Waits until enough questions are queued, at most for the pace's delay.
     private func gather() async {
         let gathering = Waiter<Void>()
         let isEnough = state.withLock { state in
@@ -250,7 +252,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         timer.cancel()
     }
 
-    /// The questions of the next batch, each key once, in the order of their arrival; nil, and idle, when none waits.
+    /// The questions of the next batch, each key once, in order of arrival; nil, and idle, if none waits.
     private func next() -> [Entry]? {
         state.withLock { state in
             var batch: [Entry] = []
@@ -278,8 +280,8 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
 
 /// How batches follow each other under load.
 ///
-/// A batch's statement costs as much as many of its questions. So after a batch of at least `crowd` questions the next one
-/// waits for company: until `enough` wait, or for `delay`. PostgreSQL does the same for commits (`commit_siblings`,
+/// A batch's statement costs as much as many of its questions. So after a batch of at least `crowd` questions, the next
+/// one waits until `enough` are queued, or for `delay`. PostgreSQL does the same for commits (`commit_siblings`,
 /// `commit_delay`).
 package struct BatchPace: Sendable {
     package var crowd: Int
@@ -293,16 +295,16 @@ package struct BatchPace: Sendable {
     }
 }
 
-/// What batches there were, and how long questions waited for theirs.
+/// Counts of batches, and how long questions waited for theirs.
 package struct BatchCounts: Sendable {
     package internal(set) var sizes = Histogram.sizes
-    /// In seconds; the first question of a moment does not wait and is not in it.
+    /// In seconds; a question that did not wait is not counted.
     package internal(set) var waits = Histogram.seconds
-    /// Questions that wait at this moment.
+    /// The number of questions waiting now.
     package internal(set) var waiting = 0
 }
 
-/// A task that waits for an answer; the first one that comes, or its cancellation, ends the wait.
+/// A task that waits for a result; the first result, or its cancellation, ends the wait.
 private final class Waiter<Answer: Sendable>: Sendable {
     private enum State {
         case new
@@ -314,7 +316,7 @@ private final class Waiter<Answer: Sendable>: Sendable {
 
     var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
 
-    /// - Returns: whether it waits; a task that was cancelled before does not.
+    /// - Returns: whether it waits; false for a task that was cancelled before.
     func attach(_ continuation: CheckedContinuation<Answer, any Error>) -> Bool {
         let waits = state.withLock { state in
             guard case .new = state else { return false }
@@ -336,8 +338,8 @@ private final class Waiter<Answer: Sendable>: Sendable {
 }
 
 extension PostgresError.Code {
-    /// Asking again is of no use, because the whole database is meant, or might do again what was done: the statement has
-    /// run, or may have.
+    /// Whether asking again is useless, because the whole database is affected, or harmful, because the statement has
+    /// run or may have.
     fileprivate var isFinal: Bool {
         switch self {
         case .unavailable, .connectionLost, .overloaded, .decoding: true

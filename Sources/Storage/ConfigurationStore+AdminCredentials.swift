@@ -4,7 +4,7 @@ package import Secrets
 package import struct Foundation.Date
 
 extension ConfigurationStore {
-    /// Makes an admin credential; its text is shown this once, the database keeps the hash.
+    /// Creates an admin credential; its token is returned only once, the database stores its hash.
     package func createAdminCredential(
         name: String,
         project: ProjectID?,
@@ -39,9 +39,10 @@ extension ConfigurationStore {
         return (credential, token)
     }
 
-    /// The credential that a bearer token is, read from the database each time: a revocation counts at once, everywhere.
+    /// The credential of a bearer token, read from the database each time, so that a revocation applies immediately on
+    /// every node.
     ///
-    /// Requests of the same moment share the statement. It notes the use, at most once a minute.
+    /// Simultaneous requests share the statement. It records the use, at most once a minute.
     package func adminCredential(forToken token: String) async throws -> AdminCredential? {
         if let access = AccessToken(token, keyRing) {
             let question = AdminQuestion(holder: .serviceAccount(key: access.key), now: now())
@@ -54,7 +55,7 @@ extension ConfigurationStore {
         return try await adminReads.answer(to: question, for: nil)
     }
 
-    /// Those that are asked for at once, mostly the same one.
+    /// Looks up the tokens of simultaneous requests, usually the same one.
     static func adminCredentials(
         _ questions: [AdminQuestion],
         _ database: PostgresClient
@@ -125,7 +126,7 @@ extension ConfigurationStore {
         }.compactMap(\.self)
     }
 
-    /// Nil for one that cannot be read, and for a row that has none.
+    /// Nil for an unreadable row, and for a row that has none.
     static func credential(_ row: inout PostgresRow) throws -> AdminCredential? {
         let (id, name): (String?, String?) = (try row.next(), try row.next())
         let project: String? = try row.next()
@@ -133,7 +134,7 @@ extension ConfigurationStore {
         let expiresAt: Date? = try row.next()
         let disabled: Bool? = try row.next()
         guard let id, let name, let scopes, let disabled else { return nil }
-        // A project that cannot be read must not turn the credential into one for every project.
+        // An unreadable project must not turn the credential into one for all projects.
         guard project == nil || project.flatMap(ProjectID.init(rawValue:)) != nil else { return nil }
         return AdminCredential(
             id: id,
@@ -146,7 +147,7 @@ extension ConfigurationStore {
     }
 }
 
-/// Which admin credential a token stands for.
+/// A question for the admin credential of a token.
 struct AdminQuestion: Sendable {
     enum Holder: Sendable {
         case key(hash: [UInt8])

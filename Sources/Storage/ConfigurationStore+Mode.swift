@@ -1,7 +1,7 @@
 import Postgres
 
 extension ConfigurationStore {
-    /// The mode whose data the database holds.
+    /// The mode that created the database's data.
     package enum Mode: String, Sendable {
         case serve
         case dev
@@ -12,7 +12,7 @@ extension ConfigurationStore {
         return modes.first.flatMap(Mode.init(rawValue:)) ?? .serve
     }
 
-    /// Marks the database as one that `identity dev` made; `serve` refuses it from then on.
+    /// Marks the database as created by `identity dev`; `serve` refuses it from then on.
     package func markAsDevelopment() async throws {
         try await database.execute("UPDATE configuration SET mode = 'dev' WHERE mode <> 'dev'")
     }

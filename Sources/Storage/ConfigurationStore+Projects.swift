@@ -4,7 +4,7 @@ package import Projects
 package import Secrets
 
 extension ConfigurationStore {
-    /// Makes a project with a random number and a password signer key of its own.
+    /// Creates a project with a random number and its own password signer key.
     ///
     /// - Throws: ``ConfigurationError/alreadyExists``.
     @discardableResult
@@ -31,7 +31,7 @@ extension ConfigurationStore {
         return Project(id: id, number: number, settings: settings, passwordSignerKey: signerKey)
     }
 
-    /// The project with an API key, each made when nobody made it yet.
+    /// The project with an API key; creates either if it does not exist.
     package func ensureProject(_ id: ProjectID, settings: ProjectSettings) async throws -> Project {
         if let project = snapshot.project(id), snapshot.apiKey(of: id) != nil { return project }
         if snapshot.project(id) == nil {
@@ -46,7 +46,8 @@ extension ConfigurationStore {
         return project
     }
 
-    /// Changes a project's settings; two changes at once do not undo each other, and one that changes nothing writes nothing.
+    /// Changes a project's settings; simultaneous changes do not undo each other, and a change without effect writes
+    /// nothing.
     ///
     /// - Parameter change: returns the names of the members that it changed, for the audit log.
     package func updateSettings(
@@ -84,7 +85,7 @@ extension ConfigurationStore {
         return project
     }
 
-    /// Gives a project the key of password hashes that come from elsewhere, as long as it has none of its own.
+    /// Gives a project the key of imported password hashes, if it has no hashes of its own yet.
     ///
     /// - Returns: whether the project has this key now.
     package func adoptPasswordSignerKey(_ key: Secret, of id: ProjectID) async throws -> Bool {
@@ -107,7 +108,7 @@ extension ConfigurationStore {
         return snapshot.project(id)?.passwordSignerKey == key
     }
 
-    /// All tables whose rows are a project's.
+    /// All tables whose rows belong to a project.
     package static let tablesOfProjects: [SQL] = [
         "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
         "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
@@ -116,7 +117,7 @@ extension ConfigurationStore {
         "sign_in_counts",
     ]
 
-    /// Removes a project with everything that belongs to it.
+    /// Deletes a project with everything that belongs to it.
     ///
     /// The audit log stays.
     package func deleteProject(_ id: ProjectID) async throws {
@@ -138,7 +139,7 @@ extension ConfigurationStore {
         guard found > 0 else { throw ConfigurationError.notFound }
     }
 
-    /// Makes an API key: `AIza` and 35 random characters.
+    /// Creates an API key: `AIza` and 35 random characters.
     package func createAPIKey(for project: ProjectID, displayName: String?) async throws -> APIKey {
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
         let key = APIKey(rawValue: "AIza" + random.text(35, of: alphabet))
@@ -190,7 +191,7 @@ extension ConfigurationStore {
         guard revoked > 0 else { throw ConfigurationError.notFound }
     }
 
-    /// With their tenants.
+    /// All projects with their tenants.
     func readProjects() async throws -> [Project] {
         let tenants = try await readTenants()
         let rows = try await database.query(
@@ -219,12 +220,12 @@ extension ConfigurationStore {
 
     private static func deliveryPlace(_ id: ProjectID) -> String { "projects/\(id)/delivery" }
 
-    /// Tells settings from all others, but for what is sealed.
+    /// A version that differs for different settings, except for sealed values.
     package func version(of settings: ProjectSettings) throws -> String {
         Base64URL.encode(SecureHash.sha256(try Self.text(of: settings)))
     }
 
-    /// All but what is sealed.
+    /// All settings except sealed values.
     private static func text(of settings: ProjectSettings) throws -> String {
         var settings = settings
         settings.delivery = DeliverySettings()

@@ -27,7 +27,7 @@ extension ConfigurationStore {
         }
     }
 
-    /// Tells a configuration of a provider from every other one, secrets included; it says nothing of them.
+    /// A version that differs for different configurations, secrets included, without revealing them.
     package func version(of configuration: ProviderConfiguration) -> String {
         let parts: [String?] =
             [
@@ -39,7 +39,7 @@ extension ConfigurationStore {
         return Base64URL.encode(keyRing.authenticationCode(of: Array("provider configuration \(text)".utf8)))
     }
 
-    /// Replaces a provider's configuration whole.
+    /// Replaces a provider's whole configuration.
     ///
     /// - Throws: ``ConfigurationError/notFound``.
     package func replaceProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
@@ -64,7 +64,7 @@ extension ConfigurationStore {
         guard changed > 0 else { throw ConfigurationError.notFound }
     }
 
-    /// Changes a provider's configuration as it stands now; two changes at once do not undo each other.
+    /// Changes a provider's current configuration; simultaneous changes do not undo each other.
     ///
     /// - Returns: the configuration afterwards.
     /// - Throws: what `change` throws, and nothing is changed; ``ConfigurationError/notFound``.
@@ -98,7 +98,7 @@ extension ConfigurationStore {
         return changed
     }
 
-    /// Deletes a provider's configuration, if it is still the one that is meant.
+    /// Deletes a provider's configuration, if it has not changed.
     ///
     /// - Throws: what `check` throws, and nothing is deleted; ``ConfigurationError/notFound``.
     package func deleteProvider(
@@ -231,7 +231,7 @@ extension ConfigurationStore {
 }
 
 extension ProviderConfiguration {
-    /// The names of the members in which it differs from the other, by their names in the API.
+    /// The members in which it differs from the other one, by their names in the API.
     fileprivate func members(unlike other: ProviderConfiguration) -> [String] {
         [
             ("enabled", enabled != other.enabled), ("displayName", displayName != other.displayName),

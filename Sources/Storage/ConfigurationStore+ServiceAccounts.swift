@@ -4,9 +4,9 @@ import Secrets
 package import struct Foundation.Date
 
 extension ConfigurationStore {
-    /// Registers a key of a service account; every node knows it within half a second.
+    /// Registers a key of a service account on every node within half a second.
     ///
-    /// - Throws: ``ConfigurationError/alreadyExists`` for a key that is registered.
+    /// - Throws: ``ConfigurationError/alreadyExists`` for a registered key.
     package func createServiceAccountKey(_ key: ServiceAccountKey, name: String) async throws {
         do {
             _ = try await changing(
@@ -35,12 +35,12 @@ extension ConfigurationStore {
     package struct ListedServiceAccountKey: Sendable {
         package var key: ServiceAccountKey
         package var createdAt: Date
-        /// When one of its access tokens was used last, to the minute.
+        /// The last use of one of its access tokens, to the minute.
         package var lastUsedAt: Date?
         package var disabled: Bool
     }
 
-    /// All keys of all service accounts, those that were revoked among them.
+    /// All keys of all service accounts, including revoked ones.
     package func listServiceAccountKeys() async throws -> [ListedServiceAccountKey] {
         try await readServiceAccountKeys(where: "true")
     }

@@ -5,16 +5,15 @@ import Secrets
 package import Sessions
 
 extension ConfigurationStore {
-    /// Makes the first keys, one for each purpose and algorithm, if nobody made them yet.
+    /// Creates the first keys, one for each purpose and algorithm, if there are none.
     package func ensureSigningKeys() async throws {
         try await load()
         try await rotateSigningKeys(every: nil)
     }
 
-    /// Publishes the keys that are to follow others, and ends those whose time is over; mostly nothing, without asking
-    /// the database.
+    /// Publishes next keys and removes expired ones; usually nothing is due and the database is not queried.
     ///
-    /// - Parameter period: for how long a key signs, in seconds; nil for as long as nobody says otherwise.
+    /// - Parameter period: how long a key signs, in seconds; nil for no rotation.
     @discardableResult
     package func rotateSigningKeys(every period: Int64?) async throws -> SigningKeyTimeline.Change {
         try await changeSigningKeys { $0.due(at: $1, every: period) }
@@ -25,9 +24,10 @@ extension ConfigurationStore {
         try await changeSigningKeys { $0.rotation(at: $1) }
     }
 
-    /// Removes a key at once.
+    /// Revokes a key immediately.
     ///
-    /// What it signed is refused by every node as soon as it sees the change, within half a second.
+    /// Every node refuses its tokens as soon as it sees the change, within half a second.
+    ///
     /// - Throws: ``ConfigurationError/notFound``.
     package func revokeSigningKey(_ kid: String) async throws {
         try await changeSigningKeys { timeline, now in
@@ -36,9 +36,9 @@ extension ConfigurationStore {
         }
     }
 
-    /// Plans a change from the keys as this node knows them, and carries it out if nobody changed any configuration since.
+    /// Plans a change from the keys as this node knows them, and applies it if no configuration changed since.
     ///
-    /// Otherwise it plans anew: so one of several nodes that come to the same at once does it.
+    /// Otherwise it plans again, so only one of several nodes with the same plan applies it.
     @discardableResult
     private func changeSigningKeys(
         _ plan: (SigningKeyTimeline, Int64) throws -> SigningKeyTimeline.Change
@@ -72,7 +72,7 @@ extension ConfigurationStore {
         }
     }
 
-    /// - Returns: whether the configuration was still of that version; nothing has changed otherwise.
+    /// - Returns: whether the configuration still had that version; otherwise nothing has changed.
     private func apply(
         _ change: SigningKeyTimeline.Change,
         _ made: [SigningKeyTimeline.Slot: SigningKey],
@@ -117,7 +117,7 @@ extension ConfigurationStore {
         return changed.first == 1
     }
 
-    /// The keys of each purpose in the order in which they sign, and the dates of all.
+    /// The keys of each purpose in the order in which they sign, and all dates.
     func readSigningKeys() async throws -> (keys: [SigningPurpose: SigningKeys], timeline: SigningKeyTimeline) {
         let rows = try await database.query(
             """
@@ -139,7 +139,7 @@ extension ConfigurationStore {
                 throw ConfigurationError.unreadable("signing key \(row.kid)")
             }
             let activeFrom = Int64(row.activeFrom.timeIntervalSince1970)
-            // Loading an RSA key costs more than reading it: those that are loaded stay.
+            // Loading an RSA key costs more than reading the row, so loaded keys are reused.
             let known = signingKeys(for: purpose).key(row.kid).flatMap { $0.signs == (row.sealed != nil) ? $0 : nil }
             let key =
                 try known
@@ -163,7 +163,7 @@ extension ConfigurationStore {
         return (entries.mapValues { SigningKeys($0) }, SigningKeyTimeline(dates))
     }
 
-    /// Ten years in seconds: keys end by rotation, not by their certificate.
+    /// Ten years in seconds: keys expire by rotation, not by their certificate.
     private static let certificateLifetime: Int64 = 10 * 365 * 86_400
 
     static func keyPlace(_ kid: String) -> String { "signing_keys/\(kid)" }

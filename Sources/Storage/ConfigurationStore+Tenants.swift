@@ -6,7 +6,7 @@ import StrictJSON
 extension ConfigurationStore {
     /// Adds a tenant to a project.
     ///
-    /// - Throws: ``ConfigurationError/alreadyExists`` for an id that a tenant has or had.
+    /// - Throws: ``ConfigurationError/alreadyExists`` for an ID that a tenant has or had.
     package func createTenant(_ tenant: TenantConfiguration, in project: ProjectID) async throws {
         do {
             _ = try await changing(
@@ -23,7 +23,7 @@ extension ConfigurationStore {
         }
     }
 
-    /// Changes a tenant as it stands now; two changes at once do not undo each other.
+    /// Changes a tenant's current configuration; simultaneous changes do not undo each other.
     ///
     /// - Returns: the tenant afterwards.
     /// - Throws: what `change` throws, and nothing is changed; ``ConfigurationError/notFound``.
@@ -62,7 +62,7 @@ extension ConfigurationStore {
         return changed
     }
 
-    /// Deletes a tenant with everything in it; its id is nobody's ever after.
+    /// Deletes a tenant with everything in it; its ID is never reused.
     ///
     /// - Throws: ``ConfigurationError/notFound``.
     package func deleteTenant(_ id: TenantID, of project: ProjectID) async throws {
@@ -77,7 +77,7 @@ extension ConfigurationStore {
             )
             guard found > 0 else { return found }
             try await AccountStore.deleteAll(in: Scope(project: project, tenant: id), transaction)
-            // The feed of revocations finds it by its time, which may be long after the first one.
+            // The revocation feed finds the tenant by this time, which may be long after the first step.
             try await transaction.execute(
                 """
                 WITH version AS (UPDATE configuration SET version = version + 1),
@@ -95,7 +95,7 @@ extension ConfigurationStore {
         guard found > 0 else { throw ConfigurationError.notFound }
     }
 
-    /// Those of each project.
+    /// The tenants of each project.
     func readTenants() async throws -> [String: [TenantConfiguration]] {
         let rows = try await readTenants("deleted_at IS NULL", database)
         let read = rows.compactMap { row in

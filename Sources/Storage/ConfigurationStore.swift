@@ -10,8 +10,8 @@ package import struct Foundation.Date
 
 /// The node's view of projects, keys, providers and signing keys, and the statements that change them.
 ///
-/// Every change moves the one version row; each node looks at that row twice a second and reads all again when it
-/// moved, so that no view is older than that. What a decision depends on is checked again where it is written.
+/// Every change updates the single version row. Each node reads that row twice a second and reloads everything if it
+/// changed, so no view is older than that. Writes check again whatever they depend on.
 package final class ConfigurationStore: Service, Sendable {
     let database: PostgresClient
     private let watch: PostgresClient
@@ -47,15 +47,15 @@ package final class ConfigurationStore: Service, Sendable {
         adminReads = Batcher(isOn: batches, asking: { try await Self.adminCredentials($0, database) })
     }
 
-    /// How long ago the view was last known to be the database's.
+    /// The time since the view was last known to be current.
     package var age: Duration { .now - state.withLock { $0.confirmed } }
     package var snapshot: ConfigurationSnapshot { state.withLock { $0.snapshot } }
-    /// Of ID tokens.
+    /// The signing keys of ID tokens.
     package var signingKeys: SigningKeys { signingKeys(for: .idToken) }
-    /// Of session cookies: a set of their own, so that neither verifies as the other.
+    /// The signing keys of session cookies, a separate set, so that neither verifies as the other.
     package var cookieKeys: SigningKeys { signingKeys(for: .sessionCookie) }
 
-    /// The dates of all signing keys, as they were at a version of the configuration.
+    /// The dates of all signing keys, at a version of the configuration.
     package var signingKeyTimeline: (keys: SigningKeyTimeline, version: Int64) {
         state.withLock { ($0.signingKeyTimeline, $0.snapshot.version) }
     }
@@ -64,7 +64,7 @@ package final class ConfigurationStore: Service, Sendable {
         state.withLock { $0.signingKeys[purpose] } ?? SigningKeys([SigningKey]())
     }
 
-    /// Looks for changes twice a second until told to stop.
+    /// Checks for changes twice a second until stopped.
     package func run() async throws {
         let ticks = AsyncTimerSequence(interval: .milliseconds(500), clock: .continuous).cancelOnGracefulShutdown()
         for await _ in ticks {
@@ -76,7 +76,7 @@ package final class ConfigurationStore: Service, Sendable {
         }
     }
 
-    /// Reads everything again if the version row moved.
+    /// Reloads everything if the version row changed.
     package func refresh() async throws {
         let asked = ContinuousClock.now
         let version = try await watch.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
@@ -88,7 +88,7 @@ package final class ConfigurationStore: Service, Sendable {
 
     /// Reads everything.
     ///
-    /// The version comes first: a change in between is seen by the next look.
+    /// The version is read first, so the next check sees a change in between.
     package func load() async throws {
         let asked = ContinuousClock.now
         let version = try await database.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
@@ -114,23 +114,23 @@ package final class ConfigurationStore: Service, Sendable {
         }
     }
 
-    /// What `read` makes of a row; nil, and an error in the log, for one that cannot be read: it must not keep all the
-    /// others, revocations among them, from being seen.
+    /// The result of `read` for a row; nil, with an error in the log, for an unreadable row, which must not hide the
+    /// others, including revocations.
     func readable<Value>(_ what: String, _ read: () throws -> Value) -> Value? {
         do {
             return try read()
         } catch {
-            logger.error("Configuration left out", metadata: ["what": "\(what)", "error": "\(error)"])
+            logger.error("Skipped unreadable configuration", metadata: ["what": "\(what)", "error": "\(error)"])
             return nil
         }
     }
 
-    /// Runs a statement and moves the version with it, then reads the new state here.
+    /// Runs a statement, updates the version with it, then reads the new state on this node.
     ///
     /// - Parameters:
-    ///   - change: must return the rows that it changed.
-    ///   - entry: what the audit log says of each; of its project, when `ofRows` says that the rows have it.
-    /// - Returns: how many rows it changed.
+    ///   - change: must return the changed rows.
+    ///   - entry: the audit entry for each; `ofRows` takes its project from the rows.
+    /// - Returns: the number of changed rows.
     func changing(_ change: SQL, recording entry: AuditEntry, ofRows: Bool = false) async throws -> Int {
         let project: SQL? = ofRows ? "coalesce(project, '')" : nil
         let changed = try await database.query(
@@ -146,10 +146,10 @@ package final class ConfigurationStore: Service, Sendable {
     }
 }
 
-/// Why a change of configuration was refused.
+/// Why a configuration change was refused.
 package enum ConfigurationError: Error, Sendable, Equatable {
     case alreadyExists
     case notFound
-    /// The row was made by a newer release or under another encryption key.
+    /// The row was written by a newer release or under another encryption key.
     case unreadable(String)
 }

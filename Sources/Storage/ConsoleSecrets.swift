@@ -2,19 +2,19 @@ import Foundation
 package import Passwords
 import Secrets
 
-/// What a person proves at the console: a password, and that they have their authenticator app.
+/// An admin's credentials for the console: a password and an authenticator app's secret.
 package struct ConsoleSecrets: Sendable, Hashable {
     package var password: PasswordHash
-    /// Of this one password, 64 bytes: it is no project's.
+    /// The signer key of this one password, 64 bytes; not a project's.
     package var signerKey: [UInt8]
-    /// The secret that the app shares.
+    /// The authenticator app's secret.
     package var app: [UInt8]
 
     package init(password: PasswordHash, signerKey: [UInt8], app: [UInt8]) {
         (self.password, self.signerKey, self.app) = (password, signerKey, app)
     }
 
-    /// The column `console_secrets`, before it is sealed.
+    /// The content of the column `console_secrets` before sealing.
     private struct Content: Codable {
         var hash: Data
         var salt: Data

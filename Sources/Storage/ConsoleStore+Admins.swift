@@ -4,16 +4,16 @@ package import Projects
 package import Secrets
 package import struct Foundation.Date
 
-/// The people of the console, as the command line knows them.
+/// Admins of the console, as the command line manages them.
 extension ConsoleStore {
-    /// Seconds for which a set-up code is good.
+    /// The lifetime of a setup code, in seconds.
     package static let invitationLifetime = 86_400.0
 
-    /// Lets a person in: with the code they choose a password and enrol their app.
+    /// Creates an admin, who then sets a password and an authenticator app with the code.
     ///
-    /// - Parameter project: the only one that they see; nil for all.
-    /// - Returns: the code, shown this once; the database keeps the hash.
-    /// - Throws: ``ConfigurationError/alreadyExists`` for an address that somebody has.
+    /// - Parameter project: the only project that the admin can access; nil for all.
+    /// - Returns: the code, returned only once; the database stores its hash.
+    /// - Throws: ``ConfigurationError/alreadyExists`` for an email that an admin has.
     package func createAdmin(
         _ email: EmailAddress,
         project: ProjectID?,
@@ -49,11 +49,11 @@ extension ConsoleStore {
     }
 
     package struct ListedAdmin: Sendable {
-        /// Its name is the address.
+        /// Its name is the email.
         package var admin: AdminCredential
         package var createdAt: Date
         package var lastUsedAt: Date?
-        /// A password and an app are chosen.
+        /// Whether a password and an authenticator app are set.
         package var isSetUp: Bool
         package var sessions: Int64
     }
@@ -78,16 +78,16 @@ extension ConsoleStore {
         }.compactMap(\.self)
     }
 
-    /// Ends all that a person could do, on every node at once.
+    /// Revokes an admin and ends their sessions on every node immediately.
     ///
     /// - Throws: ``ConfigurationError/notFound``.
     package func revokeAdmin(_ email: EmailAddress, now: Date) async throws {
         try await change(email, to: "disabled = true, console_secrets = NULL, set_up_until = NULL", .adminRevoked, now)
     }
 
-    /// Takes password and app of a person back, and ends their sessions.
+    /// Removes an admin's password and authenticator app, and ends their sessions.
     ///
-    /// - Returns: the code with which they choose others.
+    /// - Returns: the code for setting new ones.
     /// - Throws: ``ConfigurationError/notFound``.
     package func resetAdmin(_ email: EmailAddress, now: Date) async throws -> Secret {
         let code = random.handle()
@@ -122,7 +122,7 @@ extension ConsoleStore {
         guard changed.first == 1 else { throw ConfigurationError.notFound }
     }
 
-    /// A session of somebody who may do everything in every project, and never has to prove anything: `identity dev`.
+    /// A session with all permissions in every project, which never asks for credentials, for `identity dev`.
     package func openForOwner(_ handle: String, now: Date) async throws {
         let scopes = AdminScope.allCases.map(\.rawValue).sorted()
         try await database.execute(

@@ -4,20 +4,20 @@ import Secrets
 package import struct Foundation.Date
 
 extension ConsoleStore {
-    /// A person who is about to sign in, and what they have to prove.
+    /// An admin who is signing in, and the secrets to check.
     package struct Candidate: Sendable {
         package var admin: AdminCredential
         package var secrets: ConsoleSecrets
-        /// The step of the last code that was taken.
+        /// The time step of the last accepted code.
         package var lastStep: Int64
-        /// It changes with the secrets.
+        /// Changes with the secrets.
         fileprivate var version: [UInt8]
     }
 
-    /// Takes from the limits, and reads who has the address, by one statement.
+    /// Takes from the limits and reads the admin of an email, in one statement.
     ///
     /// - Parameter email: canonical.
-    /// - Returns: nil for nobody, and for everybody who may not sign in.
+    /// - Returns: nil if there is no such admin, or the admin may not sign in.
     /// - Throws: ``RateLimitReached``.
     package func candidate(_ email: String, within limits: RateLimits, now: Date) async throws -> Candidate? {
         let keyRing = keyRing
@@ -41,14 +41,14 @@ extension ConsoleStore {
         return rows.first?.candidate
     }
 
-    /// Opens a session for a person who has proved both factors, by one statement.
+    /// Opens a session for an admin who proved both factors, in one statement.
     ///
     /// - Parameters:
-    ///   - step: of the code that was taken; none of it or before is taken again.
-    ///   - handle: of the session, a new one each time.
-    ///   - old: of the session that it takes the place of.
-    ///   - limits: what was taken from them is put back.
-    /// - Returns: whether it was opened: not when the code was used, the secrets changed or the person was revoked since.
+    ///   - step: that of the accepted code; codes of that step or earlier are refused afterwards.
+    ///   - handle: of the new session.
+    ///   - old: of the session that it replaces.
+    ///   - limits: what was taken from them is returned.
+    /// - Returns: false if the code was used, or the secrets or the admin changed since.
     package func open(
         _ handle: String,
         for candidate: Candidate,
@@ -76,7 +76,7 @@ extension ConsoleStore {
         ) { try $0.next(Int64.self) }.first == 1
     }
 
-    /// A part of a statement: a session of the admin that `target` is.
+    /// A part of a statement: a session of the admin in `target`.
     static func insertion(_ handle: String, _ now: Date) -> SQL {
         """
         INSERT INTO console_sessions (handle_hash, admin, created_at, authenticated_at, last_used_at, expires_at)
@@ -87,15 +87,15 @@ extension ConsoleStore {
 
     // MARK: Setting up
 
-    /// Whom a set-up code is for.
+    /// The admin of a setup code.
     package struct Invitation: Sendable, Hashable {
         package var admin: String
         package var email: String
     }
 
-    /// Takes from the limits, and reads whom a set-up code is for, by one statement.
+    /// Takes from the limits and reads the admin of a setup code, in one statement.
     ///
-    /// - Returns: nil for a code that is none, was used, or is too old.
+    /// - Returns: nil for an unknown, used or expired code.
     /// - Throws: ``RateLimitReached``.
     package func invitation(_ code: String, within limits: RateLimits, now: Date) async throws -> Invitation? {
         let rows = try await database.query(
@@ -115,9 +115,9 @@ extension ConsoleStore {
         return rows.first?.invitation
     }
 
-    /// Ends a set-up code: keeps what the person has chosen and opens a session, by one statement.
+    /// Uses a setup code: stores the admin's secrets and opens a session, in one statement.
     ///
-    /// - Returns: whether the code was good still.
+    /// - Returns: whether the code was still valid.
     package func setUp(
         _ invitation: Invitation,
         code: String,

@@ -3,29 +3,29 @@ package import Projects
 import Secrets
 package import struct Foundation.Date
 
-/// The sessions of people at the console, by the SHA-256 of the handle that the browser has.
+/// The sessions of the console's admins, by the SHA-256 of the handle in the browser's cookie.
 package struct ConsoleStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let random: RandomSource
 
-    /// Seconds after which a session ends that nobody uses.
+    /// Seconds without use after which a session ends.
     package static let idleLifetime = 1_800.0
     /// Seconds after which every session ends.
     package static let lifetime = 43_200.0
 
-    /// A person who is signed in.
+    /// A signed-in admin.
     package struct Session: Sendable, Hashable {
-        /// Its name is the address.
+        /// Its name is the email.
         package var admin: AdminCredential
         package var createdAt: Date
-        /// When password and code were asked for last.
+        /// When the password and a code were last entered.
         package var authenticatedAt: Date
     }
 
-    /// Who is signed in with a handle; nil for none, for a session that is over, and for somebody who may no longer.
+    /// The session of a handle; nil if there is none, it has ended, or the admin was revoked.
     ///
-    /// It notes the use, at most once a minute.
+    /// It records the use, at most once a minute.
     package func session(_ handle: String, now: Date) async throws -> Session? {
         let hash = SecureHash.sha256(handle)
         let noted = now.addingTimeInterval(-60)
@@ -60,7 +60,7 @@ package struct ConsoleStore: Sendable {
         )
     }
 
-    /// A condition on rows of `admin_credentials`: a person of the console whom nobody has revoked.
+    /// A condition on rows of `admin_credentials`: an admin of the console who is not revoked.
     static func maySignIn(_ table: SQL, _ now: Date) -> SQL {
         """
         \(sql: table).kind = 'console' AND NOT \(sql: table).disabled

@@ -6,31 +6,31 @@ package import Sessions
 
 /// What a caller proved, and when: the only source of a session's `auth_time` and second factor (threats.md, T-A15).
 ///
-/// The initializers that other modules see take what only the code that checks a proof can make. A session that goes on
-/// without evidence keeps what its row has: see ``ContinuedSession``.
+/// The initializers that other modules can call take values that only the code that checks a proof can create. A
+/// session that continues without evidence keeps its row's values: see ``ContinuedSession``.
 package struct Evidence: Sendable, Hashable {
     package enum Proof: Sendable, Hashable {
-        /// The account begins with this session, so there was nothing to prove.
+        /// The account is created with this session, so there was nothing to prove.
         case newAccount(AccountID)
         case password
         case identity(ProviderID, subject: String)
-        /// A link or code of a mail to this address.
+        /// A link or code from an email to this address.
         case mail(EmailAddress)
-        /// The code of an SMS to this number.
+        /// A code from an SMS to this number.
         case phone(PhoneNumber)
-        /// A back end vouches for the user.
+        /// A custom token from a back end.
         case customToken
-        /// A code of the second factor, after a first one was proved.
+        /// A code of the second factor, after the first factor.
         case secondFactor
     }
 
     package let proof: Proof
     /// Seconds since 1970.
     package let provedAt: Int64
-    /// Nil for a first factor alone.
+    /// Nil for the first factor alone.
     package let secondFactor: IDTokenClaims.SecondFactor?
 
-    /// Internal: nothing outside of `Storage` states a proof without having one.
+    /// Internal: code outside `Storage` cannot create evidence without a proof.
     init(_ proof: Proof, at seconds: Int64, secondFactor: IDTokenClaims.SecondFactor? = nil) {
         self.proof = proof
         provedAt = seconds
@@ -39,10 +39,10 @@ package struct Evidence: Sendable, Hashable {
 
     package init(newAccount account: Account, at seconds: Int64) { self.init(.newAccount(account.id), at: seconds) }
 
-    /// The password of a hash was presented.
+    /// The caller entered the password of a hash.
     package init(_ match: PasswordMatch, at seconds: Int64) { self.init(.password, at: seconds) }
 
-    /// The caller chose the password: it signs in with it from now on.
+    /// The caller has just set the password.
     package init(settingPassword password: StoredPassword, at seconds: Int64) { self.init(.password, at: seconds) }
 
     package init(_ credential: FederatedCredential, at seconds: Int64) {
@@ -53,20 +53,20 @@ package struct Evidence: Sendable, Hashable {
 
     package init(_ token: CustomToken, at seconds: Int64) { self.init(.customToken, at: seconds) }
 
-    /// - Returns: nil when the code was wrong.
+    /// - Returns: nil if the code was wrong.
     package init?(_ tried: TriedCode, at seconds: Int64) {
         guard tried.isRight else { return nil }
         self.init(.phone(tried.phoneNumber), at: seconds)
     }
 
-    /// The code of an authenticator app.
+    /// A code from an authenticator app.
     package init(_ match: TOTP.Match, of enrollment: String, at seconds: Int64) {
         self.init(.secondFactor, at: seconds, secondFactor: .init(kind: "totp", enrollment: enrollment))
     }
 
     /// The code of an SMS to an enrolled number.
     ///
-    /// - Returns: nil when the evidence is about something else.
+    /// - Returns: nil if the evidence is about something else.
     package func asSecondFactor(_ factor: SecondFactor) -> Evidence? {
         guard case .phone(let number) = proof, factor.phoneNumber == number.text else { return nil }
         return Evidence(.secondFactor, at: provedAt, secondFactor: .init(kind: "phone", enrollment: factor.id))

@@ -5,12 +5,13 @@ package import Projects
 package import Secrets
 
 extension FlowStore {
-    /// Notes that the browser of a flow is back from the provider, once; the flow goes on until the client finishes it.
+    /// Records that a flow's browser has returned from the provider, once; the flow continues until the client finishes
+    /// it.
     ///
     /// - Parameters:
-    ///   - browser: the secret that the flow began with.
-    ///   - isOver: whether the provider signed nobody in, which ends the flow.
-    /// - Returns: nil when the state is unknown, expired, used, or of another browser or project, or was here before.
+    ///   - browser: the secret that the flow started with.
+    ///   - isOver: whether the provider refused the sign-in, which ends the flow.
+    /// - Returns: nil if the state is unknown, expired, used, of another browser or project, or has returned before.
     package func noteReturn(
         state: String,
         browser: Secret,

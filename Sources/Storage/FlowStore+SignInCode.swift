@@ -3,13 +3,13 @@ import Postgres
 package import Projects
 package import Secrets
 
-/// Codes of the sign-in page: flows of our own, which an app ends.
+/// Codes of the hosted sign-in page, stored as flows that an app ends.
 extension FlowStore {
     private static let purpose = "signInCode"
 
     /// - Parameters:
     ///   - content: what the code is exchanged for.
-    ///   - challenge: what the verifier must hash to; only its hash is kept.
+    ///   - challenge: what the verifier must hash to; only its hash is stored.
     package func insert(
         _ content: [UInt8],
         code: Secret,
@@ -29,9 +29,9 @@ extension FlowStore {
         )
     }
 
-    /// Exchanges a code, once: whose statement deletes its row has it.
+    /// Exchanges a code, once: the statement that deletes its row gets it.
     ///
-    /// - Returns: nil when it is unknown, expired, used, or of another project, or the challenge is another one.
+    /// - Returns: nil if it is unknown, expired, used, of another project, or has another challenge.
     package func redeem(code: Secret, challenge: String, in scope: Scope, now: Date) async throws -> [UInt8]? {
         let hash = SecureHash.sha256(code.reveal())
         let rows = try await database.query(
@@ -45,6 +45,6 @@ extension FlowStore {
         return try rows.first.map { try keyRing.open($0, for: Self.place(scope.project, hash)) }
     }
 
-    /// Such a row is no provider's flow, whatever is shown for it there.
+    /// Such a row never matches a provider's flow, whatever a callback sends.
     private static func hash(of challenge: String) -> [UInt8] { SecureHash.sha256("code_challenge." + challenge) }
 }

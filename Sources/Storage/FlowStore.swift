@@ -12,21 +12,21 @@ package struct FlowStore: Sendable {
     private let ends: Batcher<[UInt8], FlowProof, FlowAnswer>
     let database: PostgresClient
 
-    /// - Parameter batches: whether requests of the same moment share a statement.
+    /// - Parameter batches: whether simultaneous requests share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.keyRing = keyRing
         self.database = database
         begins = Batcher(isOn: batches) { try await Self.insert($0, database) }
-        // Of several, one that finds its row locked must not keep the others waiting; alone it waits itself.
+        // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         ends = Batcher(isOn: batches) { try await Self.end($0, skipsLocked: batches, database) }
     }
 
-    /// Of each kind of batch, by its name.
+    /// The counts of each kind of batch, by name.
     var batchCounts: [(name: String, counts: BatchCounts)] {
         [("flow_begins", begins.counts), ("flow_ends", ends.counts)]
     }
 
-    /// What the person set out to do when the flow began.
+    /// The purpose of a flow.
     package enum Purpose: String, Sendable {
         case signIn
         case link
@@ -44,9 +44,9 @@ package struct FlowStore: Sendable {
     /// Stores a flow under the hash of its state.
     ///
     /// - Parameters:
-    ///   - sessionID: the secret that proves at the end that the same client finishes; only its hash is kept.
-    ///   - browser: the secret by which the handler page knows the browser that comes back; only its hash is kept.
-    ///   - limits: one bucket at most.
+    ///   - sessionID: the secret that proves that the same client finishes; only its hash is stored.
+    ///   - browser: the secret by which the handler page recognizes the browser; only its hash is stored.
+    ///   - limits: at most one bucket.
     /// - Throws: ``RateLimitReached``.
     package func insert(
         _ flow: AuthorizationFlow,
@@ -75,14 +75,14 @@ package struct FlowStore: Sendable {
             expiresAt: now.addingTimeInterval(lifetime)
         )
         if try await begins.answer(to: new, for: nil) { return }
-        // Together with others of the same address it was too much; alone it may still have room.
+        // Together with others of the same address it exceeded the limit; alone it may still fit.
         if try await Self.insert([new], database) == [true] { return }
         try limits.check(passed: 0)
     }
 
-    /// Stores several flows at once.
+    /// Stores several flows with one statement.
     ///
-    /// - Returns: for each whether its bucket had room.
+    /// - Returns: for each, whether its bucket had room.
     private static func insert(_ flows: [NewFlow], _ database: PostgresClient) async throws -> [Bool] {
         let admitted = try await database.query(
             """
@@ -109,11 +109,12 @@ package struct FlowStore: Sendable {
         return answers
     }
 
-    /// Ends a flow, once: whose statement deletes its row has it, of callbacks that arrive together.
+    /// Ends a flow, once: of simultaneous callbacks, the one whose statement deletes the row gets it.
     ///
-    /// The caller proves itself by the session id that the flow began with, or by a value whose SHA-256 in hexadecimal
-    /// was that id (iOS hands the handler the hash and keeps the value).
-    /// - Returns: nil when the state is unknown, expired, used, or of another client, project or tenant.
+    /// The caller proves itself with the flow's session ID, or with a value whose SHA-256 in hexadecimal is that ID
+    /// (iOS gives the handler the hash and keeps the value).
+    ///
+    /// - Returns: nil if the state is unknown, expired, used, or of another client, project or tenant.
     package func consume(state: String, sessionID: String, in scope: Scope, now: Date) async throws -> Consumed? {
         let proof = FlowProof(
             scope: scope,
@@ -123,13 +124,14 @@ package struct FlowStore: Sendable {
             now: now
         )
         var answer = try await ends.answer(to: proof, for: proof.stateHash)
-        // Whoever finds the row locked waits for it alone: it is there only if the other one did not get to its end.
+        // A request that finds the row locked waits for the lock on its own: the row still exists only if the other
+        // transaction failed.
         if case .busy = answer { answer = try await Self.end([proof], skipsLocked: false, database).first ?? .notFound }
         guard case .found(let row) = answer else { return nil }
         return try open(row, proof.stateHash, in: scope)
     }
 
-    /// A flow that another release began and this one cannot read is over, as it is for whoever comes too late.
+    /// A flow of another release that this one cannot read counts as expired.
     func open(_ row: FlowRow, _ stateHash: [UInt8], in scope: Scope) throws -> Consumed? {
         guard let purpose = Purpose(rawValue: row.purpose) else { return nil }
         let payload = try keyRing.open(row.payload, for: Self.place(scope.project, stateHash))
@@ -137,7 +139,7 @@ package struct FlowStore: Sendable {
         return Consumed(provider: ProviderID(row.provider), purpose: purpose, context: row.context, flow: flow)
     }
 
-    /// Ends several flows at once, locked in the order of their keys, so that two nodes never wait for each other.
+    /// Ends several flows with one statement, locked in the order of their keys, so that two nodes never deadlock.
     private static func end(
         _ proofs: [FlowProof],
         skipsLocked: Bool,
@@ -197,7 +199,7 @@ private struct NewFlow: Sendable {
     var expiresAt: Date
 }
 
-/// What a callback shows.
+/// The values that a callback presents.
 private struct FlowProof: Sendable {
     var scope: Scope
     var stateHash: [UInt8]
@@ -208,7 +210,7 @@ private struct FlowProof: Sendable {
 
 private enum FlowAnswer: Sendable {
     case notFound
-    /// Somebody else has the row's lock, or just had it.
+    /// Another transaction holds the row's lock, or just held it.
     case busy
     case found(FlowRow)
 }
@@ -219,7 +221,7 @@ struct FlowRow: Sendable {
     var context: String?
     var payload: [UInt8]
 
-    /// Nil for a row of nothing but NULL.
+    /// Nil for a row of NULLs.
     init?(_ row: inout PostgresRow) throws {
         let (provider, purpose): (String?, String?) = (try row.next(), try row.next())
         let (context, payload): (String?, [UInt8]?) = (try row.next(), try row.next())

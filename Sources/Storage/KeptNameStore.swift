@@ -4,8 +4,8 @@ package import Postgres
 package import Projects
 package import Secrets
 
-/// What a provider says about a person once (Apple's name), kept before anything that can fail, so that a sign-in that
-/// does not come to its end loses nothing.
+/// Values that a provider sends only once (Apple's name), stored before anything that can fail, so that an interrupted
+/// sign-in does not lose them.
 package struct KeptNameStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
@@ -15,7 +15,7 @@ package struct KeptNameStore: Sendable {
         self.keyRing = keyRing
     }
 
-    /// Seconds for which a name waits for the person to come back.
+    /// How long a name is kept until the user returns, in seconds.
     package static let lifetime = 30.0 * 86_400
 
     package func keep(
@@ -37,7 +37,7 @@ package struct KeptNameStore: Sendable {
         )
     }
 
-    /// Nil when nothing is kept.
+    /// Nil if none is stored.
     package func find(
         _ subject: String,
         at provider: ProviderID,

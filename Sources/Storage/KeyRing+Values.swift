@@ -7,7 +7,7 @@ extension KeyRing {
         try seal([UInt8](JSONEncoder().encode(value)), for: place)
     }
 
-    /// Opens what ``seal(json:for:)`` made for the same place.
+    /// Opens a value that ``seal(json:for:)`` sealed for the same place.
     func openJSON<Value: Decodable>(_ sealed: [UInt8], for place: String) throws -> Value {
         try JSONDecoder().decode(Value.self, from: Data(try open(sealed, for: place)))
     }

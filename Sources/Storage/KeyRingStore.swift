@@ -1,7 +1,7 @@
 package import Postgres
 package import Secrets
 
-/// What the keys of the ring have sealed, and its way from one key to the next.
+/// Which keys of the ring have sealed values, and the move to a new key.
 package struct KeyRingStore: Sendable {
     private let database: PostgresClient
     private let keyRing: KeyRing
@@ -11,15 +11,14 @@ package struct KeyRingStore: Sendable {
         self.keyRing = keyRing
     }
 
-    /// How many values each key sealed, by its id; goes through every sealed value, so many rows in a statement.
+    /// The number of values that each key sealed, by key ID; reads every sealed value in batches of rows.
     package func usage(batch: Int = Self.usageBatch) async throws -> [String: Int] {
         try await usage(of: SealedColumn.all, batch: batch)
     }
 
     package static let usageBatch = 2000
 
-    /// Keys that the ring lacks though configuration without which nodes serve nothing is sealed by them, sorted by their
-    /// ids.
+    /// IDs, sorted, of keys that the ring lacks although they sealed configuration that nodes cannot work without.
     package func missingKeys() async throws -> [String] {
         let usage = try await usage(of: SealedColumn.all.filter(\.isConfiguration), batch: Self.usageBatch)
         return Set(usage.keys).subtracting(keyRing.ids).sorted()
@@ -38,7 +37,7 @@ package struct KeyRingStore: Sendable {
         return usage
     }
 
-    /// How many values of so many rows each key sealed, and the last of the rows; nil when there are no more.
+    /// Counts the values of a batch of rows by key, and returns the last row; nil if there are no more.
     private func count(
         _ column: SealedColumn,
         after place: [String],
@@ -57,22 +56,23 @@ package struct KeyRingStore: Sendable {
         return (rows.compactMap { row in row.id.map { ($0, row.count) } }, rows.compactMap(\.last).first)
     }
 
-    /// What became of the values of a column.
+    /// The results for a column's values.
     package struct Progress: Sendable {
         package var column: SealedColumn
         package var resealed = 0
-        /// Made for another row, or under a key that the ring lacks: they stay as they are.
+        /// Values sealed for another row, or under a key that the ring lacks; they are not changed.
         package var unreadable = 0
         package var isDone = false
     }
 
-    /// Seals every value anew that another key than the first one sealed, some rows at a time.
+    /// Reseals every value that another key than the first one sealed, some rows at a time.
     ///
-    /// A value that somebody writes meanwhile stays as it was written. Nothing is remembered between calls: one that was
-    /// broken off is begun again, and passes over what is done.
+    /// A value that is written concurrently stays as written. No state is kept between calls: an interrupted run can be
+    /// repeated and skips what is done.
+    ///
     /// - Parameters:
-    ///   - batch: how many rows are looked at in one statement.
-    ///   - report: is told after each batch.
+    ///   - batch: rows per statement.
+    ///   - report: called after each batch.
     package func reseal(batch: Int = 200, _ report: (Progress) -> Void) async throws {
         for column in SealedColumn.all {
             var progress = Progress(column: column)
@@ -86,7 +86,7 @@ package struct KeyRingStore: Sendable {
         }
     }
 
-    /// - Returns: the last of the rows; nil when there are no more.
+    /// - Returns: the last of the rows; nil if there are no more.
     private func reseal(
         _ column: SealedColumn,
         after place: [String],
@@ -115,7 +115,7 @@ package struct KeyRingStore: Sendable {
         return rows.last { $0.value == nil }?.key
     }
 
-    /// - Returns: in how many rows the old value still stood.
+    /// - Returns: the number of rows that still had the old value.
     private func replace(
         _ column: SealedColumn,
         _ keys: [[String]],

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A thread for work that takes a core for long: the system gives it what nobody else wants.
+/// A thread for long CPU-bound work that runs only when no other thread needs the CPU.
 enum LowPriorityThread {
     static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread {
-                // Of this thread alone, on Linux.
+                // On Linux, this affects only this thread.
                 _ = nice(19)
                 continuation.resume(with: Result(catching: work))
             }

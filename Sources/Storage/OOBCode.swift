@@ -4,7 +4,7 @@ import Secrets
 package import Sessions
 package import struct Foundation.Date
 
-/// What a one-time code that travels by mail is good for, by its name on the wire (`requestType`).
+/// The purpose of a one-time code sent by email, with its name on the wire (`requestType`).
 package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
     case passwordReset = "PASSWORD_RESET"
     case verifyEmail = "VERIFY_EMAIL"
@@ -13,7 +13,7 @@ package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
     case verifyAndChangeEmail = "VERIFY_AND_CHANGE_EMAIL"
     case revertSecondFactor = "REVERT_SECOND_FACTOR_ADDITION"
 
-    /// Seconds for which a code is good.
+    /// The lifetime of a code, in seconds.
     package var lifetime: Double {
         switch self {
         case .passwordReset: 3_600
@@ -23,25 +23,25 @@ package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A code that somebody shows, as it was stored.
+/// A presented code, as it was stored.
 package struct OOBCode: Sendable {
     package let type: OOBCodeType
-    /// The account; for a sign-in code, the canonical address; for the code that takes a second factor away again,
-    /// ``revertOwner(_:_:)``; for one that brings an address back, ``recoveryOwner(_:_:)``.
+    /// The account's ID; for a sign-in code, the canonical email; for a code that removes a second factor,
+    /// ``revertOwner(_:_:)``; for a recovery code, ``recoveryOwner(_:_:)``.
     package let owner: String
-    /// The account's address when the code was made; in a sign-in code the one to which it went; in a recovery code the
-    /// one that comes back.
+    /// The account's email when the code was created; in a sign-in code, the recipient; in a recovery code, the email
+    /// to restore.
     package let email: EmailAddress
-    /// In a code that changes the address, what it becomes; in a recovery code, what it became.
+    /// In a code that changes the email, the new one; in a recovery code, the one that replaced it.
     package let newEmail: EmailAddress?
-    /// In a recovery code: the address had been verified.
+    /// In a recovery code: whether the email was verified.
     package let proved: Bool
     package let hash: [UInt8]
     package let createdAt: Date
     package let validUntil: Date
 }
 
-/// A code to store, with the mail that carries it.
+/// A code to store, with the email that carries it.
 package struct NewOOBCode: Sendable {
     package var type: OOBCodeType
     package var owner: String
@@ -49,11 +49,11 @@ package struct NewOOBCode: Sendable {
     package var newEmail: EmailAddress?
     package var proved = false
     package var hash: [UInt8]
-    /// The session that asks for it, whose end is its own; nil where the code outlives it.
+    /// The session that requested it, whose end also ends the code; nil if the code outlives it.
     package var session: SessionID?
-    /// Nil when an admin hands the code out.
+    /// Nil if an admin gets the code.
     package var mail: Mail?
-    /// Costs what a code costs, and is none: for addresses about which nothing may be told.
+    /// Costs as much time as a real code but is none, for addresses that must not be revealed.
     package var isDecoy = false
 
     package init(type: OOBCodeType, owner: String, email: EmailAddress, hash: [UInt8]) {
@@ -64,31 +64,31 @@ package struct NewOOBCode: Sendable {
     }
 }
 
-/// The code was used, replaced or voided meanwhile.
+/// The code was used, replaced or voided in the meantime.
 package struct SpentCode: Error, Sendable {
     package var code: OneTimeCode
 }
 
 extension OOBCode {
-    /// The owner of the code that takes a second factor away again: each enrolment has its own.
+    /// The owner of the code that removes a second factor: each enrollment has its own.
     package static func revertOwner(_ account: AccountID, _ enrollment: String) -> String { "\(account)/\(enrollment)" }
 
-    /// Nil for codes of other types.
+    /// Nil for other types of code.
     package var revertedFactor: (account: AccountID, enrollment: String)? {
         guard type == .revertSecondFactor, let slash = owner.lastIndex(of: "/") else { return nil }
         return (AccountID(String(owner[..<slash])), String(owner[owner.index(after: slash)...]))
     }
 
-    /// The owner of the code that brings an address back: each address that was replaced has its own, so that a newer change
-    /// takes nothing from an older one.
+    /// The owner of the code that restores an email: each replaced email has its own, so that a newer change does not
+    /// remove an older code.
     package static func recoveryOwner(_ account: AccountID, _ address: EmailAddress) -> String {
         "\(account)/\(Base64URL.encode(SecureHash.sha256(address.canonical)))"
     }
 
-    /// Characters that ``recoveryOwner(_:_:)`` adds to the account.
+    /// The number of characters that ``recoveryOwner(_:_:)`` adds to the account ID.
     static let recoverySuffix: Int32 = 44
 
-    /// Whose address a code is about; of no meaning for a sign-in code.
+    /// The account that a code belongs to; meaningless for a sign-in code.
     package var account: AccountID {
         if let reverted = revertedFactor { return reverted.account }
         let suffix = Int(Self.recoverySuffix)

@@ -6,27 +6,27 @@ package import Projects
 package import Secrets
 import Sessions
 
-/// One-time codes of mails, by the SHA-256 of what the mail holds.
+/// One-time codes sent by email, by the SHA-256 of the code.
 ///
-/// A code ends by one conditional statement, in the transaction that does what it is good for.
+/// A code is used by one conditional statement, in the transaction that applies it.
 package struct OOBCodeStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let reads: Batcher<Never, CodeQuestion, FoundCode?>
 
-    /// - Parameter batches: whether questions of the same moment share a statement.
+    /// - Parameter batches: whether simultaneous requests share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
         reads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
     }
 
-    /// Seconds for which the row of a code that is good no more is kept.
+    /// How long the row of an expired code is kept, in seconds.
     private static let remembrance = 86_400.0
 
-    /// Stores a code and its mail by one statement, in place of the owner's older one of the type.
+    /// Stores a code and its email in one statement, replacing the owner's older code of the type.
     ///
-    /// The right to bring an address back is as old as the first code for it that is still good.
+    /// The right to restore an email dates from its first code that is still valid.
     ///
     /// - Throws: ``RateLimitReached``.
     package func insert(
@@ -39,9 +39,9 @@ package struct OOBCodeStore: Sendable {
         try await Self.insert(code, within: limits, recording: issue, scope, keyRing, now: now, database)
     }
 
-    /// That an admin gets the link itself.
+    /// An admin gets the link itself.
     package struct LinkIssue: Sendable {
-        /// Nil where nobody has the address yet.
+        /// Nil if no account has the email yet.
         package var account: AccountID?
 
         package init(account: AccountID?) { self.account = account }
@@ -104,8 +104,9 @@ package struct OOBCodeStore: Sendable {
         try limits.check(passed: passed.first ?? 0)
     }
 
-    /// The code that the text names, also when its time is over, and for a sign-in code whose address it is; nil when it
-    /// is none, or was used: one statement, shared with other reads of the moment.
+    /// The code of a text, even if it has expired, with the account for a sign-in code; nil if it is unknown or used.
+    ///
+    /// One statement, shared with other simultaneous reads.
     package func find(_ code: Secret, in scope: Scope) async throws -> FoundCode? {
         try await reads.answer(to: CodeQuestion(scope: scope, hash: SecureHash.sha256(code.reveal())), for: nil)
     }
@@ -138,22 +139,22 @@ package struct OOBCodeStore: Sendable {
         }.results
     }
 
-    /// Ends a code without doing anything; false when it had ended before.
+    /// Ends a code without applying it; false if it had ended before.
     package func spend(_ code: OOBCode, in scope: Scope) async throws -> Bool {
         try await database.execute(OneTimeCode.mail(code.hash).spending(scope)) > 0
     }
 
-    /// Which codes end that bring an address back.
+    /// The recovery codes to end.
     enum EndedRecoveries {
-        /// All, when their type is named, and none otherwise.
+        /// All, if their type is listed; otherwise none.
         case asNamed
-        /// Those of addresses that nobody proved.
+        /// Those of unverified emails.
         case unproved
-        /// Those whose right is no older.
+        /// Those whose right dates from this time or later.
         case since(Date)
     }
 
-    /// Ends codes of an account, and sign-in codes of addresses.
+    /// Ends codes of an account, and sign-in codes of emails.
     static func voiding(
         _ types: some Sequence<OOBCodeType>,
         of account: String,
@@ -188,7 +189,7 @@ package struct OOBCodeStore: Sendable {
     }
 }
 
-/// A code that somebody shows, with the account that has the address of a sign-in code.
+/// A presented code, with the account that has a sign-in code's email.
 package struct FoundCode: Sendable {
     package var code: OOBCode
     package var holder: Account?

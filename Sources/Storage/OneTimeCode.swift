@@ -1,7 +1,7 @@
 import Postgres
 import Projects
 
-/// A code that a change uses up, by the hash that names its row.
+/// A code that a change uses, by the hash that identifies its row.
 package struct OneTimeCode: Sendable {
     package enum Kind: Sendable {
         case mail
@@ -11,13 +11,13 @@ package struct OneTimeCode: Sendable {
     package let kind: Kind
     package let hash: [UInt8]
 
-    /// Of a mail.
+    /// A code from an email.
     package static func mail(_ hash: [UInt8]) -> OneTimeCode { OneTimeCode(kind: .mail, hash: hash) }
 
-    /// Of an SMS: the hash of its session.
+    /// A code from an SMS, by the hash of its session.
     package static func sms(_ hash: [UInt8]) -> OneTimeCode { OneTimeCode(kind: .sms, hash: hash) }
 
-    /// The statement that ends the code: who gets no row of it came too late.
+    /// The statement that uses the code: it returns no row if another request was first.
     func spending(_ scope: Scope) -> SQL {
         """
         DELETE FROM \(sql: kind.table) WHERE project = \(scope.project.rawValue) AND \(sql: kind.column) = \(hash)
@@ -34,7 +34,7 @@ extension OneTimeCode.Kind {
         }
     }
 
-    /// By which a code is found.
+    /// The column that identifies a code.
     var column: SQL {
         switch self {
         case .mail: "code_hash"
@@ -44,9 +44,9 @@ extension OneTimeCode.Kind {
 }
 
 extension Scope {
-    /// The condition on the tenant of a row that its hash finds, in a form that no index serves.
+    /// The condition on the tenant of a row found by its hash, in a form that no index serves.
     ///
-    /// Otherwise a planner that has no statistics of the table yet may take the primary key, which begins with project and
+    /// Otherwise a planner without statistics of the table may use the primary key, which starts with project and
     /// tenant, and read every code of the project.
     var tenantFits: SQL { "tenant IS NOT DISTINCT FROM \(tenant.rawValue)" }
 }

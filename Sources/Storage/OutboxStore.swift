@@ -5,11 +5,11 @@ package import Projects
 import Secrets
 package import Traces
 
-/// Messages that leave the house, and work for later: written by the transaction that causes them, or before what they
-/// follow, delivered at least once.
+/// Outgoing messages and deferred work: written by the transaction that causes them, or before what they follow, and
+/// delivered at least once.
 ///
-/// A message is leased to the node that tries it; one whose node died is due again when the lease ends. The payload is
-/// sealed, and emptied when the message is delivered or given up; a month later it is gone.
+/// A message is leased to the node that attempts it; if the node dies, it is due again when the lease ends. The payload
+/// is sealed, and erased when the message is delivered or given up; the row is deleted a month later.
 package struct OutboxStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
@@ -18,32 +18,33 @@ package struct OutboxStore: Sendable {
         package var project: ProjectID
         package var id: String
         package var kind: String
-        /// Nil when the key ring cannot open it.
+        /// Nil if the key ring cannot open it.
         package var payload: [UInt8]?
-        /// This one included.
+        /// Including this attempt.
         package var attempts: Int
-        /// The identity that it is about has been linked again, to whatever account.
+        /// The identity that it is about has been linked again, to any account.
         package var isLinkedAgain: Bool
-        /// Its time is over: it is of no use any more.
+        /// It has expired and is no longer useful.
         package var isOver: Bool
-        /// Of the request that caused it.
+        /// The trace of the request that caused it.
         package var trace: TraceContext?
     }
 
-    /// Which messages somebody takes.
+    /// Which messages a worker takes.
     package enum Selection: Sendable {
         case only(_ kind: String)
         case allBut(_ kind: String)
     }
 
-    /// Seconds for which a message that is over is kept.
+    /// How long a finished message is kept, in seconds.
     private static let lifetime = 30.0 * 86_400
 
-    /// Takes messages that are due, the longest overdue first, also those whose time is over.
+    /// Leases messages that are due, longest overdue first, including expired ones.
     ///
     /// - Parameters:
-    ///   - lease: seconds in which nobody else takes them.
-    ///   - kinds: what this node cannot deliver, and leaves to others, but for `exceptions`: a kind and a project each.
+    ///   - lease: seconds for which no other worker takes them.
+    ///   - kinds: those that this node cannot deliver and leaves to others, except `exceptions`: a kind and a project
+    ///     each.
     package func take(
         limit: Int,
         lease: TimeInterval,
@@ -89,7 +90,7 @@ package struct OutboxStore: Sendable {
                 project: project,
                 id: id,
                 kind: kind,
-                // One that cannot be read must not keep the others from being delivered.
+                // An unreadable message must not block the delivery of the others.
                 payload: try? keyRing.open(payload, for: Self.place(project, id)),
                 attempts: Int(attempts),
                 isLinkedAgain: isLinkedAgain,
@@ -99,7 +100,7 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    /// The payloads of messages that nobody has delivered yet, the oldest first.
+    /// The payloads of undelivered messages, oldest first.
     package func waiting(_ kind: String, in scope: Scope) async throws -> [[UInt8]] {
         try await database.query(
             """
@@ -115,7 +116,7 @@ package struct OutboxStore: Sendable {
     package enum Outcome: Sendable {
         case delivered
         case retry(at: Date)
-        /// What is left is due at once, on whatever node.
+        /// The rest is due immediately, on any node.
         case partly(rest: [UInt8])
         case abandoned
     }
@@ -140,7 +141,7 @@ package struct OutboxStore: Sendable {
         )
     }
 
-    /// Writes a message that is about no person.
+    /// Writes a message that is not about an account.
     package func insert(
         kind: String,
         _ payload: some Encodable & Sendable,
@@ -160,9 +161,9 @@ package struct OutboxStore: Sendable {
         )
     }
 
-    /// Writes a message, within the transaction that causes it.
+    /// Writes a message within the transaction that causes it.
     ///
-    /// - Parameter subject: of the provider, which loses its link in the same transaction.
+    /// - Parameter subject: the subject at the provider that loses its link in the same transaction.
     static func insert(
         kind: String,
         _ payload: some Encodable & Sendable,
@@ -181,9 +182,9 @@ package struct OutboxStore: Sendable {
     /// The statement that writes a message.
     ///
     /// - Parameters:
-    ///   - expiry: when it is of no use any more, delivered or not.
+    ///   - expiry: when it is no longer useful, delivered or not.
     ///   - isDecoy: it counts as delivered.
-    ///   - source: the part of the statement without a row of which nothing is written.
+    ///   - source: the part of the statement without whose row nothing is written.
     static func insertion(
         kind: String,
         _ payload: some Encodable & Sendable,

@@ -5,36 +5,36 @@ package import Postgres
 package import Projects
 package import Secrets
 
-/// What a conflict leaves to resume: credentials whose identity was verified and that no account has yet.
+/// Pending credentials of account conflicts: their identity was verified, and no account has it yet.
 package struct PendingCredentialStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let inserts: Batcher<Never, NewPendingCredential, Void>
 
-    /// - Parameter batches: whether conflicts of the same moment share a statement.
+    /// - Parameter batches: whether simultaneous conflicts share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
         inserts = Batcher(isOn: batches) { try await Self.insert($0, database) }
     }
 
-    /// For so long after its success the same request gets the same answer.
+    /// How long after its success the same request gets the same response, in seconds.
     package static let retrySeconds = 60.0
 
     package struct Pending: Sendable {
         package var handleHash: [UInt8]
         package var credential: FederatedCredential
         package var expiresAt: Date
-        /// The account that redeemed it, and when.
+        /// The account that redeemed it, and the time.
         package var redeemed: (by: AccountID, at: Date)?
     }
 
-    /// How a client names a pending credential.
+    /// How a client refers to a pending credential.
     package enum Key: Sendable {
         case handle(String)
-        /// The handle of a credential that was found before.
+        /// The hash of the handle of a credential that was found before.
         case handleHash([UInt8])
-        /// The provider's own tokens that were handed out with it: Web SDKs resume with these.
+        /// The provider's tokens that the conflict returned; Web SDKs resume with these.
         case tokens(idToken: String?, accessToken: String?, provider: ProviderID)
     }
 
@@ -88,7 +88,8 @@ package struct PendingCredentialStore: Sendable {
         return all.map { _ in () }
     }
 
-    /// Finds a pending credential; it stays until its first success, so that failed attempts cost nothing.
+    /// Finds a pending credential; it stays until its first success, so failed attempts do not lose it.
+    ///
     /// - Throws: ``ForeignPendingCredential``.
     package func find(_ key: Key, in scope: Scope, now: Date) async throws -> Pending? {
         let condition: SQL
@@ -123,7 +124,7 @@ package struct PendingCredentialStore: Sendable {
         }
         guard let row = rows.first else { return nil }
         let place = Self.place(scope.project, row.handleHash)
-        // It must have been sealed for this row, and name the identity that the row names (T-A8).
+        // It must be sealed for this row and have the row's identity (T-A8).
         guard let credential = try? keyRing.openJSON(row.payload, for: place) as FederatedCredential,
             credential.identity.provider.rawValue == row.provider, credential.identity.subject == row.subject
         else { throw ForeignPendingCredential() }
@@ -150,5 +151,5 @@ struct NewPendingCredential: Sendable {
     let origin = AuditOrigin.current
 }
 
-/// What is sealed in a pending credential's row was made for another row or another identity, or under a key that is gone.
+/// A pending credential's row contains a value that was sealed for another row or identity, or under a missing key.
 package struct ForeignPendingCredential: Error {}

@@ -5,10 +5,10 @@ package import Projects
 package import Secrets
 package import struct Foundation.Date
 
-/// The providers' tokens of linked credentials, and who may renew them.
+/// The stored provider tokens of linked credentials, and the leases to renew them.
 ///
-/// `refresh_generation` moves with every change of the tokens and with every lease: whoever leased a generation writes
-/// only while it stands, so that a new sign-in, an unlinking or another lease wins over an answer that came late.
+/// `refresh_generation` changes with every change of the tokens and every lease. A lease holder can write only while
+/// its generation is current, so a new sign-in, an unlink or another lease wins over a late response.
 package struct ProviderTokenStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
@@ -42,16 +42,16 @@ package struct ProviderTokenStore: Sendable {
 
     package struct Stored: Sendable {
         package var subject: String
-        /// Nil when no access token is kept.
+        /// Nil if no access token is stored.
         package var tokens: ProviderTokens?
         package var generation: Int64
-        /// Nil while nobody renews them.
+        /// Nil while none is being renewed.
         package var leasedUntil: Date?
         package var needsConsent: Bool
         package var providerIsEnabled: Bool
     }
 
-    /// Nil when the account has no identity of the provider.
+    /// Nil if the account has no identity of the provider.
     package func find(_ key: Key) async throws -> Stored? {
         let rows = try await database.query(
             """
@@ -78,9 +78,9 @@ package struct ProviderTokenStore: Sendable {
         return rows.first
     }
 
-    /// Gives the renewal of what was read to the caller, and to nobody else before `until`.
+    /// Leases the renewal of the tokens that were read to the caller until `until`.
     ///
-    /// - Returns: the generation that the caller now holds; nil when somebody else was first.
+    /// - Returns: the generation that the caller now holds; nil if another caller was first.
     package func lease(_ stored: Stored, of key: Key, now: Date, until: Date) async throws -> Int64? {
         let rows = try await database.query(
             """
@@ -94,9 +94,9 @@ package struct ProviderTokenStore: Sendable {
         return rows.first
     }
 
-    /// Stores renewed tokens; the same call twice does no harm.
+    /// Stores renewed tokens; repeating the call is harmless.
     ///
-    /// - Returns: false when the caller no longer holds the generation.
+    /// - Returns: false if the caller no longer holds the generation.
     package func store(_ tokens: ProviderTokens, of key: Key, generation: Int64, now: Date) async throws -> Bool {
         let sealed = try keyRing.seal(tokens, for: key.place)
         let changed = try await database.execute(
@@ -110,7 +110,7 @@ package struct ProviderTokenStore: Sendable {
         return changed > 0
     }
 
-    /// Ends a lease that came to nothing; the tokens stay.
+    /// Ends a lease without result; the tokens stay.
     package func release(_ key: Key, generation: Int64) async throws {
         try await database.execute(
             """
@@ -120,9 +120,9 @@ package struct ProviderTokenStore: Sendable {
         )
     }
 
-    /// Notes that the person must sign in at the provider again; the next sign-in or link takes the note away.
+    /// Records that the user must sign in at the provider again, until the next sign-in or link.
     ///
-    /// - Returns: false when the caller no longer holds the generation.
+    /// - Returns: false if the caller no longer holds the generation.
     package func requireConsent(_ key: Key, generation: Int64, now: Date) async throws -> Bool {
         let changed = try await database.execute(
             """
@@ -134,10 +134,10 @@ package struct ProviderTokenStore: Sendable {
         return changed > 0
     }
 
-    /// Deletes what a provider's configuration keeps no more, of a thousand credentials at most.
+    /// Deletes tokens that a provider's configuration no longer keeps, of at most a thousand credentials.
     ///
-    /// - Parameter after: the account at which the last call stopped; nil to begin.
-    /// - Returns: the account at which this one stopped; nil when nothing is left.
+    /// - Parameter after: the account at which the last call stopped; nil to start.
+    /// - Returns: the account at which this call stopped; nil if nothing is left.
     package func forget(
         _ provider: ProviderID,
         in scope: Scope,

@@ -3,22 +3,21 @@ package import Projects
 import Secrets
 package import struct Foundation.Date
 
-/// The buckets that a request takes from, as parts of the statement that it needs anyway.
+/// The buckets that a request takes from, as parts of the statement that it runs anyway.
 ///
-/// Each bucket is one row, which says when nothing of it will be in use any more (the generic cell rate algorithm). The
-/// database decides: taking is one conditional upsert, so that all nodes and all requests of a moment share the bucket.
-/// Buckets are taken one after another, in the order of their list, which keeps statements from waiting for each other in
-/// a circle; one that is refused leaves those behind it untouched, so that nobody uses up another's by requests that are
-/// refused anyway.
+/// Each bucket is one row with the time at which it will be empty again (the generic cell rate algorithm). The database
+/// decides: taking is one conditional upsert, so all nodes and simultaneous requests share the bucket. Buckets are
+/// taken one after another in the order of the list, which prevents deadlocks. If one refuses, the following ones are
+/// not touched, so refused requests cannot use up someone else's bucket.
 package struct RateLimits: Sendable {
     private struct Bucket: Sendable {
         let kind: RateLimitKind
-        /// Empty for what all projects share.
+        /// Empty for limits that all projects share.
         let project: String
         let key: [UInt8]
-        /// Seconds for which one request is remembered: whole microseconds, rounded down, so that all fit.
+        /// Seconds for which one request counts: whole microseconds, rounded down, so that all fit.
         let step: Double
-        /// When the bucket may be in use at the latest.
+        /// The latest time until which the bucket may be in use.
         let latest: Date
     }
 
@@ -32,7 +31,7 @@ package struct RateLimits: Sendable {
         self.now = now
     }
 
-    /// - Parameter values: who or what each kind counts for; stored as a hash.
+    /// - Parameter values: the values that each kind counts by; stored as a hash.
     package init(
         _ values: KeyValuePairs<RateLimitKind, [String]>,
         settings: RateLimitSettings,
@@ -57,7 +56,7 @@ package struct RateLimits: Sendable {
         }
     }
 
-    /// Those of the deployment, which no project sets.
+    /// The limits of the deployment, which projects cannot set.
     package init(ofDeployment values: KeyValuePairs<RateLimitKind, [String]>, now: Date) {
         self.now = now
         buckets = values.map { kind, values in
@@ -82,13 +81,13 @@ package struct RateLimits: Sendable {
 
     package var isEmpty: Bool { buckets.isEmpty }
 
-    /// The first of them: those that let the request pass.
+    /// The first buckets: those that let the request pass.
     func prefix(_ count: Int) -> RateLimits { RateLimits(buckets: Array(buckets.prefix(count)), now: now) }
 
     // MARK: Taking
 
-    /// Parts of a statement, the last of which is the table `limits` with one row: `passed`, how many of the buckets had
-    /// room.
+    /// Parts of a statement, the last of which is the table `limits` with one row: `passed`, the number of buckets that
+    /// had room.
     var taking: SQL {
         var parts: SQL = ""
         var sum: SQL = "0::int8"
@@ -112,10 +111,11 @@ package struct RateLimits: Sendable {
         return "\(sql: parts) limits AS MATERIALIZED (SELECT \(sql: sum) AS passed)"
     }
 
-    /// Parts of a statement for several requests, each of which takes from one bucket at most, the last of which is the
-    /// table `admitted`: the numbers, counted from 1, of the requests whose bucket had room.
+    /// Parts of a statement for several requests, each of which takes from at most one bucket.
     ///
-    /// Requests that share a bucket find room together, or none of them does.
+    /// The last part is the table `admitted`: the numbers, starting at 1, of the requests whose bucket had room.
+    ///
+    /// Requests that share a bucket are admitted together or not at all.
     static func takingOne(from requests: [RateLimits], now: Date) -> SQL {
         let buckets = requests.map(\.buckets.first)
         let room = buckets.map { $0?.latest.timeIntervalSince(now) ?? 0 }
@@ -141,13 +141,13 @@ package struct RateLimits: Sendable {
             """
     }
 
-    /// Whether all had room.
+    /// Whether all buckets had room.
     var havePassed: SQL { "passed = \(buckets.count)" }
 
-    /// Whether the last alone had no room.
+    /// Whether only the last bucket had no room.
     var onlyLastIsFull: SQL { "passed = \(buckets.count - 1)" }
 
-    /// - Throws: ``RateLimitReached`` unless all had room.
+    /// - Throws: ``RateLimitReached`` unless all buckets had room.
     func check(passed: Int64) throws(RateLimitReached) {
         guard let full = buckets.dropFirst(Int(passed)).first else { return }
         throw RateLimitReached(kind: full.kind)
@@ -155,7 +155,7 @@ package struct RateLimits: Sendable {
 
     // MARK: Giving back
 
-    /// A part of a statement that puts back what was taken, if there is a `target`.
+    /// A part of a statement that returns what was taken, if there is a `target`.
     var givingBack: SQL {
         """
         UPDATE rate_limits r SET expires_at = r.expires_at - make_interval(secs => g.step) FROM (\(sql: locked)) g
@@ -163,12 +163,12 @@ package struct RateLimits: Sendable {
         """
     }
 
-    /// The same, empties the buckets.
+    /// The same, but empties the buckets.
     var emptying: SQL {
         "DELETE FROM rate_limits r USING (\(sql: locked)) g WHERE r.project = g.project AND r.key = g.key"
     }
 
-    /// In the order in which they are taken.
+    /// In the order in which buckets are taken.
     private var locked: SQL {
         """
         SELECT l.project, l.key, n.step
@@ -181,12 +181,12 @@ package struct RateLimits: Sendable {
     }
 }
 
-/// Something comes too often.
+/// A rate limit was reached.
 package struct RateLimitReached: Error, Sendable {
     package var kind: RateLimitKind
 }
 
-/// Takes from buckets by a statement of its own, for requests that have none to share.
+/// Takes from buckets with a separate statement, for requests that run no other one.
 package struct RateLimitStore: Sendable {
     let database: PostgresClient
 
@@ -199,7 +199,7 @@ package struct RateLimitStore: Sendable {
         try limits.check(passed: passed.first ?? 0)
     }
 
-    /// Puts back what was taken.
+    /// Returns what was taken.
     package func giveBack(_ limits: RateLimits) async throws {
         guard !limits.isEmpty else { return }
         try await database.execute("WITH target AS (SELECT) \(sql: limits.givingBack)")

@@ -3,15 +3,15 @@ import Linking
 package import Postgres
 import Secrets
 
-/// A column that holds values sealed under the key ring: all of them, for whoever has to go through them.
+/// A column with values sealed under the key ring; the list of all of them serves resealing.
 package struct SealedColumn: Sendable {
     package let table: SQL
     package let column: SQL
-    /// The table's primary key, in its order.
+    /// The columns of the table's primary key, in order.
     let key: [KeyColumn]
-    /// Whether nodes need it to serve anything: a few rows of configuration.
+    /// Whether nodes cannot work without it: a few rows of configuration.
     let isConfiguration: Bool
-    /// For which place the value of a row is sealed, by the row's key.
+    /// The place that a row's value is sealed for, by the row's key.
     private let place: @Sendable ([String]) -> String
     private let isSecondFactors: Bool
 
@@ -92,7 +92,7 @@ package struct SealedColumn: Sendable {
 
     // MARK: Statements
 
-    /// Key and column of so many rows, in the order of the key, behind one of them.
+    /// The keys and column values of a number of rows, in the order of the key, after a given one.
     func rows(after place: [String], limit: Int) -> SQL {
         let bounds = SQL.list(zip(key, place).map { key, text in key.value("\(text)::text") })
         return """
@@ -101,24 +101,24 @@ package struct SealedColumn: Sendable {
             """
     }
 
-    /// Before the first row.
+    /// The position before the first row.
     var start: [String] { key.map { _ in "" } }
 
     var keyNames: SQL { SQL.list(key.map(\.name)) }
 
     var keyAsText: SQL { "ARRAY[\(sql: SQL.list(key.map(\.selected)))]" }
 
-    /// The sealed values of rows, one a row, as `value`.
+    /// The sealed values of rows, one per row, as `value`.
     func values(in source: SQL) -> SQL {
         if isSecondFactors {
             "SELECT \(sql: Self.secretOfFactor) AS value FROM \(sql: source), \(sql: factors) f WHERE f->>'secret' <> ''"
         } else {
-            // What the outbox has delivered is empty.
+            // Delivered messages have an empty payload.
             "SELECT \(sql: column) AS value FROM \(sql: source) WHERE length(\(sql: column)) > 2"
         }
     }
 
-    /// Which rows hold something that another key than the first one sealed.
+    /// Matches rows with a value that another key than the first one sealed.
     func isDue(_ prefix: [UInt8]) -> SQL {
         if isSecondFactors {
             """
@@ -136,9 +136,9 @@ package struct SealedColumn: Sendable {
     /// The column as bytes.
     var bytes: SQL { isSecondFactors ? "convert_to(\(sql: column), 'UTF8')" : column }
 
-    /// What an update writes, of bytes that `value` names.
+    /// The assignment of an update, from bytes named `value`.
     func assignment(_ value: SQL) -> SQL {
-        // An account that is written by what was read before would put the old value back.
+        // A concurrent write of an account that was read before would restore the old value.
         isSecondFactors
             ? "\(sql: column) = convert_from(\(sql: value), 'UTF8'), version = version + 1"
             : "\(sql: column) = \(sql: value)"
@@ -146,7 +146,7 @@ package struct SealedColumn: Sendable {
 
     // MARK: Values
 
-    /// The bytes of a row's column, sealed by the first key.
+    /// The bytes of a row's column, sealed with the first key.
     func resealed(_ bytes: [UInt8], of row: [String], under keyRing: KeyRing) throws -> [UInt8] {
         let place = place(row)
         guard isSecondFactors else { return try keyRing.seal(try keyRing.open(bytes, for: place), for: place) }
@@ -170,7 +170,7 @@ extension SealedColumn.KeyColumn {
         }
     }
 
-    /// As text.
+    /// The column as text.
     var selected: SQL {
         switch self {
         case .text(let name): name
@@ -178,7 +178,7 @@ extension SealedColumn.KeyColumn {
         }
     }
 
-    /// Of text.
+    /// The value from text.
     func value(_ text: SQL) -> SQL {
         switch self {
         case .text: text

@@ -3,7 +3,7 @@ import Linking
 import Projects
 import Secrets
 
-/// Where the secrets of a linked credential are, for which alone they are sealed.
+/// The row of a linked credential, for which its secrets are sealed.
 struct LinkedCredentialPlace: Sendable {
     private let row: String
 
@@ -16,9 +16,9 @@ struct LinkedCredentialPlace: Sendable {
     var profile: String { row + "/profile" }
 }
 
-/// A provider's tokens as the columns `tokens` and `refresh_token` hold them.
+/// A provider's tokens, as stored in the columns `tokens` and `refresh_token`.
 struct SealedTokens: Sendable {
-    /// All but the refresh token; nil when there is no access token.
+    /// Everything except the refresh token; nil if there is no access token.
     var access: [UInt8]?
     var refresh: [UInt8]?
 }
@@ -33,7 +33,7 @@ extension KeyRing {
         )
     }
 
-    /// The token by which a grant is ended: the refresh token, else the access token; nil when neither is kept.
+    /// The token that revokes a grant: the refresh token, otherwise the access token; nil if neither is stored.
     func openRevocable(
         _ sealed: SealedTokens,
         for place: LinkedCredentialPlace
@@ -44,7 +44,7 @@ extension KeyRing {
         return tokens.accessToken.map { ($0, false) }
     }
 
-    /// Nil when there is no access token.
+    /// Nil if there is no access token.
     func open(_ sealed: SealedTokens, for place: LinkedCredentialPlace) throws -> ProviderTokens? {
         guard let access = sealed.access else { return nil }
         var tokens: ProviderTokens = try openJSON(access, for: place.tokens)

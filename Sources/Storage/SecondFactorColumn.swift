@@ -16,7 +16,7 @@ enum SecondFactorColumn {
     private struct Entry: Codable {
         var id: String
         var phone: String?
-        /// Sealed, of an authenticator app.
+        /// Sealed; only for an authenticator app.
         var secret: Data?
         var lastStep: Int64?
         var name: String?

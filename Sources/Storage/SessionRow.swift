@@ -9,7 +9,7 @@ enum SessionRow {
         s.second_factor_identifier, s.revoked_at IS NOT NULL
         """
 
-    /// Nil when the row has no session.
+    /// Nil if the row has no session.
     static func decode(_ row: inout PostgresRow) throws -> StoredSession? {
         let id: String? = try row.next()
         let authTime: Int64? = try row.next()

@@ -4,7 +4,7 @@ import Postgres
 package import Projects
 package import Sessions
 
-/// Where a session's row stands.
+/// The key of a session's row.
 package struct SessionKey: Sendable, Hashable {
     package var project: ProjectID
     package var account: AccountID
@@ -17,13 +17,13 @@ package struct SessionKey: Sendable, Hashable {
     }
 }
 
-/// A refresh token that was presented.
+/// A presented refresh token.
 package struct RefreshQuestion: Sendable {
     package var key: SessionKey
     package var secretHash: [UInt8]
-    /// The hash of the token's successor, where tokens rotate.
+    /// The hash of the token's successor, if tokens rotate.
     package var successor: [UInt8]?
-    /// A session that was last used before then has ended; nil where none ends for want of use.
+    /// A session that was last used before this time has ended; nil if idle sessions do not end.
     package var idleSince: Date?
     package var now: Date
 
@@ -36,50 +36,51 @@ package struct RefreshQuestion: Sendable {
     }
 }
 
-/// What a refresh token found.
+/// What a refresh token matched.
 package struct RefreshCandidate: Sendable {
     package var session: StoredSession
     /// It was last used before ``RefreshQuestion/idleSince``.
     package var isIdle: Bool
-    /// Nil when the account is gone.
+    /// Nil if the account was deleted.
     package var account: Account?
     package var tenant: TenantID
     package var standing: Standing
 
-    /// Where the presented token stands among those of its session.
+    /// The presented token's place among its session's tokens.
     package enum Standing: Sendable, Hashable {
-        /// The current one, which is the one before it from now on if it rotates; or that one.
+        /// The current token, or the previous one within its rotation.
         case current
-        /// It was replaced by a sign-in that went on with its session, and by a token that does not follow from it; that
-        /// one was first used then, or not at all.
+        /// Replaced by a sign-in that continued its session, with an unrelated token; `usedAt` is that token's first
+        /// use, nil if unused.
         case renewed(usedAt: Date?)
-        /// A change of the password or the address put another token in its place, and gave it no time.
+        /// Replaced, without a grace period, by a change of the password or email.
         case retired
-        /// Neither the current one nor the one before it.
+        /// Neither the current nor the previous token.
         case unknown
     }
 }
 
 enum RefreshAnswer: Sendable {
     case notFound
-    /// Somebody else holds the row's lock.
+    /// Another transaction holds the row's lock.
     case busy
-    /// Boxed: what a candidate holds is counted in dozens of places, and answers are handed on from task to task.
+    /// Boxed: a candidate retains dozens of values, and results are passed between tasks.
     indirect case found(RefreshCandidate)
 }
 
 extension SessionStore {
-    /// Finds the session of a refresh token by its key, compares the hashes, puts the successor in the token's place
-    /// where tokens rotate, and notes the use at most once a minute: one statement, shared with other refreshes of the
-    /// moment.
+    /// Finds a refresh token's session by key, compares the hashes, stores the successor if tokens rotate, and records
+    /// the use at most once a minute.
     ///
-    /// Nothing is written of a session that was idle for too long.
+    /// One statement, shared with other simultaneous refreshes.
     ///
-    /// - Returns: nil when there is no such session.
+    /// Nothing is written for a session that was idle for too long.
+    ///
+    /// - Returns: nil if there is no such session.
     /// - Throws: ``SessionContended``.
     package func refresh(_ question: RefreshQuestion) async throws -> RefreshCandidate? {
         var answer = try await refreshes.answer(to: question, for: question.key)
-        // Whoever finds the row locked waits for it alone, and looks again when it has changed meanwhile.
+        // A request that finds the row locked waits for the lock on its own, then re-reads the row.
         for _ in 0..<3 {
             guard case .busy = answer else { break }
             answer = try await Self.ask([question], skipsLocked: false, database).first?.get() ?? .notFound
@@ -89,10 +90,10 @@ extension SessionStore {
         return candidate
     }
 
-    /// Asks for several refresh tokens of different sessions at once.
+    /// Looks up refresh tokens of different sessions with one statement.
     ///
-    /// Rows that need no write are not locked; those that do are locked in the order of their keys, so that two nodes
-    /// never wait for each other, and a row that changed since the statement began is left to the next try.
+    /// Rows that need no write are not locked. The others are locked in the order of their keys, so two nodes never
+    /// deadlock; a row that changed since the statement started is left to the next attempt.
     static func ask(
         _ questions: [RefreshQuestion],
         skipsLocked: Bool,
@@ -154,7 +155,7 @@ extension SessionStore {
         ) { answers, row in
             try answers.read(&row) { found, row in
                 let credential = try AccountRow.decodeLinked(&row)
-                // Further rows of an account differ in the credential alone.
+                // Further rows of an account differ only in the credential.
                 if found == nil { found = try RefreshRow(&row) }
                 if let credential { found?.candidate.account?.add([credential]) }
             }
@@ -167,7 +168,7 @@ extension SessionStore {
         }
     }
 
-    /// What is needed to recognise a token of any earlier generation; nil when there is no such session.
+    /// The data that recognizes a token of any earlier generation; nil if there is no such session.
     ///
     /// - Throws: ``RateLimitReached``.
     package func history(of key: SessionKey, within limits: RateLimits) async throws -> SessionHistory? {
@@ -192,15 +193,15 @@ extension SessionStore {
     }
 }
 
-/// A session's row changed each time that a refresh was about to: it has to be tried again.
+/// A session's row changed each time a refresh tried to update it; the client must try again.
 package struct SessionContended: Error {}
 
-/// How a session's refresh token came to be what it is.
+/// The history of a session's refresh tokens.
 package struct SessionHistory: Sendable {
     package var secretHash: [UInt8]
-    /// How often the token was replaced.
+    /// The number of replacements.
     package var generation: Int
-    /// The last eight times of that, the newest first.
+    /// The times of the last eight replacements, newest first.
     package var rotations: [Date]
 }
 
@@ -209,7 +210,7 @@ private struct RefreshRow {
     let isBusy: Bool
     var candidate: RefreshCandidate
 
-    /// Nil when the row has no session.
+    /// Nil if the row has no session.
     init?(_ row: inout PostgresRow) throws {
         isBusy = try row.next()
         let isIdle: Bool = try row.next()

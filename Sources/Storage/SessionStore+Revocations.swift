@@ -4,14 +4,14 @@ package import Projects
 package import Sessions
 package import struct Foundation.Date
 
-/// What makes tokens void before they expire.
+/// Something that invalidates tokens before they expire.
 package struct Revocation: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
-        /// Every token of the session.
+        /// All tokens of the session.
         case session(SessionID, of: AccountID)
-        /// The account was disabled: every token that it had.
+        /// The account was disabled: all of its tokens.
         case account(AccountID)
-        /// The tenant was deleted: every token of it.
+        /// The tenant was deleted: all of its tokens.
         case tenant
     }
 
@@ -20,15 +20,15 @@ package struct Revocation: Sendable, Hashable {
     package var revokedAt: Date
 }
 
-/// The place of a revocation among those of its project.
+/// The position of a revocation in its project.
 package struct RevocationPosition: Sendable, Hashable, Codable {
     package var date: Date
-    /// The account's id or the tenant's.
+    /// The account's or the tenant's ID.
     package var owner = ""
-    /// Empty where no single session is meant.
+    /// Empty if it is not about a single session.
     package var session = ""
 
-    /// Before all that was revoked at the moment.
+    /// Before everything that was revoked at that time.
     package init(date: Date) { self.date = date }
 
     package init(of revocation: Revocation) {
@@ -42,11 +42,11 @@ package struct RevocationPosition: Sendable, Hashable, Codable {
 }
 
 extension SessionStore {
-    /// What was revoked in a project and its tenants, the earliest first.
+    /// The revocations of a project and its tenants, earliest first.
     ///
-    /// Whatever voids tokens of an account ends its sessions, save that it is disabled, which can be taken back; so the
-    /// rows themselves tell, and nothing is written twice. Those of a deleted account stay. Times are those of the
-    /// changes: one that was committed late comes among earlier ones.
+    /// Everything that invalidates an account's tokens ends its sessions, except disabling, which can be undone. So the
+    /// rows themselves are the record and nothing is written twice; rows of deleted accounts stay. Times are those of
+    /// the changes, so one that is committed late appears among earlier ones.
     ///
     /// - Parameter limit: at most 1000.
     package func revocations(
@@ -55,7 +55,7 @@ extension SessionStore {
         limit: Int
     ) async throws -> [Revocation] {
         let place: SQL = "(\(position.date), \(position.owner), \(position.session))"
-        // The limits stand in the text: the planner must know that it reads a few rows of an index.
+        // The limits are literals, so that the planner knows that it reads a few rows of an index.
         return try await database.query(
             """
             (

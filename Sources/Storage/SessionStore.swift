@@ -11,7 +11,7 @@ package struct SessionStore: Sendable {
 
     package init(database: PostgresClient, batches: Bool = true) {
         self.database = database
-        // Of several, one that finds its row locked must not keep the others waiting; alone it waits itself.
+        // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         refreshes = Batcher(
             isOn: batches,
             asking: { questions in try await Self.ask(questions, skipsLocked: batches, database) }
@@ -20,9 +20,9 @@ package struct SessionStore: Sendable {
 }
 
 extension SessionStore {
-    /// The live sessions of an account, newest use first.
+    /// The active sessions of an account, most recently used first.
     ///
-    /// - Parameter idleSince: those that were last used before then have ended; nil where none ends for want of use.
+    /// - Parameter idleSince: sessions last used before this time have ended; nil if idle sessions do not end.
     package func list(
         of account: AccountID,
         idleSince: Date?,
@@ -50,12 +50,12 @@ extension SessionStore {
         }.compactMap(\.self)
     }
 
-    /// Ends sessions: one, all but one, or all; and with them the change of address that one of them began (T-A4).
+    /// Ends one, all but one, or all sessions, and any email change that one of them started (T-A4).
     ///
-    /// With others, also what an admin began.
+    /// Ending other sessions also ends an email change that an admin started.
     ///
-    /// - Parameter caller: the session that asks for it. Nil for an admin.
-    /// - Returns: how many ended now; nil when the caller had ended meanwhile, and so none did.
+    /// - Parameter caller: the session that requests it. Nil for an admin.
+    /// - Returns: the number of ended sessions; nil if the caller's session had ended, so that none was ended.
     package func revoke(
         _ which: Which,
         of account: AccountID,
@@ -66,7 +66,8 @@ extension SessionStore {
         if case .only(let session) = which, caller ?? session == session {
             return try await end(which, of: account, by: caller, in: scope, now: now, database)
         }
-        // Changes that end or open sessions lock the account: after them, the statement sees whether the caller's ended.
+        // Changes that end or open sessions lock the account; after the lock, the statement sees whether the caller's
+        // session ended.
         return try await database.transaction { transaction in
             try await transaction.execute(AccountStore.locking(account, scope))
             return try await end(which, of: account, by: caller, in: scope, now: now, transaction)
@@ -124,7 +125,7 @@ extension SessionStore {
     }
 }
 
-/// A live session as lists show it.
+/// An active session, as lists show it.
 package struct SessionListing: Sendable {
     package var id: SessionID
     package var createdAt: Date

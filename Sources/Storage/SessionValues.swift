@@ -1,18 +1,18 @@
 package import Linking
 package import Sessions
 
-/// A session to insert, which begins with evidence.
+/// A session to insert, which starts with evidence.
 package struct NewSession: Sendable {
     package let id: SessionID
     package let secretHash: [UInt8]
     package let evidence: Evidence
     package let signInProvider: ProviderID
-    /// Claims of the provider or of a custom token that live as long as the session: JSON objects as text.
+    /// Claims of the provider or of a custom token that last as long as the session, as JSON text.
     package var claims: String?
     package let signInAttributes: String?
     package let userAgent: String?
     package let addressPrefix: String?
-    /// Of the sign-in, for the audit log.
+    /// The origin of the sign-in, for the audit log.
     let origin: AuditOrigin
 
     package init(
@@ -41,7 +41,7 @@ package struct NewSession: Sendable {
 
     package var secondFactor: IDTokenClaims.SecondFactor? { evidence.secondFactor }
 
-    /// The session as it was written: never older than its account's `validSince`.
+    /// The session as written: never older than its account's `validSince`.
     package func written(validSince: Int64) -> StoredSession {
         StoredSession(
             id: id,
@@ -55,9 +55,9 @@ package struct NewSession: Sendable {
     }
 }
 
-/// A session as it stands.
+/// A stored session.
 ///
-/// Only `Storage` makes one, from a row or from what it is about to write; tokens say nothing else.
+/// Only `Storage` creates one, from a row or from what it is about to write, so tokens always match the row.
 package struct StoredSession: Sendable, Hashable {
     package internal(set) var id: SessionID
     package internal(set) var authTime: Int64
@@ -68,20 +68,21 @@ package struct StoredSession: Sendable, Hashable {
     package internal(set) var revoked: Bool
 }
 
-/// A session that goes on with a new secret.
+/// A session that continues with a new secret.
 ///
-/// Its `auth_time` and second factor stay as they are, unless evidence says otherwise.
+/// Its `auth_time` and second factor stay the same without new evidence.
 package struct ContinuedSession: Sendable {
     package let session: StoredSession
     package let secretHash: [UInt8]
     package private(set) var signInProvider: ProviderID
     package let claims: String?
     package let signInAttributes: String?
-    /// Moves `auth_time`: the caller signed in again.
+    /// The caller signed in again, which changes `auth_time`.
     private(set) var evidence: Evidence?
     package private(set) var secondFactor: IDTokenClaims.SecondFactor?
 
-    /// - Parameter method: that was shown in between, with its attributes, in place of what the session signed in with; the
+    /// - Parameter method: a method proved in between, with its attributes, that replaces the session's sign-in method;
+    ///   the
     ///   session's claims end with that.
     package init(
         _ session: StoredSession,
@@ -96,9 +97,9 @@ package struct ContinuedSession: Sendable {
         secondFactor = session.secondFactor
     }
 
-    /// The caller signed in again: `auth_time` moves, the second factor stays.
+    /// The caller signed in again: `auth_time` changes, the second factor stays.
     ///
-    /// - Parameter provider: by which; nil for the one that the session names already.
+    /// - Parameter provider: the provider; nil for the session's current one.
     package func signedInAgain(_ evidence: Evidence, with provider: ProviderID? = nil) -> ContinuedSession {
         var session = self
         session.evidence = evidence
@@ -106,14 +107,14 @@ package struct ContinuedSession: Sendable {
         return session
     }
 
-    /// A second factor was proved: `auth_time` stays, which says when the first one was.
+    /// A second factor was proved: `auth_time` stays that of the first factor.
     package func proving(_ evidence: Evidence) -> ContinuedSession {
         var session = self
         session.secondFactor = evidence.secondFactor ?? secondFactor
         return session
     }
 
-    /// Without the second factor of an enrolment that is gone.
+    /// Without the second factor of a removed enrollment.
     package func losing(_ enrollment: String) -> ContinuedSession {
         guard secondFactor?.enrollment == enrollment else { return self }
         var session = self
@@ -124,7 +125,7 @@ package struct ContinuedSession: Sendable {
     /// Seconds since 1970.
     package var authTime: Int64 { max(session.authTime, evidence?.provedAt ?? session.authTime) }
 
-    /// The session as it was written.
+    /// The session as written.
     package func written(validSince: Int64) -> StoredSession {
         var written = session
         if evidence != nil { written.authTime = max(authTime, validSince) }
@@ -138,10 +139,11 @@ package struct ContinuedSession: Sendable {
 
 /// What a write does with the caller's session.
 package enum SessionEffect: Sendable {
-    /// A new one.
+    /// Opens a new session.
     case open(NewSession)
-    /// The session goes on with a new secret. The old secret stays good until a minute after the new one was first used,
-    /// unless `retiresOldSecret`.
+    /// The session continues with a new secret.
+    ///
+    /// The old secret stays valid until a minute after the new one is first used, unless `retiresOldSecret`.
     case renew(ContinuedSession, retiresOldSecret: Bool)
     case none
 
@@ -153,7 +155,7 @@ package enum SessionEffect: Sendable {
         }
     }
 
-    /// When the session signed in, in seconds since 1970; nil without one.
+    /// When the session signed in, in seconds since 1970; nil without a session.
     var authTime: Int64? {
         switch self {
         case .open(let session): session.authTime
@@ -162,7 +164,7 @@ package enum SessionEffect: Sendable {
         }
     }
 
-    /// What was proved just now.
+    /// The new evidence.
     var evidence: Evidence? {
         switch self {
         case .open(let session): session.evidence
@@ -171,7 +173,7 @@ package enum SessionEffect: Sendable {
         }
     }
 
-    /// The session as it was written, for the tokens that tell of it; nil without one.
+    /// The session as written, for tokens; nil without a session.
     package func written(validSince: Int64) -> StoredSession? {
         switch self {
         case .open(let session): session.written(validSince: validSince)

@@ -2,7 +2,7 @@ package import Linking
 import Postgres
 package import Projects
 
-/// One of the numbers that tell how many sign-ins came to what: it says nothing of any person.
+/// One count of sign-ins by outcome; it contains nothing about individual users.
 package struct SignInCount: Hashable, Sendable {
     package var scope: Scope
     /// Days since 1970, in UTC.
@@ -15,16 +15,16 @@ package struct SignInCount: Hashable, Sendable {
     }
 }
 
-/// What came of sign-ins day by day, of all nodes together.
+/// Daily counts of sign-ins by outcome, of all nodes together.
 package struct SignInCountStore: Sendable {
     let database: PostgresClient
 
-    /// Days for which numbers are kept.
+    /// Days for which counts are kept.
     package static let lifetime = 400
 
-    /// Adds to the numbers, those of a project that is gone left out.
+    /// Adds to the counts; those of deleted projects are skipped.
     package func add(_ counts: [SignInCount: Int64]) async throws {
-        // In one order on every node: none waits for another one in a circle.
+        // In the same order on every node, to prevent deadlocks.
         let sorted = counts.sorted { $0.key.place < $1.key.place }
         guard !sorted.isEmpty else { return }
         try await database.execute(
@@ -43,7 +43,7 @@ package struct SignInCountStore: Sendable {
         )
     }
 
-    /// The numbers of a project with all of its tenants, or of a tenant, since a day.
+    /// The counts of a project with all of its tenants, or of a tenant, since a day.
     package func counts(in scope: Scope, since day: Int64) async throws -> [SignInCount: Int64] {
         let tenant = scope.tenant == .none ? nil : scope.tenant.rawValue
         let rows = try await database.query(

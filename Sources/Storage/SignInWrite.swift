@@ -5,27 +5,27 @@ import Postgres
 package import Projects
 package import struct Foundation.Date
 
-/// What a federated sign-in or link writes beside the account itself.
+/// What a federated sign-in or link writes in addition to the account.
 package struct SignInWrite: Sendable {
     package var scope: Scope
     package var credential: FederatedCredential
-    /// What is stored of the provider's tokens; nil for nothing.
+    /// The provider's tokens to store; nil for none.
     package var keptTokens: ProviderTokens?
     package var session: SessionEffect
     package var now: Date
-    /// The provider may lack a configuration: in `identity dev` alone.
+    /// Whether the provider may lack a configuration: only in `identity dev`.
     package var allowsUnconfiguredProvider: Bool
-    /// The hash of the pending credential's handle that this redeems.
+    /// The hash of the handle of the pending credential to redeem.
     package var redeems: [UInt8]?
-    /// The grant counts as withdrawn, which this sign-in disproves.
+    /// The grant counts as revoked; this sign-in restores it.
     package var restoresGrant = false
-    /// What the project's own endpoint is told of it.
+    /// The webhook to send.
     package var notice: WebhookNotice?
-    /// Providers whose credentials the account loses by this, and at which the grants are ended too.
+    /// Providers whose credentials the account loses and whose grants are revoked.
     package var revocable: Set<ProviderID> = []
-    /// Within which a new account is made.
+    /// The limits for new accounts.
     package var limits = RateLimits.none
-    /// What a function of the project said; nil when none was asked, and for a new account, which has it already.
+    /// A blocking function's changes; nil if none was called, and for a new account, which already includes them.
     package var amendment: Amendment?
 
     package init(
@@ -47,18 +47,19 @@ package struct SignInWrite: Sendable {
     }
 }
 
-/// What became of a write that was decided on what a statement before it read.
+/// The outcome of a write that was decided on an earlier read.
 package enum WriteOutcome: Sendable, Hashable {
-    /// With the account's `validSince` as it is now.
+    /// With the account's current `validSince`.
     case applied(validSince: Int64)
-    /// Something that the decision rested on has changed: read again, decide again.
+    /// Something that the decision depends on has changed: read and decide again.
     case stale
     case providerDisabled
     /// The one-time ID token was used before.
     case duplicateToken
 
-    /// A claim that somebody else has means that the decision came too late.
-    /// - Throws: what is no such error.
+    /// If another account took a claim, the decision is stale.
+    ///
+    /// - Throws: any other error.
     init(_ error: PostgresError) throws(PostgresError) {
         switch error.constraint {
         case "used_id_tokens_pkey": self = .duplicateToken

@@ -2,15 +2,15 @@ import AsyncAlgorithms
 package import Logging
 import ServiceLifecycle
 
-/// Lets signing keys follow one another: looks once a minute at what is due.
+/// Rotates signing keys: checks every minute what is due.
 ///
-/// It runs on every node; whichever comes first does it for all.
+/// It runs on every node; the first node does the work for all.
 package struct SigningKeyRotation: Service {
     private let configuration: ConfigurationStore
     private let period: Int64?
     private let logger: Logger
 
-    /// - Parameter days: for how many a key signs; 0 for as long as nobody says otherwise.
+    /// - Parameter days: days for which a key signs; 0 for no rotation.
     package init(_ configuration: ConfigurationStore, days: Int, logger: Logger) {
         self.configuration = configuration
         self.period = days == 0 ? nil : Int64(days) * 86_400
@@ -22,7 +22,7 @@ package struct SigningKeyRotation: Service {
         for await _ in ticks { await rotate() }
     }
 
-    /// What a tick does.
+    /// The work of one tick.
     package func rotate() async {
         do {
             try await configuration.rotateSigningKeys(every: period)

@@ -4,13 +4,13 @@ import Postgres
 package import Projects
 import Secrets
 
-/// A password hash as the columns of an account hold it, with the configuration of a hash that came from elsewhere.
+/// A password hash as stored in an account's columns, with the configuration of an imported hash.
 package struct StoredPassword: Sendable, Hashable {
     package var hash: PasswordHash
 
     package init(hash: PasswordHash) { self.hash = hash }
 
-    /// What `password_parameters` holds: the parameters of the project's algorithm, or the id of a configuration.
+    /// The value of `password_parameters`: the parameters of the project's algorithm, or the ID of a configuration.
     var parameters: String {
         switch hash.origin {
         case .project(let parameters): parameters.text
@@ -18,7 +18,7 @@ package struct StoredPassword: Sendable, Hashable {
         }
     }
 
-    /// For a statement that reads an account `a`; the configuration comes along with it.
+    /// For a statement that reads an account `a`; includes the configuration.
     static let columns: SQL = "a.password_hash, a.password_salt, a.password_parameters, k.algorithm, k.sealed_key"
 
     static let joins: SQL = """
@@ -30,7 +30,7 @@ package struct StoredPassword: Sendable, Hashable {
         return try decode(&row, of: project, keyRing, &known)
     }
 
-    /// - Parameter known: configurations by their ids, which many rows have in common.
+    /// - Parameter known: configurations by ID, which many rows share.
     static func decode(
         _ row: inout PostgresRow,
         of project: ProjectID,
@@ -61,7 +61,7 @@ package struct StoredPassword: Sendable, Hashable {
 }
 
 extension AccountStore {
-    /// Keeps how hashes were made that are about to be imported, under the newest encryption key.
+    /// Stores the algorithm of hashes that are about to be imported, under the newest encryption key.
     package func keep(_ configuration: PasswordConfiguration, of project: ProjectID, now: Date) async throws {
         let algorithm = String(decoding: try JSONEncoder().encode(configuration.algorithm), as: UTF8.self)
         let place = PasswordConfiguration.place(configuration.id, of: project)

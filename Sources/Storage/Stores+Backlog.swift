@@ -2,18 +2,18 @@ import Postgres
 package import struct Foundation.Date
 
 extension Stores {
-    /// Messages of one kind that nobody has delivered yet.
+    /// Undelivered messages of one kind.
     package struct Backlog: Sendable {
         package var kind: String
         package var messages: Int
-        /// When the oldest came to be.
+        /// The creation time of the oldest one.
         package var oldest: Date
     }
 
-    /// The messages that are counted at most: beyond, it no longer matters how many there are.
+    /// The maximum number of messages to count; a larger number makes no difference.
     private static let counted = 10_000
 
-    /// What waits in the outbox of all nodes, by an index of what waits alone.
+    /// The pending messages of all nodes, from an index of only pending ones.
     package func backlog() async throws -> [Backlog] {
         try await watch.query(
             """
@@ -32,17 +32,17 @@ extension Stores {
         }
     }
 
-    /// A message that nobody has delivered yet; what it says is sealed.
+    /// An undelivered message; its content is sealed.
     package struct WaitingMessage: Sendable {
         package var project: String
         package var kind: String
-        /// How often it was tried.
+        /// The number of attempts.
         package var attempts: Int
         package var createdAt: Date
         package var nextAttemptAt: Date
     }
 
-    /// The messages that are tried next.
+    /// The messages that are due next.
     package func waitingMessages(_ count: Int) async throws -> [WaitingMessage] {
         try await watch.query(
             """

@@ -6,11 +6,12 @@ import Secrets
 import Sessions
 
 extension Stores {
-    /// Opens all connections and has each plan the statements of refreshes, lookups and sign-ins.
+    /// Opens all connections and lets each one plan the statements of refreshes, lookups and sign-ins.
     ///
-    /// A server process that meets a statement, its tables and their indexes for the first time takes dozens of
-    /// milliseconds for it; here no request waits for them. It asks for nobody: nothing is found, and nothing written.
-    /// - Throws: ``PostgresError``; what was done stays of use.
+    /// A PostgreSQL process takes dozens of milliseconds for the first use of a statement, its tables and indexes;
+    /// after the warm-up, no request waits for that. The statements find nothing and write nothing.
+    ///
+    /// - Throws: ``PostgresError``; the work done so far is still useful.
     package func warmUp() async throws {
         guard let nobody = ProjectID(rawValue: "nobody") else { return }
         let scope = Scope(project: nobody)
@@ -23,7 +24,7 @@ extension Stores {
         )
         let lookup = AccountQuestion(scope: scope, account: session.account, session: session.session)
         try await database.onEachConnection { [batches] transaction in
-            // A plan may be kept from the sixth time on (PostgreSQL, PREPARE, Notes).
+            // PostgreSQL may keep a plan from the sixth execution on (PREPARE, Notes).
             for _ in 1...6 {
                 _ = try await SessionStore.ask([refresh], skipsLocked: batches, transaction)
                 _ = try await AccountStore.candidates([signIn], skipsLocked: batches, transaction)

@@ -3,11 +3,11 @@ package import Postgres
 package import Secrets
 package import struct Foundation.Date
 
-/// All stores over one database.
+/// All stores of one database.
 package struct Stores: Sendable {
     package let database: PostgresClient
-    /// A connection of its own, for what must not wait behind requests: whether the database is there, and whether the
-    /// configuration moved.
+    /// A separate connection for work that must not wait behind requests: checks of the database, and of configuration
+    /// changes.
     package let watch: PostgresClient
     package let keyRing: KeyRing
     package let configuration: ConfigurationStore
@@ -25,10 +25,10 @@ package struct Stores: Sendable {
     package let console: ConsoleStore
     package let signInCounts: SignInCountStore
     package let sealed: KeyRingStore
-    /// Whether questions of the same moment share a statement.
+    /// Whether simultaneous requests share a statement.
     let batches: Bool
 
-    /// - Parameter watch: a client with one connection; one like `database` without.
+    /// - Parameter watch: a client with one connection; default: one configured like `database`.
     package init(
         database: PostgresClient,
         watch: PostgresClient? = nil,
@@ -68,7 +68,7 @@ package struct Stores: Sendable {
         sealed = KeyRingStore(database: database, keyRing: keyRing)
     }
 
-    /// Of each kind of batch, by its name.
+    /// The counts of each kind of batch, by name.
     package var batchCounts: [(name: String, counts: BatchCounts)] {
         [("refresh", sessions.refreshes.counts)] + accounts.batchCounts + flows.batchCounts
             + [

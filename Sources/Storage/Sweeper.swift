@@ -4,12 +4,12 @@ package import Postgres
 import ServiceLifecycle
 package import struct Foundation.Date
 
-/// Deletes what has expired: flows that nobody finished, pending credentials, hashes of used ID tokens, handled events,
-/// messages that were delivered or given up, codes of mails and SMS, what limits remember, what merged accounts held,
-/// old numbers of sign-ins, sessions that ended long ago, those of the console as soon as they are over.
+/// Deletes expired rows: unfinished flows, pending credentials, hashes of used ID tokens, handled events, messages that
+/// were delivered or given up, codes of emails and SMS, rate limits, the content of merged accounts, old sign-in
+/// counts, sessions that ended long ago, and ended console sessions.
 ///
-/// Nothing depends on it but the size of the tables: whoever reads them looks at the time too. Nodes take turns; one that
-/// takes long does not keep the next from beginning, and each leaves alone the rows that another one holds.
+/// Only the size of the tables depends on it: readers check the time themselves. Nodes take turns; a slow one does not
+/// prevent the next from starting, and each skips rows that another one has locked.
 package struct Sweeper: Service {
     private let database: PostgresClient
     private let logger: Logger
@@ -21,17 +21,17 @@ package struct Sweeper: Service {
         self.now = now
     }
 
-    /// Seconds for which the row of an ended session stays: the feed of revocations has it as long as a session cookie may
-    /// live, two weeks, and a day for those who read late.
+    /// How long the row of an ended session is kept, in seconds: the revocation feed needs it for the two weeks that a
+    /// session cookie may last, plus a day for late readers.
     package static let endedSessionLifetime = 15.0 * 86_400
 
-    /// Sweeps once a minute until told to stop, unless another node has in this minute.
+    /// Sweeps once a minute until stopped, unless another node already did in this minute.
     package func run() async throws {
         let ticks = AsyncTimerSequence(interval: .seconds(60), clock: .continuous).cancelOnGracefulShutdown()
         for await _ in ticks {
             do {
                 guard try await takesTurn() else { continue }
-                // A node that is told to stop leaves the rest to the others.
+                // A node that is stopping leaves the rest to others.
                 _ = try await cancelWhenGracefulShutdown { try await sweep() }
             } catch {
                 guard !Task.isShuttingDownGracefully else { return }
@@ -40,9 +40,9 @@ package struct Sweeper: Service {
         }
     }
 
-    /// Whether it is this node that sweeps now: the first to ask in a minute does.
+    /// Whether this node sweeps now: the first to ask in a minute does.
     ///
-    /// A turn of a node whose clock is more than a minute ahead counts as none.
+    /// The turn of a node whose clock is more than a minute ahead does not count.
     package func takesTurn() async throws -> Bool {
         let now = now()
         return try await database.execute(
@@ -55,7 +55,7 @@ package struct Sweeper: Service {
 
     /// Deletes expired rows, at most a thousand at a time, so that no statement holds many locks.
     ///
-    /// - Returns: how many rows went.
+    /// - Returns: the number of deleted rows.
     @discardableResult
     package func sweep() async throws -> Int {
         let tables: [SQL] = [
@@ -75,7 +75,7 @@ package struct Sweeper: Service {
         return try await total + sweepSessions() + sweepMerges() + sweepCounts()
     }
 
-    /// Runs a statement until it finds less than the thousand rows that it takes at most.
+    /// Repeats a statement until it deletes fewer than its maximum of a thousand rows.
     private func repeatedly(_ statement: SQL) async throws -> Int {
         var total = 0
         while true {
@@ -85,7 +85,7 @@ package struct Sweeper: Service {
         }
     }
 
-    /// By project, for ended sessions stand in the order of their end there.
+    /// By project, because the index orders ended sessions by their end within a project.
     private func sweepSessions() async throws -> Int {
         let end = now().addingTimeInterval(-Self.endedSessionLifetime)
         return try await repeatedly(
@@ -113,8 +113,8 @@ package struct Sweeper: Service {
         )
     }
 
-    /// Empties accounts that were merged into others so long ago that it is undone no more: what they still hold is free,
-    /// and only their ids are left, which lead on.
+    /// Empties merged accounts whose merge can no longer be undone: their claims become free, and only their IDs
+    /// remain, as aliases.
     private func sweepMerges() async throws -> Int {
         try await repeatedly(
             """

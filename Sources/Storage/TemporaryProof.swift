@@ -3,19 +3,19 @@ package import Linking
 package import Projects
 package import Secrets
 
-/// That a user had a number a moment ago: given out when the number turns out to be another account's, and good for as
-/// many sign-ins as are wanted.
+/// Proof that a user had a phone number recently: returned if another account has the number, and valid for any number
+/// of sign-ins.
 ///
-/// Sealed for its project and tenant, and stored nowhere.
+/// Sealed for its project and tenant, and not stored.
 package struct TemporaryProof: Codable {
-    /// Seconds for which it is good.
+    /// The lifetime in seconds.
     package static let lifetime: Int64 = 3_600
 
     private var phoneNumber: String
     /// Seconds since 1970.
     private var validUntil: Int64
 
-    /// - Returns: nil unless the evidence is of a number.
+    /// - Returns: nil unless the evidence is about a number.
     package init?(of evidence: Evidence) {
         guard case .phone(let number) = evidence.proof else { return nil }
         phoneNumber = number.text
@@ -27,9 +27,9 @@ package struct TemporaryProof: Codable {
         return Secret(Base64URL.encode(try keyRing.seal([UInt8](json), for: Self.place(scope))))
     }
 
-    /// The evidence that a text stands for, as old as it is.
+    /// The evidence of a proof, with its original time.
     ///
-    /// - Returns: nil for what is no such proof of the number, or no longer good.
+    /// - Returns: nil if it is not a valid proof of the number, or has expired.
     package static func open(
         _ text: String,
         of number: PhoneNumber,

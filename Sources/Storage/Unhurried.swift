@@ -1,7 +1,8 @@
-/// Runs one step of work that goes through many rows, then rests three times as long as that took.
+/// Runs one step of work on many rows, then pauses for three times as long as it took.
 ///
-/// However much there is, and whoever does it, three quarters of the time are left to requests.
-/// - Throws: what `step` throws; `CancellationError` when the task is cancelled while it rests.
+/// So however many rows there are, three quarters of the time remain for requests.
+///
+/// - Throws: what `step` throws; `CancellationError` if the task is cancelled during the pause.
 func unhurried<T>(isolation: isolated (any Actor)? = #isolation, _ step: () async throws -> T) async throws -> T {
     let began = ContinuousClock.now
     let value = try await step()

@@ -2,7 +2,7 @@ package import Linking
 package import Secrets
 package import struct Foundation.Date
 
-/// What a code of an SMS is good for.
+/// The purpose of an SMS code.
 package enum VerificationPurpose: String, Sendable, Hashable, CaseIterable {
     case signIn
     /// The number becomes a second factor of an account.
@@ -14,19 +14,19 @@ package enum VerificationPurpose: String, Sendable, Hashable, CaseIterable {
 /// A code to store, with the SMS that carries it.
 package struct NewVerificationCode: Sendable {
     package var purpose: VerificationPurpose
-    /// Whose second factor it is about; nil for a sign-in.
+    /// The account of the second factor; nil for a sign-in.
     package var account: AccountID?
     package var phoneNumber: PhoneNumber
-    /// What only the client that asked for the code knows.
+    /// A secret known only to the client that requested the code.
     package var session: Secret
     package var code: Secret
     /// BCP 47.
     package var language: String?
-    /// Of an Android app, see ``Delivery/SMS/appHash``.
+    /// Of an Android app; see ``Delivery/SMS/appHash``.
     package var appHash: String?
-    /// Whether an SMS goes out: a test number gets none.
+    /// Whether an SMS is sent: a test number gets none.
     package var sends = true
-    /// Whether the SMS tells its session to whoever reads the outbox, as `identity dev` does.
+    /// Whether the SMS message in the outbox contains its session, as in `identity dev`.
     package var showsSession = false
 
     package init(
@@ -43,18 +43,18 @@ package struct NewVerificationCode: Sendable {
         self.code = code
     }
 
-    /// Who has one code of a purpose.
+    /// The owner, who has one code of a purpose.
     var owner: String { account?.rawValue ?? phoneNumber.text }
 }
 
-/// A code that somebody tried, after the try was counted.
+/// A code attempt, after it was counted.
 package struct TriedCode: Sendable {
     package let phoneNumber: PhoneNumber
-    /// The hash of its session, which names it.
+    /// The hash of its session, which identifies it.
     package let hash: [UInt8]
-    /// What was tried is the code.
+    /// Whether the attempted code is right.
     package let isRight: Bool
     package let validUntil: Date
-    /// Tries so far, this one included; one more than are allowed at most.
+    /// Attempts so far, including this one; at most one more than allowed.
     package let attempts: Int
 }

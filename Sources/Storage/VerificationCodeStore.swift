@@ -5,21 +5,21 @@ import Postgres
 package import Projects
 package import Secrets
 
-/// The codes of SMS, by the SHA-256 of their sessions.
+/// SMS codes, by the SHA-256 of their sessions.
 ///
-/// A try is counted by the statement that finds the code, before anything is compared, so that no two tries at once count
-/// as one; the code ends by one conditional statement, that of the change which it is good for.
+/// The statement that finds a code counts the attempt before anything is compared, so two simultaneous attempts never
+/// count as one. A code is used by one conditional statement, that of the change which it proves.
 package struct VerificationCodeStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
 
-    /// Tries that a code has (threats.md, T-E2).
+    /// Attempts allowed for a code (threats.md, T-E2).
     package static let attempts = 5
 
-    /// Seconds for which the row of a code that is good no more is kept.
+    /// How long the row of an expired code is kept, in seconds.
     private static let remembrance = 3_600.0
 
-    /// Stores a code and its SMS by one statement, in place of the owner's older one of the purpose.
+    /// Stores a code and its SMS in one statement, replacing the owner's older code of the purpose.
     ///
     /// - Throws: ``RateLimitReached``.
     package func insert(
@@ -74,10 +74,10 @@ package struct VerificationCodeStore: Sendable {
         )
     }
 
-    /// Counts a try of a session's code, and says what it came to.
+    /// Counts an attempt for a session's code and returns the result.
     ///
-    /// - Parameter account: whose second factor the code has to be about; nil for a sign-in.
-    /// - Returns: nil when the session is unknown, of another purpose or account, replaced or used.
+    /// - Parameter account: the account whose second factor the code must be about; nil for a sign-in.
+    /// - Returns: nil if the session is unknown, of another purpose or account, replaced or used.
     package func attempt(
         _ code: Secret,
         session: Secret,
@@ -111,7 +111,7 @@ package struct VerificationCodeStore: Sendable {
         )
     }
 
-    /// Whether a session's code is good for something.
+    /// Whether a session has a valid code.
     package func isLive(session: Secret, in scope: Scope, now: Date) async throws -> Bool {
         let hash = SecureHash.sha256(session.reveal())
         let rows = try await database.query(
@@ -124,21 +124,21 @@ package struct VerificationCodeStore: Sendable {
         return !rows.isEmpty
     }
 
-    /// Ends a code without doing anything.
+    /// Ends a code without applying it.
     ///
-    /// - Returns: false for one that had ended.
+    /// - Returns: false if it had ended before.
     package func spend(_ hash: [UInt8], in scope: Scope) async throws -> Bool {
         try await database.execute(OneTimeCode.sms(hash).spending(scope)) > 0
     }
 
-    /// Whichever key of the ring the code was stored under.
+    /// Checks with every key of the ring that may have stored the code.
     private func isRight(_ code: Secret, _ stored: [UInt8], session: [UInt8], _ scope: Scope) -> Bool {
         (0..<keyRing.count).contains { key in
             ConstantTime.equal(stored, Self.hash(of: code, session, scope, keyRing, key: key))
         }
     }
 
-    /// Bound to its session: the same code of another one has another hash.
+    /// Bound to its session: the same code in another session has another hash.
     private static func hash(
         of code: Secret,
         _ session: [UInt8],

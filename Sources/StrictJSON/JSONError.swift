@@ -1,17 +1,17 @@
-/// Why a text is no JSON that the service takes, and where.
+/// Why a text is not JSON that the service accepts, and where.
 ///
-/// The description quotes nothing of the text, which may hold secrets.
+/// The description quotes nothing from the text, which may contain secrets.
 package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     package let reason: Reason
-    /// Where reading stopped, in bytes from the start; of a member that comes twice, where it begins the second time.
+    /// Where reading stopped, in bytes from the start; for a repeated member, the start of the repetition.
     package let offset: Int
-    /// The name that comes twice, for whoever answers the sender: it is the sender's own text.
+    /// The repeated name, which only the sender of the text may be told.
     package let duplicate: String?
 
     package enum Reason: Sendable, Hashable {
         case unexpectedEnd
         case unexpectedToken
-        /// Bad UTF-8, a bad escape, half of a surrogate pair, or a bare control character in a string.
+        /// Invalid UTF-8, an invalid escape, half of a surrogate pair, or an unescaped control character in a string.
         case invalidText
         case nul
         case tooDeep
@@ -28,11 +28,11 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         let problem =
             switch reason {
             case .unexpectedEnd: "the text ends too early"
-            case .unexpectedToken: "this is not what may stand here"
+            case .unexpectedToken: "unexpected token"
             case .invalidText: "bad UTF-8 or a bad escape in a string"
-            case .nul: "a string holds U+0000"
-            case .tooDeep: "arrays and objects nest too deep"
-            case .duplicateMember: "a member comes twice"
+            case .nul: "a string contains U+0000"
+            case .tooDeep: "arrays and objects are nested too deeply"
+            case .duplicateMember: "a member is repeated"
             }
         return "\(problem) (byte \(offset))"
     }

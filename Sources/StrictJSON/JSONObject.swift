@@ -11,13 +11,13 @@ package struct JSONObject: Sendable, Hashable {
             self.value = value
         }
 
-        /// By the bytes: texts that Unicode calls equivalent are different names.
+        /// Compares bytes: texts that Unicode treats as equivalent are different names.
         package func isNamed(_ name: String) -> Bool {
             self.name.utf8.count == name.utf8.count && self.name.utf8.elementsEqual(name.utf8)
         }
     }
 
-    /// - Parameter members: with no name twice.
+    /// - Parameter members: without repeated names.
     package init(_ members: [Member] = []) { self.members = members }
 
     /// Setting nil removes the member.

@@ -1,9 +1,11 @@
 extension JSONValue {
-    /// Reads one JSON text (RFC 8259), stricter than most: a member named twice, bad UTF-8, a lone surrogate and a NUL
-    /// are refused, because two readers that differ over such a text would see two things in it (T-C11).
+    /// Parses one JSON text (RFC 8259), more strictly than most parsers.
     ///
-    /// - Parameter depth: how deep arrays and objects may nest.
-    /// - Parameter allowsNUL: for texts in which one odd string must not spoil the rest, as a profile's.
+    /// A repeated member, invalid UTF-8, a lone surrogate and a NUL are refused, because two parsers could read such a
+    /// text differently (T-C11).
+    ///
+    /// - Parameter depth: the maximum nesting of arrays and objects.
+    /// - Parameter allowsNUL: for texts in which one odd string must not invalidate the rest, such as a profile.
     package init(
         _ bytes: some Sequence<UInt8>,
         depth: Int = 64,
@@ -19,12 +21,12 @@ extension JSONValue {
 }
 
 private struct JSONParser {
-    /// Up to this many members a scan finds a duplicate faster than a set.
+    /// Up to this number of members, a scan finds a duplicate faster than a set.
     private static let scannedMembers = 16
 
     private let bytes: [UInt8]
     private let allowsNUL: Bool
-    /// How many levels may still open.
+    /// The number of levels that may still be opened.
     private var depth: Int
     private var at = 0
 
@@ -44,7 +46,7 @@ private struct JSONParser {
 
     private func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason, at: at) }
 
-    /// Something else stands here, or nothing at all.
+    /// An unexpected token, or the end of the text.
     private var unexpected: JSONError { error(current == nil ? .unexpectedEnd : .unexpectedToken) }
 
     private var current: UInt8? { at < bytes.count ? bytes[at] : nil }
@@ -158,7 +160,7 @@ private struct JSONParser {
         while let byte = current {
             switch byte {
             case UInt8(ascii: "\""):
-                // What is ASCII is UTF-8.
+                // ASCII is valid UTF-8.
                 let text =
                     seen < 0x80
                     ? String(decoding: bytes[start..<at], as: UTF8.self)
@@ -176,7 +178,7 @@ private struct JSONParser {
         throw error(.unexpectedEnd)
     }
 
-    /// The slow way, from the first backslash on.
+    /// The slow path, from the first backslash on.
     private mutating func escapedString(from start: Int) throws(JSONError) -> String {
         var text = Array(bytes[start..<at])
         while let byte = current {

@@ -1,4 +1,4 @@
-/// JSON in the making, straight to bytes, without white space; members come out in the order in which they are written.
+/// Writes JSON directly to bytes, without white space; members appear in the order in which they are written.
 package struct JSONText: Sendable {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -36,7 +36,7 @@ package struct JSONText: Sendable {
         }
     }
 
-    /// Text that is JSON already.
+    /// Text that is already JSON.
     package mutating func raw(_ json: String) {
         separate()
         bytes += json.utf8
@@ -44,7 +44,7 @@ package struct JSONText: Sendable {
 
     // MARK: Members
 
-    /// Of the value that is written next.
+    /// The name of the next value.
     package mutating func name(_ name: String) {
         separate()
         quote(name)
@@ -102,7 +102,7 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
-    /// Without a way out at the first, and without `||`, so that it takes many bytes at a time.
+    /// Without an early exit and without `||`, so that it is vectorized.
     private static func needsEscapes(_ text: Span<UInt8>) -> Bool {
         var found: UInt8 = 0
         for index in text.indices {
@@ -136,7 +136,7 @@ package struct JSONText: Sendable {
 }
 
 extension JSONValue {
-    /// JSON without white space, members in their order.
+    /// JSON without white space, with members in their order.
     package var jsonText: String {
         var json = JSONText()
         json.value(self)

@@ -1,8 +1,8 @@
-/// JSON as it was sent: numbers keep their text, objects their order, and no name stands twice (T-C11, T-B18).
+/// JSON as it was sent: numbers keep their text, objects their order, and no name is repeated (T-C11, T-B18).
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// The number's text: 64-bit ids lose nothing.
+    /// The number's text, so 64-bit IDs lose nothing.
     case number(String)
     case string(String)
     case array([JSONValue])
@@ -31,13 +31,13 @@ package enum JSONValue: Sendable, Hashable {
         return Int64(text)
     }
 
-    /// A whole number that fits, however it is written: `3600`, `3600.0` and `3.6e3`.
+    /// A whole number that fits, in any notation: `3600`, `3600.0` and `3.6e3`.
     package var wholeNumber: Int64? {
         guard case .number(let text) = self else { return nil }
         return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
 
-    /// A string, or a number's text: how ids are read.
+    /// A string, or a number's text: for IDs.
     package var scalarText: String? {
         switch self {
         case .string(let text), .number(let text): text
@@ -45,7 +45,7 @@ package enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The value at a path of member names, `data.id`; a member whose own name has dots wins over the path.
+    /// The value at a path of member names, `data.id`; a member whose own name contains dots takes precedence.
     package subscript(path path: String) -> JSONValue? {
         guard case .object(let object) = self else { return nil }
         if let value = object[path] { return value }

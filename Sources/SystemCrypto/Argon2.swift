@@ -50,7 +50,7 @@ package struct Argon2: Sendable, Hashable, Codable {
         guard let memory = UInt32(exactly: memory), let iterations = UInt32(exactly: iterations),
             let lanes = UInt32(exactly: lanes), (4...1024).contains(length)
         else { throw .hashingFailed }
-        // libargon2 takes what it only reads as mutable.
+        // libargon2 declares input as mutable, but only reads it.
         var (password, salt, secret, associatedData) = (password, salt, secret, associatedData)
         var hash = [UInt8](repeating: 0, count: length)
         let result = hash.withUnsafeMutableBufferPointer { hash in

@@ -2,15 +2,16 @@ import CCrypt
 
 /// bcrypt, by libcrypt.
 package enum BCrypt {
-    /// Hashes a password as another hash was made: with its variant, cost and salt.
+    /// Hashes a password with the variant, cost and salt of another hash.
     ///
-    /// Takes a core for 2^cost · 0.06 ms. Of a password the first 72 bytes count, as everywhere.
+    /// Takes 2^cost · 0.06 ms of CPU time. As in every implementation, only the first 72 bytes of a password count.
+    ///
     /// - Parameters:
     ///   - password: without NUL, where C would end it.
-    ///   - setting: a hash of ``isHash(_:)``.
+    ///   - setting: a hash that ``isHash(_:)`` accepts.
     /// - Returns: 60 characters of ASCII.
     package static func hash(_ password: [UInt8], setting: [UInt8]) throws(SystemCryptoError) -> [UInt8] {
-        // Else libcrypt would take another of its algorithms, or read on.
+        // Otherwise libcrypt would use another of its algorithms, or read past the end.
         guard isHash(setting), !password.contains(0) else { throw .hashingFailed }
         var data: UnsafeMutableRawPointer?
         var size: Int32 = 0
@@ -25,11 +26,11 @@ package enum BCrypt {
         return bytes
     }
 
-    /// Whether this is a hash of bcrypt: `$2a$`, `$2b$` or `$2y$`, two digits of cost, `$`, 22 characters of salt and 31
+    /// Whether this is a bcrypt hash: `$2a$`, `$2b$` or `$2y$`, two digits of cost, `$`, 22 characters of salt and 31
     /// of hash.
     package static func isHash(_ bytes: [UInt8]) -> Bool { cost(of: bytes) != nil }
 
-    /// The binary logarithm of a hash's rounds; nil for what is no hash.
+    /// The binary logarithm of a hash's rounds; nil if it is not a hash.
     package static func cost(of bytes: [UInt8]) -> Int? {
         guard bytes.count == 60, bytes[0] == UInt8(ascii: "$"), bytes[1] == UInt8(ascii: "2"),
             [UInt8(ascii: "a"), UInt8(ascii: "b"), UInt8(ascii: "y")].contains(bytes[2]),
@@ -38,7 +39,7 @@ package enum BCrypt {
         return Int(String(decoding: bytes[4...5], as: UTF8.self))
     }
 
-    /// Of bcrypt's own base64.
+    /// In bcrypt's own base64 alphabet.
     private static func isDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// Owns an `EVP_PKEY`; what it returns is copied out.
+/// Owns an `EVP_PKEY`; results are copied.
 ///
-/// `@unchecked Sendable`: after `init` nothing changes the key. OpenSSL 3 counts references to an `EVP_PKEY`
-/// atomically and locks what it computes lazily inside an RSA key (Montgomery contexts, blinding), so one key serves
-/// any number of threads; each call below has a context of its own.
+/// `@unchecked Sendable`: nothing changes the key after `init`. OpenSSL 3 counts references to an `EVP_PKEY` atomically
+/// and locks what it computes lazily inside an RSA key (Montgomery contexts, blinding), so any number of threads can
+/// use one key; each call below has its own context.
 final class KeyHandle: @unchecked Sendable {
     private let key: OpaquePointer
 
-    /// Takes over the caller's reference.
+    /// Takes ownership of the caller's reference.
     ///
     /// - Throws: `invalidKey` for anything but an RSA key of 2048 to 4096 bits.
     init(consuming key: OpaquePointer) throws(SystemCryptoError) {
@@ -31,7 +31,8 @@ final class KeyHandle: @unchecked Sendable {
         return try KeyHandle(consuming: key)
     }
 
-    /// Reads PKCS#8 `PrivateKeyInfo` (RFC 5958), and checks that the public half verifies what the private one signs.
+    /// Reads PKCS#8 `PrivateKeyInfo` (RFC 5958), and checks that the public half verifies the private half's
+    /// signatures.
     static func read(pkcs8DER bytes: [UInt8]) throws(SystemCryptoError) -> KeyHandle {
         var end = 0
         let info = bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
@@ -65,10 +66,10 @@ final class KeyHandle: @unchecked Sendable {
         return handle
     }
 
-    /// Whether the public half verifies what the private one signs.
+    /// Whether the public half verifies the private half's signatures.
     ///
-    /// `EVP_PKEY_pairwise_check` besides looks for factors of the primes, for 50 ms: a node that gets a new key has requests
-    /// to answer.
+    /// `EVP_PKEY_pairwise_check` would also test the primes, which takes 50 ms: too long for a node that is serving
+    /// requests.
     private var isConsistent: Bool {
         let message: [UInt8] = [0]
         guard let signature = try? sign(message) else { return false }
@@ -136,7 +137,7 @@ private func encoded(
     return bytes
 }
 
-/// Empties this thread's queue of OpenSSL errors, so that nothing of it surfaces in another call.
+/// Clears this thread's queue of OpenSSL errors, so that they do not surface in another call.
 private func failure(_ error: SystemCryptoError) -> SystemCryptoError {
     ERR_clear_error()
     return error

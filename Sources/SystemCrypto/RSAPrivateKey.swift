@@ -1,6 +1,6 @@
 /// An RSA key that signs with RSASSA-PKCS1-v1_5 and SHA-256, `RS256` (RFC 7518 §3.3).
 ///
-/// Any number of threads may use one key at once. It prints nothing of itself.
+/// Any number of threads can use one key at the same time. Its description does not contain the key.
 package struct RSAPrivateKey: Sendable {
     private let handle: KeyHandle
     package let publicKey: RSAPublicKey
@@ -10,9 +10,9 @@ package struct RSAPrivateKey: Sendable {
         self.publicKey = try RSAPublicKey(handle)
     }
 
-    /// Makes a key of 2048 bits.
+    /// Generates a 2048-bit key.
     ///
-    /// Takes a core for 50 to 500 ms.
+    /// Takes 50 to 500 ms of CPU time.
     package static func generate() throws(SystemCryptoError) -> RSAPrivateKey {
         try RSAPrivateKey(KeyHandle.generate(bits: 2048))
     }
@@ -27,6 +27,6 @@ package struct RSAPrivateKey: Sendable {
 
     /// Signs a message with RS256; the signature is as long as the modulus.
     ///
-    /// Takes a core for 0.3 to 0.7 ms.
+    /// Takes 0.3 to 0.7 ms of CPU time.
     package func sign(_ message: [UInt8]) throws(SystemCryptoError) -> [UInt8] { try handle.sign(message) }
 }

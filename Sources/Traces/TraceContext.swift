@@ -1,29 +1,29 @@
 import Synchronization
 
-/// Which trace a request belongs to (W3C Trace Context, Recommendation of 2021-11-23).
+/// The trace of a request (W3C Trace Context, Recommendation of 2021-11-23).
 ///
-/// Bound to the task that answers the request, and to the one that delivers a message that the request caused. Made of
-/// numbers and of characters that the recommendation permits, so that nothing of a header gets through otherwise.
+/// Task-local to the request, and to the delivery of messages that the request caused. It consists of numbers and of
+/// characters that the recommendation permits, so nothing else from a header is passed on.
 package struct TraceContext: Sendable, Hashable {
     @TaskLocal package static var current: TraceContext?
 
     private let high: UInt64
     private let low: UInt64
     private let isSampled: Bool
-    /// `tracestate`, for those whom the operator trusts with it.
+    /// `tracestate`, for services that the operator trusts with it.
     package let state: String?
 
-    /// A trace that begins here.
+    /// Starts a new trace.
     ///
-    /// Not marked as sampled: nothing is recorded here, and whoever is called decides for itself.
+    /// Not marked as sampled: nothing is recorded here, and called services decide for themselves.
     package init() {
         (high, low, isSampled, state) = (Numbers.next(), Numbers.next(), false, nil)
     }
 
-    /// Reads the headers of a request, each as often as it came.
+    /// Reads the headers of a request, each with all of its occurrences.
     ///
-    /// - Returns: nil without a `traceparent`, and for one that is invalid or came twice; a `tracestate` that is invalid is
-    ///   left out.
+    /// - Returns: nil without a `traceparent`, or if it is invalid or repeated; an invalid `tracestate` is
+    ///   dropped.
     package init?(parent: [String], state: [String] = []) {
         guard parent.count == 1, let fields = Self.fields(Array(parent[0].utf8)) else { return nil }
         (high, low, isSampled) = fields
@@ -33,7 +33,7 @@ package struct TraceContext: Sendable, Hashable {
     /// 32 lower-case hexadecimal digits.
     package var id: String { Self.hex(high) + Self.hex(low) }
 
-    /// `traceparent` for one call of ours: the trace and a new parent.
+    /// `traceparent` for one outgoing call: the trace and a new parent.
     package func parent() -> String {
         "00-\(id)-\(Self.hex(Numbers.next()))-\(isSampled ? "01" : "00")"
     }
@@ -45,7 +45,7 @@ package struct TraceContext: Sendable, Hashable {
 
     // MARK: traceparent (§3.2)
 
-    /// `00-<trace>-<parent>-<flags>`; of later versions what this one knows (§4.3).
+    /// `00-<trace>-<parent>-<flags>`; for later versions, the part that this one defines (§4.3).
     private static func fields(_ text: [UInt8]) -> (high: UInt64, low: UInt64, isSampled: Bool)? {
         let dash = UInt8(ascii: "-")
         guard text.count >= 55, text[2] == dash, text[35] == dash, text[52] == dash,
@@ -57,7 +57,7 @@ package struct TraceContext: Sendable, Hashable {
         return (high, low, flags & 1 == 1)
     }
 
-    /// Lower-case digits alone.
+    /// Only lowercase digits.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
@@ -72,7 +72,7 @@ package struct TraceContext: Sendable, Hashable {
 
     // MARK: tracestate (§3.3)
 
-    /// The list without its blanks; nil when it is empty, too long or invalid.
+    /// The list without spaces; nil if it is empty, too long or invalid.
     private static func state(_ text: String) -> String? {
         guard text.utf8.count <= 512 else { return nil }
         var members: [String] = []
@@ -89,7 +89,7 @@ package struct TraceContext: Sendable, Hashable {
         return members.isEmpty || members.count > 32 ? nil : members.joined(separator: ",")
     }
 
-    /// §3.3.2.2.1: a letter, then letters, digits, `_-*/`; or the same behind a tenant and `@`.
+    /// §3.3.2.2.1: a letter, then letters, digits, `_-*/`; or the same after a tenant and `@`.
     private static func isKey(_ text: [UInt8]) -> Bool {
         let parts = text.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         let characters = { (part: ArraySlice<UInt8>) in part.allSatisfy(isKeyCharacter) }
@@ -118,7 +118,8 @@ package struct TraceContext: Sendable, Hashable {
     }
 }
 
-/// Numbers for ids, none of them 0: a counter from a random start, mixed as in SplitMix64, for the reasons of request ids.
+/// Numbers for IDs, never 0: a counter from a random start, mixed as in SplitMix64, for the same reasons as request
+/// IDs.
 private enum Numbers {
     private static let counter = Atomic(UInt64.random(in: .min ... .max))
 

@@ -2,15 +2,15 @@ import Foundation
 import IdentityService
 import StrictJSON
 
-/// Reads the CSV of `firebase auth:export`: 28 columns without a header, a comma after the last.
+/// Reads the CSV of `firebase auth:export`: 28 columns without a header, with a trailing comma.
 struct CSVUserReader: UserFileReader {
     private var bytes: ByteReader
     private var number: Int
 
     private static let mostBytes = 1 << 20
-    /// The columns in front of those of providers.
+    /// The columns before those of providers.
     private static let names = ["localId", "email", "emailVerified", "passwordHash", "salt", "displayName", "photoUrl"]
-    /// Where a provider's four columns begin: id, email, name, photo.
+    /// The first of a provider's four columns: ID, email, name, photo.
     static let providers = [(7, "google.com"), (11, "facebook.com"), (15, "twitter.com"), (19, "github.com")]
     private static let laterNames = [
         (23, "createdAt"), (24, "lastLoginAt"), (25, "phoneNumber"), (26, "disabled"), (27, "customAttributes"),
@@ -25,7 +25,7 @@ struct CSVUserReader: UserFileReader {
     mutating func next() throws -> UserRow? {
         while true {
             guard let line = try line() else { return nil }
-            // An empty line is none.
+            // Empty lines are skipped.
             if case .success(let fields) = line, fields == [""] { continue }
             number += 1
             return UserRow(number: number, end: bytes.offset, user: line.flatMap { Self.user($0) })
@@ -33,7 +33,7 @@ struct CSVUserReader: UserFileReader {
     }
 
     private static func user(_ fields: [String]) -> Result<WireObject, UserRow.RowError> {
-        // Without the comma at the end, and without empty columns there, it means the same.
+        // The trailing comma and empty trailing columns may be missing.
         guard (names.count...columns + 1).contains(fields.count), fields.count <= columns || fields[columns].isEmpty
         else {
             return .failure(UserRow.RowError(reason: "has \(fields.count) columns instead of \(columns)"))
@@ -64,8 +64,10 @@ struct CSVUserReader: UserFileReader {
         return .success(WireObject(user.members))
     }
 
-    /// The fields of a line (RFC 4180); a quote that closes nothing is a character of its field, for Firebase quotes names
-    /// with commas and leaves the quotes inside of them as they are.
+    /// The fields of a line (RFC 4180).
+    ///
+    /// A quote that closes nothing is part of its field, because Firebase quotes names with commas without escaping the
+    /// quotes in them.
     ///
     /// - Returns: nil at the end.
     private mutating func line() throws(UserFileError) -> Result<[String], UserRow.RowError>? {
@@ -107,6 +109,6 @@ struct CSVUserReader: UserFileReader {
         }
         if isQuoted { return .failure(UserRow.RowError(reason: "a quote is not closed")) }
         close()
-        return isBroken ? .failure(UserRow.RowError(reason: "is no UTF-8")) : .success(fields)
+        return isBroken ? .failure(UserRow.RowError(reason: "is not UTF-8")) : .success(fields)
     }
 }

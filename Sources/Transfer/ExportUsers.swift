@@ -9,10 +9,10 @@ import Secrets
 import Storage
 import StrictJSON
 
-/// Writes all accounts into files of the format of `firebase auth:export`: one for those without a password, and one for
-/// each way in which passwords were hashed, with a file beside it that says how.
+/// Exports all accounts to files in the format of `firebase auth:export`: one for accounts without a password, and one
+/// for each password hash algorithm, with a file of its parameters.
 ///
-/// ``ImportUsers`` brings them in again, and what is exported then is the same to the byte.
+/// ``ImportUsers`` imports them, and a new export is then identical, byte for byte.
 package struct ExportUsers: Sendable {
     private let admin: AdminAccounts
     private let project: Project
@@ -20,11 +20,11 @@ package struct ExportUsers: Sendable {
     private let format: UserFileFormat
     private let isPortable: Bool
 
-    /// Passed over by ``ImportUsers``' command, which looks for it beside the users' file.
+    /// ``ImportUsers``' command looks for this file next to the users' file.
     package static let hashingEnding = ".hash-config.json"
     private static let page = 1000
 
-    /// - Parameter isPortable: leaves out what `firebase auth:import` refuses; the CSV has no room for it anyway.
+    /// - Parameter isPortable: omits what `firebase auth:import` refuses; the CSV never contains it.
     package init(
         _ admin: AdminAccounts,
         of project: Project,
@@ -40,10 +40,10 @@ package struct ExportUsers: Sendable {
     }
 
     /// - Parameters:
-    ///   - folder: is made, or is empty.
+    ///   - folder: created, or must be empty.
     ///   - written: called after each thousand accounts, with their number so far.
     /// - Returns: the files of users with their numbers of accounts, by name.
-    /// - Throws: ``UserFileError``; then nothing stays in the folder.
+    /// - Throws: ``UserFileError``; then the folder is empty.
     package func callAsFunction(
         to folder: String,
         written: (Int) -> Void
@@ -54,7 +54,7 @@ package struct ExportUsers: Sendable {
             var page = try await list(after: nil)
             while let last = page.last?.account.id {
                 let isLast = page.count < Self.page
-                // The database works on the next page while this one is written.
+                // The database reads the next page while this one is written.
                 async let following = isLast ? [] : list(after: last)
                 for listed in page { try files.write(try row(of: listed), listed.password?.hash.origin) }
                 count += page.count
@@ -69,7 +69,7 @@ package struct ExportUsers: Sendable {
     }
 
     private func list(after last: AccountID?) async throws -> [ListedAccount] {
-        // One entry of the audit log for the whole.
+        // One entry in the audit log for the whole export.
         try await admin.list(maxResults: Self.page, after: last, exports: last == nil, project, tenant)
     }
 
@@ -93,7 +93,7 @@ private struct ExportFolder {
     private let path: String
     private let format: UserFileFormat
     private let signerKey: [UInt8]
-    /// By how the passwords of their accounts were hashed; nil for none.
+    /// By the hash algorithm of their accounts' passwords; nil for none.
     private var files: [PasswordHash.Origin?: ExportFile] = [:]
 
     init(_ path: String, _ format: UserFileFormat, signerKey: [UInt8]) throws(UserFileError) {
@@ -102,21 +102,21 @@ private struct ExportFolder {
         self.signerKey = signerKey
         let manager = FileManager.default
         do {
-            // Password hashes come into it.
+            // The folder will contain password hashes.
             try manager.createDirectory(
                 atPath: path,
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
             guard try manager.contentsOfDirectory(atPath: path).isEmpty else {
-                throw UserFileError(file: path, reason: "is not empty: name a new folder")
+                throw UserFileError(file: path, reason: "is not empty: choose a new folder")
             }
         } catch let error as UserFileError {
             throw error
         } catch {
             throw UserFileError(file: path, reason: "cannot be written: \(error.localizedDescription)")
         }
-        // There is always one, if only to say that there is nobody.
+        // There is always this file, even if it contains no accounts.
         files[nil] = try ExportFile("\(path)/\(Self.name(of: nil))", format)
     }
 
@@ -147,7 +147,7 @@ private struct ExportFolder {
         for file in files.values { file.remove() }
     }
 
-    /// The same for the same hashing, in every project.
+    /// The same name for the same algorithm, in every project.
     private static func name(of hashing: PasswordHashing?) -> String {
         guard let hashing else { return "accounts" }
         let algorithm = (try? JSONValue(hashing.text))?.object?["hashAlgorithm"]?.string ?? ""
@@ -157,7 +157,7 @@ private struct ExportFolder {
     }
 }
 
-/// A file of users, which has its name once all of them are complete: what a killed export leaves ends in `.part`.
+/// A file of users, which gets its name once all are complete: a killed export leaves files that end in `.part`.
 private final class ExportFile {
     let path: String
     private let hashingPath: String
@@ -166,7 +166,7 @@ private final class ExportFile {
     private let handle: FileHandle
     private var buffer: [UInt8] = []
 
-    /// - Parameter name: the path without its ending.
+    /// - Parameter name: the path without its extension.
     init(_ name: String, _ format: UserFileFormat) throws(UserFileError) {
         path = "\(name).\(format.rawValue)"
         hashingPath = name + ExportUsers.hashingEnding
@@ -194,7 +194,7 @@ private final class ExportFile {
         } catch { throw Self.unwritable(path, error) }
     }
 
-    /// - Parameter hashing: how the passwords were hashed; nil when there are none.
+    /// - Parameter hashing: the hash algorithm; nil if there are no passwords.
     func publish(beside hashing: String?) throws(UserFileError) {
         if let hashing { try Self.write(hashing, to: hashingPath) }
         do { try FileManager.default.moveItem(atPath: path + Self.part, toPath: path) } catch {
@@ -219,7 +219,7 @@ private final class ExportFile {
         } catch { throw unwritable(path, error) }
     }
 
-    /// Readable by its owner alone.
+    /// Readable only by its owner.
     private static func create(_ path: String) throws(UserFileError) -> FileHandle {
         guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
             let handle = FileHandle(forWritingAtPath: path)

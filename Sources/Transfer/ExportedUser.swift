@@ -6,9 +6,9 @@ import Projects
 import Secrets
 
 extension JSONWriter {
-    /// A user as `firebase auth:export` writes it.
+    /// A user in the format of `firebase auth:export`.
     ///
-    /// - Parameter isPortable: with those providers alone that `firebase auth:import` takes.
+    /// - Parameter isPortable: only with providers that `firebase auth:import` accepts.
     mutating func exported(_ account: Account, _ password: PasswordHash?, isPortable: Bool) {
         member("localId", account.id.rawValue)
         member("email", account.email?.original)
@@ -40,9 +40,9 @@ extension JSONWriter {
         }
     }
 
-    /// What Firebase's file leaves out.
+    /// The members that Firebase's file does not have.
     ///
-    /// - Parameter secrets: of authenticator apps, by the ids of their enrolments.
+    /// - Parameter secrets: of authenticator apps, by enrollment ID.
     mutating func exportedBeyond(_ account: Account, secrets: [String: [UInt8]]) {
         member("initialEmail", account.initialEmail)
         member("emailLinkSignin", ifTrue: account.emailLinkSignIn)
@@ -74,7 +74,7 @@ extension JSONWriter {
     }
 }
 
-/// A user as a line of the CSV of `firebase auth:export`, which has no room for more.
+/// A user as a line of the CSV of `firebase auth:export`, which contains fewer members.
 struct CSVUserRow {
     let text: String
 

@@ -1,25 +1,25 @@
 import Foundation
 
-/// How far an import came, kept in a file beside the one that is imported: after a crash it goes on from there.
+/// The position of an import, stored in a file next to the imported one: after a crash, the import continues there.
 ///
-/// An import that is begun anew instead comes to the same result, later.
+/// An import that starts over instead has the same result, but takes longer.
 package struct ImportProgress: Sendable {
     package let file: String
 
     package struct State: Sendable, Hashable, Codable {
-        /// Of the file that is imported: size, and time of its last change in seconds since 1970.
+        /// Of the imported file: size, and time of its last change in seconds since 1970.
         package var size: UInt64
         package var changed: Double
         package var project: String
         package var tenant: String
         package var counts: ImportUsers.Counts
-        /// Where the next row may begin.
+        /// Where the next row can start.
         package var end: UInt64
     }
 
     package init(of users: String) { file = users + ".progress" }
 
-    /// What an import of the file begins with.
+    /// The state at the start of an import.
     package static func start(_ users: String, project: String, tenant: String) throws(UserFileError) -> State {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: users),
             let size = (attributes[.size] as? NSNumber)?.uint64Value,
@@ -35,19 +35,20 @@ package struct ImportProgress: Sendable {
         )
     }
 
-    /// - Returns: nil when there is none.
-    /// - Throws: ``UserFileError`` when it is of another file, or of an import into another project.
+    /// - Returns: nil if there is none.
+    /// - Throws: ``UserFileError`` if it belongs to another file, or to an import into another project.
     package func read(for start: State) throws(UserFileError) -> State? {
         guard let data = FileManager.default.contents(atPath: file) else { return nil }
         guard let state = try? JSONDecoder().decode(State.self, from: data), state.end <= start.size else {
-            throw UserFileError(file: file, reason: "says nothing that can be gone on from: remove it to begin anew")
+            throw UserFileError(file: file, reason: "is not readable: delete it to start over")
         }
         guard state.size == start.size, state.changed == start.changed, state.project == start.project,
             state.tenant == start.tenant
         else {
             throw UserFileError(
                 file: file,
-                reason: "is of an import of another file, or into another project or tenant: remove it to begin anew"
+                reason:
+                    "belongs to an import of another file, or into another project or tenant: delete it to start over"
             )
         }
         return state

@@ -5,9 +5,9 @@ import Passwords
 package import Projects
 import Secrets
 
-/// Brings the users of a file in, a thousand at a time: each lands whole or not at all, by itself.
+/// Imports the users of a file, a thousand at a time, each completely or not at all, independently of the others.
 ///
-/// Whoever repeats it finds those that landed where they are, so that what broke off is simply begun again.
+/// A repeated import finds the earlier accounts unchanged, so an interrupted import can simply be repeated.
 package struct ImportUsers: Sendable {
     private let importAccounts: ImportAccounts
     private let project: Project
@@ -15,11 +15,11 @@ package struct ImportUsers: Sendable {
     private let options: Options
 
     package struct Options: Sendable, Hashable {
-        /// How hashes were made; without it a row with one is refused.
+        /// The hash algorithm; without it, rows with a hash are refused.
         package var hashing: PasswordHashing?
-        /// Puts the file's account in the place of one that has its id, which else stays as it is.
+        /// Replaces an existing account with the same ID, which otherwise stays unchanged.
         package var replaces = false
-        /// Finds out what would happen, and writes nothing.
+        /// Determines the result and writes nothing.
         package var dryRun = false
 
         package init() {}
@@ -28,14 +28,14 @@ package struct ImportUsers: Sendable {
     package struct Counts: Sendable, Hashable, Codable {
         package var rows = 0
         package var imported = 0
-        /// Their ids are taken, and they were left as they are.
+        /// Accounts whose IDs exist, which were not changed.
         package var known = 0
         package var refused = 0
 
         package init() {}
     }
 
-    /// A row that did not land.
+    /// A refused row.
     package struct Refusal: Sendable, Hashable {
         package var row: Int
         package var localID: String?
@@ -52,10 +52,10 @@ package struct ImportUsers: Sendable {
     }
 
     /// - Parameters:
-    ///   - counts: of what an earlier run did with the rows before the reader's first.
-    ///   - refused: called for each row that doesn't land, in their order.
-    ///   - landed: called after each thousand rows, with the place in the file behind them.
-    /// - Throws: ``UserFileError``; what is before the place it names has landed.
+    ///   - counts: the results of an earlier run for the rows before the reader's first.
+    ///   - refused: called for each refused row, in order.
+    ///   - landed: called after each thousand rows, with the position in the file after them.
+    /// - Throws: ``UserFileError``; the rows before its position were imported.
     package func callAsFunction(
         _ reader: any UserFileReader,
         after counts: Counts = Counts(),
@@ -127,7 +127,7 @@ package struct ImportUsers: Sendable {
         }
         if let hash = try user.bytes("passwordHash"), !hash.isEmpty {
             guard let origin else {
-                throw UserRow.RowError(reason: "has a password hash, and nothing says how it was made (--hash-config)")
+                throw UserRow.RowError(reason: "has a password hash without hash parameters (--hash-config)")
             }
             entry.password = .hash(PasswordHash(salt: try user.bytes("salt") ?? [], hash: hash, origin: origin))
         } else if let password = try user.string("rawPassword"), !password.isEmpty {
@@ -136,7 +136,7 @@ package struct ImportUsers: Sendable {
         return entry
     }
 
-    /// Takes rows off a reader, and keeps its error until they have landed.
+    /// Takes rows from a reader, and keeps its error until they were imported.
     private struct Rows {
         var reader: any UserFileReader
         var error: (any Error)?

@@ -2,9 +2,9 @@ import Foundation
 import IdentityService
 import StrictJSON
 
-/// Reads `{"users": [ … ]}`; what stands beside `users` is passed over.
+/// Reads `{"users": [ … ]}`; other members are skipped.
 ///
-/// Each row is cut out by its braces and read by itself: a row that is no JSON is refused alone.
+/// Each row is found by its braces and parsed separately, so only a row that is not JSON is refused.
 struct JSONUserReader: UserFileReader {
     private var bytes: ByteReader
     private var number: Int
@@ -18,7 +18,7 @@ struct JSONUserReader: UserFileReader {
         case end
     }
 
-    /// Of an account, twice what an upload of one may have.
+    /// The maximum size of an account, twice that of an upload.
     private static let mostBytes = 1 << 20
 
     init(_ bytes: ByteReader, after rows: Int) {
@@ -51,15 +51,15 @@ struct JSONUserReader: UserFileReader {
         guard let text else { return .failure(UserRow.RowError(reason: "is longer than \(mostBytes) bytes")) }
         do throws(JSONError) {
             guard let object = try JSONValue(text).object else {
-                return .failure(UserRow.RowError(reason: "is no JSON object"))
+                return .failure(UserRow.RowError(reason: "is not a JSON object"))
             }
             return .success(WireObject(renamed(object).members))
         } catch {
-            return .failure(UserRow.RowError(reason: "is no JSON that can be read: \(error)"))
+            return .failure(UserRow.RowError(reason: "is not valid JSON: \(error)"))
         }
     }
 
-    /// The file's own name of a time.
+    /// Converts the file's own names of times.
     private static func renamed(_ user: JSONObject) -> JSONObject {
         guard let time = user["lastSignedInAt"], user["lastLoginAt"] == nil else { return user }
         var user = user
@@ -70,7 +70,7 @@ struct JSONUserReader: UserFileReader {
     // MARK: What stands around the rows
 
     private mutating func findUsers() throws(UserFileError) {
-        guard try token() == UInt8(ascii: "{") else { throw broken("it does not begin with {") }
+        guard try token() == UInt8(ascii: "{") else { throw broken("it does not start with {") }
         _ = try bytes.next()
         while true {
             guard try token() == UInt8(ascii: "\""), let name = try value() else {
@@ -79,7 +79,7 @@ struct JSONUserReader: UserFileReader {
             guard try token() == UInt8(ascii: ":") else { throw broken("a colon is missing") }
             _ = try bytes.next()
             if (try? JSONValue(name))?.string == "users" {
-                guard try token() == UInt8(ascii: "[") else { throw broken("users is no array") }
+                guard try token() == UInt8(ascii: "[") else { throw broken("users is not an array") }
                 _ = try bytes.next()
                 place = .first
                 return
@@ -91,7 +91,7 @@ struct JSONUserReader: UserFileReader {
         }
     }
 
-    /// A file that was cut off has no end.
+    /// A truncated file has no end.
     private mutating func finish() throws(UserFileError) -> UserRow? {
         _ = try bytes.next()
         while try token() == UInt8(ascii: ",") {
@@ -103,20 +103,20 @@ struct JSONUserReader: UserFileReader {
             guard try token() != nil else { throw broken("it ends") }
             _ = try value()
         }
-        guard try bytes.next() == UInt8(ascii: "}"), try token() == nil else { throw broken("its end is not }") }
+        guard try bytes.next() == UInt8(ascii: "}"), try token() == nil else { throw broken("it does not end with }") }
         place = .end
         return nil
     }
 
     private func broken(_ reason: String) -> UserFileError {
         bytes.error(
-            "is no JSON of users, at byte \(bytes.offset)\(number > 0 ? " after row \(number)" : ""): \(reason)"
+            "is not valid JSON of users, at byte \(bytes.offset)\(number > 0 ? " after row \(number)" : ""): \(reason)"
         )
     }
 
     // MARK: Bytes
 
-    /// The next byte that is no white space, which stays.
+    /// The next byte that is not white space, without consuming it.
     private mutating func token() throws(UserFileError) -> UInt8? {
         while let byte = try bytes.peek() {
             guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
@@ -127,7 +127,7 @@ struct JSONUserReader: UserFileReader {
 
     /// The text of a value, up to where its braces, brackets and quotes are closed.
     ///
-    /// - Returns: nil when it is too long.
+    /// - Returns: nil if it is too long.
     private mutating func value() throws(UserFileError) -> [UInt8]? {
         var text: [UInt8] = []
         var depth = 0
@@ -161,7 +161,7 @@ struct JSONUserReader: UserFileReader {
         throw broken("it ends in the middle of a value")
     }
 
-    /// What ends a number, `true`, `false` or `null`.
+    /// Whether a byte ends a number, `true`, `false` or `null`.
     private static func ends(_ byte: UInt8) -> Bool {
         [0x20, 0x0a, 0x0d, 0x09, UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}")].contains(byte)
     }

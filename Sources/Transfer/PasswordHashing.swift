@@ -3,7 +3,7 @@ import IdentityService
 package import Passwords
 import StrictJSON
 
-/// How the passwords of a file were hashed: the members with which `accounts:batchCreate` says it, or what Firebase's
+/// The hash algorithm of a file's passwords: the members of `accounts:batchCreate`, or the parameters that Firebase's
 /// console shows (`hash_config { algorithm: SCRYPT, … }`).
 package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     package let algorithm: PasswordAlgorithm
@@ -15,12 +15,12 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
         self.key = key
     }
 
-    /// - Parameter file: for its errors.
+    /// - Parameter file: the file's name for errors.
     /// - Throws: ``UserFileError``.
     package init(_ text: String, file: String) throws(UserFileError) {
         do {
             guard let members = try Self.members(of: text), let (algorithm, key) = try PasswordAlgorithm.read(members)
-            else { throw UserFileError(file: file, reason: "says nothing of hashAlgorithm") }
+            else { throw UserFileError(file: file, reason: "does not contain hashAlgorithm") }
             do { try algorithm.check(key: key) } catch { throw UserFileError(file: file, reason: "\(error)") }
             self.init(algorithm, key: key)
         } catch let error as UserFileError {
@@ -28,7 +28,10 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
         } catch let error as WireError {
             throw UserFileError(file: file, reason: error.message)
         } catch {
-            throw UserFileError(file: file, reason: "is neither JSON nor what Firebase's console shows: \(error)")
+            throw UserFileError(
+                file: file,
+                reason: "is neither JSON nor the parameters from Firebase's console: \(error)"
+            )
         }
     }
 
@@ -47,7 +50,7 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
         return try JSONValue(text).object.map { WireObject($0.members) }
     }
 
-    /// The console's names, and those of uploads.
+    /// The console's names, with those of uploads.
     private static let consoleNames = [
         "algorithm": "hashAlgorithm", "base64_signer_key": "signerKey", "base64_salt_separator": "saltSeparator",
         "rounds": "rounds", "mem_cost": "memoryCost",

@@ -5,9 +5,9 @@ package import IdentityService
 package struct UserRow: Sendable {
     /// From 1.
     package var number: Int
-    /// Where the next row may begin, in bytes from the file's start.
+    /// Where the next row can start, in bytes from the file's start.
     package var end: UInt64
-    /// The user as an upload holds it, or why the row cannot be read.
+    /// The user in the format of an upload, or why the row cannot be read.
     package var user: Result<WireObject, RowError>
 
     package struct RowError: Error, Sendable, Hashable {
@@ -18,11 +18,11 @@ package struct UserRow: Sendable {
 /// Reads a file of `firebase auth:export`, or of ``ExportUsers``, row by row: a file may be larger than the memory.
 package protocol UserFileReader {
     /// - Returns: nil at the end.
-    /// - Throws: ``UserFileError`` when nothing after this can be read.
+    /// - Throws: ``UserFileError`` if nothing after this can be read.
     mutating func next() throws -> UserRow?
 }
 
-/// Why a file cannot be read or written on: file and reason.
+/// Why a file cannot be read or written: the file and the reason.
 package struct UserFileError: Error, Sendable, Hashable, CustomStringConvertible {
     package var file: String
     package var reason: String
@@ -39,12 +39,12 @@ package enum UserFileFormat: String, Sendable, CaseIterable {
     case json
     case csv
 
-    /// By the name's ending.
+    /// By the name's extension.
     package init?(file: String) { self.init(rawValue: URL(filePath: file).pathExtension.lowercased()) }
 
     /// - Parameters:
     ///   - start: the end of a row, where an earlier reader stopped; 0 for the file's start.
-    ///   - rows: how many rows are before it.
+    ///   - rows: the number of rows before it.
     package func reader(of file: String, from start: UInt64 = 0, after rows: Int = 0) throws -> any UserFileReader {
         let bytes = try ByteReader(file: file, from: start)
         return switch self {
@@ -60,7 +60,7 @@ struct ByteReader {
     private let handle: FileHandle
     private var block: [UInt8] = []
     private var position = 0
-    /// Of the block's first byte.
+    /// The position of the block's first byte.
     private var start: UInt64
 
     init(file: String, from start: UInt64) throws(UserFileError) {
@@ -74,7 +74,7 @@ struct ByteReader {
         }
     }
 
-    /// Of the byte that comes next.
+    /// The position of the next byte.
     var offset: UInt64 { start + UInt64(position) }
 
     /// - Returns: nil at the end.

@@ -2,7 +2,7 @@ import Foundation
 import Linking
 import Testing
 
-@Suite("What becomes of two accounts that are merged")
+@Suite("Results of a merge")
 struct AccountMergeTests {
     private static let start = Date(timeIntervalSince1970: 1_800_000_000)
 
@@ -156,7 +156,7 @@ struct AccountMergeTests {
         #expect(merge.rest.displayName == "B" && merge.rest.customAttributes == "{}")
     }
 
-    @Test("an undo gives back what is as it was moved, and leaves what is not")
+    @Test("an undo moves unchanged values back, and leaves changed ones")
     func undo() {
         let survivor = account("a")
         let merged = account("b") {

@@ -27,7 +27,7 @@ struct HeldMethods: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-@Suite("Decision table: by what the account holds")
+@Suite("Decision table: by the account's sign-in methods")
 struct HeldMethodsTests {
     private static let takeOver = SignInDecision.takeOver(AccountID("M"))
     private static let link = SignInDecision.link(AccountID("M"), replaced: nil)

@@ -65,7 +65,7 @@ struct SignInMethodsTests {
         #expect(allowed == removal.allowed)
     }
 
-    @Test("whatever may be removed leaves something usable")
+    @Test("every allowed removal leaves a usable account")
     func everyCombination() {
         let all: [ProviderID] = [.password, .google, .github, .phone]
         func subset(_ bits: Int) -> Set<ProviderID> {

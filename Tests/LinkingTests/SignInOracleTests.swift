@@ -102,7 +102,7 @@ struct SignInOracleTests {
         return all
     }()
 
-    @Test("decides what the table says")
+    @Test("decides as in the table")
     func agreesWithTheTable() {
         #expect(Self.combinations.count == 142_560)
         var outcomes: Set<SignInDecision> = []

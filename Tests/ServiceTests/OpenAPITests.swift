@@ -154,7 +154,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "finds what is not as described",
+        "finds deviations from the description",
         arguments: [
             #","needConfirmation":false}"#, #","expiresIn":3600}"#, #","idToken":null}"#, #","unknown":1}"#,
             #","verifiedProvider":[]}"#, #","verifiedProvider":[1]}"#, #","oauthExpireIn":"1"}"#,

@@ -1,13 +1,13 @@
-/// Why the console let somebody not in.
+/// Why the console refused.
 package enum ConsoleError: Error, Sendable, Hashable {
-    /// Whatever is wrong: address, password, code, or that the person may not sign in.
+    /// The email, password or code is wrong, or the admin may not sign in.
     case wrongCredentials
-    /// It is none, was used, or is older than a day.
+    /// Unknown, used, or older than a day.
     case invalidSetUpCode
-    /// The form of the set-up is none of ours, or was open for too long.
+    /// The setup form is not valid or has expired.
     case setUpOver
     case passwordTooShort
     case passwordTooLong
-    /// The code of the app that is to be enrolled.
+    /// The code of the app that is being enrolled.
     case wrongCode
 }

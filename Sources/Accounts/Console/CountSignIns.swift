@@ -2,22 +2,22 @@ package import Linking
 package import Projects
 import Storage
 
-/// What came of sign-ins by the method, and of conflicts, day by day.
+/// Daily counts of sign-ins by method and outcome, and of conflicts.
 package struct CountSignIns: Sendable {
     let parts: Parts
 
-    /// How many days there are, today's included.
+    /// The number of days, including today.
     package static let days = 14
 
-    /// For each day one.
+    /// One count for each day.
     package typealias Counts = [Int64]
 
     package struct Result: Sendable {
-        /// Since 1970, in UTC; the last one is not over.
+        /// Since 1970, in UTC; the last one is today.
         package var days: [Int64] = []
-        /// The most frequent method first.
+        /// Most frequent method first.
         package var methods: [(method: ProviderID, outcomes: [AccountEvents.Outcome: Counts])] = []
-        /// Conflicts that ended: the credential that was kept was linked, or signed in.
+        /// Conflicts that were resolved: the pending credential was linked or signed in.
         package var resolved: Counts = []
     }
 
@@ -31,7 +31,7 @@ package struct CountSignIns: Sendable {
         )
         var methods: [ProviderID: [AccountEvents.Outcome: Counts]] = [:]
         var resolved = zeros
-        // The clock of another node may be ahead.
+        // Another node's clock may be ahead.
         for (count, number) in found where days.contains(count.day) {
             let index = Int(count.day - days[0])
             if let outcome = AccountEvents.Outcome(rawValue: count.outcome) {

@@ -4,27 +4,27 @@ import Projects
 package import Secrets
 import Storage
 
-/// A real sign-in at a provider that signs nobody in: it goes each step of the way, and says how far it came.
+/// A test sign-in at a provider that signs no user in: it runs every step and reports how far it got.
 ///
-/// It writes nothing but the flow, and the name that a provider says once, for the sign-in that follows. The provider may
-/// be disabled still.
+/// It writes only the flow, and the name that a provider sends once, for the next sign-in. The provider may be
+/// disabled.
 package struct RehearseSignIn: Sendable {
     let parts: Parts
 
     package struct Started: Sendable {
         package var authURI: String
         package var state: Secret
-        /// What the browser shows when it comes back.
+        /// The secret that the browser presents when it returns.
         package var browser: Secret
         package var requests: [ProviderRequest]
     }
 
-    /// Begins a flow, as a sign-in does.
+    /// Starts a flow, as a sign-in does.
     ///
     /// - Parameters:
-    ///   - path: of the page that gets the result.
+    ///   - path: the page that receives the result.
     ///   - token: of the form that leads there.
-    ///   - page: the URL of the handler page, to which the provider sends the browser back.
+    ///   - page: the URL of the handler page, to which the provider redirects.
     /// - Throws: ``AccountsError``.
     package func begin(
         _ provider: ProviderID,
@@ -50,7 +50,7 @@ package struct RehearseSignIn: Sendable {
         return Started(authURI: started.authURI, state: started.state, browser: browser, requests: requests)
     }
 
-    /// What the browser came back with.
+    /// The provider's response, from the browser.
     package struct Answer: Sendable {
         package var requestURI: String
         package var postBody: String?
@@ -61,31 +61,31 @@ package struct RehearseSignIn: Sendable {
         }
     }
 
-    /// A part of the way after the browser's return.
+    /// A step after the browser's return.
     package enum Step: Sendable, CaseIterable {
-        /// The provider sent the browser back with a code.
+        /// The provider redirected back with a code.
         case comeBack
-        /// The code, and what the provider gives for it.
+        /// The exchange of the code for tokens.
         case exchange
-        /// The ID token is the provider's, for us, of this sign-in.
+        /// The verification of the ID token: issued by the provider, for us, in this sign-in.
         case verifyIDToken
-        /// The profile, and who it is.
+        /// The profile and the identity.
         case identify
     }
 
     package struct Report: Sendable {
-        /// Where it ended, and why; nil when it came to the end.
+        /// The failed step and the error; nil if all steps passed.
         package var failure: (step: Step, error: FederationError)?
         package var credential: FederatedCredential?
-        /// What a sign-in would come to.
+        /// The result of a real sign-in.
         package var explanation: ExplainSignIn.Explanation?
-        /// Those that were sent to the provider meanwhile.
+        /// The requests that were sent to the provider.
         package var requests: [ProviderRequest] = []
     }
 
-    /// Goes the rest of the way, once.
+    /// Runs the remaining steps, once.
     ///
-    /// - Throws: ``AccountsError/invalidFlow`` for an answer to another flow, and one that came too late or twice.
+    /// - Throws: ``AccountsError/invalidFlow`` for the response of another flow, and one that is late or repeated.
     package func finish(_ answer: Answer, _ provider: ProviderID, path: String, _ caller: Caller) async throws -> Report
     {
         guard let callback = try? ProviderCallback(requestURI: answer.requestURI, postBody: answer.postBody),
@@ -128,12 +128,12 @@ package struct RehearseSignIn: Sendable {
     ) async throws(FederationError) -> FederatedCredential {
         let (names, scope, now) = (parts.stores.keptNames, caller.scope, parts.now())
         return try await parts.federation.redeem(callback, flow: flow, with: configuration) { subject, user in
-            // It comes once, and would be missing when the person signs in.
+            // The provider sends it only once, and the user's real sign-in needs it.
             try? await names.keep(user, of: subject, at: flow.provider, in: scope, now: now)
         }
     }
 
-    /// Nothing of it is counted as a sign-in.
+    /// Runs an operation without counting it as a sign-in.
     private static func recorded<Value: Sendable>(
         _ body: () async throws -> Value
     ) async throws -> (Value, [ProviderRequest]) {
@@ -157,7 +157,7 @@ extension Result {
 }
 
 extension FederationError {
-    /// The part of the way that it ended.
+    /// The step that failed with this error.
     package var step: RehearseSignIn.Step {
         switch self {
         case .providerNotFound, .providerDisabled, .misconfigured, .customParameterNotAllowed, .responseTypeNotOffered,

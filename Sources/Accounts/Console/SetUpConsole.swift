@@ -4,22 +4,22 @@ import Projects
 package import Secrets
 import Storage
 
-/// How a person who has a set-up code comes to a password and an app, and so into the console.
+/// Lets an admin with a setup code set a password and an authenticator app, and signs them in to the console.
 package struct SetUpConsole: Sendable {
     let parts: Parts
 
-    /// How many characters a password has at least.
+    /// The minimum number of characters of a password.
     package static let shortestPassword = 12
 
-    /// An app that is about to be enrolled.
+    /// An authenticator app that is being enrolled.
     package struct Enrollment: Sendable {
         package var email: String
-        /// In base 32, for the app.
+        /// In base 32, for the authenticator app.
         package var secret: String
-        /// With which the set-up goes on.
+        /// The sealed state with which the setup continues.
         package var sealed: String
 
-        /// The address that apps take by a QR code.
+        /// The URI for authenticator apps, as in a QR code.
         package var uri: String {
             "otpauth://totp/Identity:\(Self.escaped(email))?secret=\(secret)&issuer=Identity"
         }
@@ -35,9 +35,9 @@ package struct SetUpConsole: Sendable {
         }
     }
 
-    /// What a form of the set-up holds, sealed: it is good for the code that it was made for.
+    /// The state in a setup form, sealed and bound to its setup code.
     private struct Pending: Codable {
-        /// Seconds for which it is good.
+        /// The lifetime in seconds.
         static let lifetime: Int64 = 3_600
 
         var codeHash: Data
@@ -46,7 +46,7 @@ package struct SetUpConsole: Sendable {
         var startedAt: Int64
     }
 
-    /// - Parameter subscriber: whom limits count as one; nil when it is not known.
+    /// - Parameter subscriber: the address that rate limits count by; nil if unknown.
     /// - Throws: ``ConsoleError/invalidSetUpCode``; ``Storage/RateLimitReached``.
     package func begin(_ code: Secret, subscriber: String?) async throws -> Enrollment {
         let invitation = try await invitation(code, subscriber)
@@ -60,13 +60,13 @@ package struct SetUpConsole: Sendable {
         )
     }
 
-    /// The same enrolment once more, after something was wrong: the app has its secret already.
+    /// The same enrollment again after an error, because the app already has its secret.
     package func goOn(_ code: Secret, _ sealed: String, subscriber: String?) async throws -> Enrollment {
         let pending = try pending(sealed, of: code)
         return try enrollment(pending, try await invitation(code, subscriber))
     }
 
-    /// Keeps password and app, and opens a session.
+    /// Stores the password and the app, and opens a session.
     ///
     /// - Returns: its handle.
     /// - Throws: ``ConsoleError``; ``Storage/RateLimitReached``.

@@ -5,7 +5,7 @@ package import Projects
 package import Secrets
 package import Storage
 
-/// The sessions of people at the console: each begins with a password and the code of an app.
+/// Sessions of the console's admins; each starts with a password and an authenticator app's code.
 package struct SignInToConsole: Sendable {
     let parts: Parts
 
@@ -13,9 +13,9 @@ package struct SignInToConsole: Sendable {
         package var email: String
         package var password: Secret
         package var code: String
-        /// Of the session that the new one takes the place of, if it is the same person's.
+        /// The session that the new one replaces, if it is the same admin's.
         package var handle: Secret?
-        /// Whom limits count as one; nil when it is not known.
+        /// The address that rate limits count by; nil if unknown.
         package var subscriber: String?
 
         package init(email: String, password: Secret, code: String, handle: Secret?, subscriber: String?) {
@@ -26,12 +26,12 @@ package struct SignInToConsole: Sendable {
 
     /// Opens a session.
     ///
-    /// Whatever is wrong, the same is asked of the database, the same is computed, and the same is said.
+    /// Whatever is wrong, the queries, the computation and the response are the same.
     ///
     /// - Returns: its handle, a new one each time (threats.md, T-D9).
     /// - Throws: ``ConsoleError/wrongCredentials``; ``Storage/RateLimitReached``.
     package func callAsFunction(_ request: Request) async throws -> Secret {
-        // Nobody has the empty address.
+        // No admin has the empty email.
         let email = EmailAddress(request.email)?.canonical ?? ""
         let limits = RateLimits(
             ofDeployment: [.consoleTriesPerAddress: [request.subscriber ?? ""], .consoleTries: [email]],
@@ -64,7 +64,7 @@ package struct SignInToConsole: Sendable {
     }
 
     private func verify(_ password: Secret, _ stored: PasswordHash?, _ signerKey: [UInt8]) async throws -> Bool {
-        // What cannot be a password is not hashed in full, whoever it is said to be of.
+        // A text that is too long for a password is not hashed in full, for any email.
         let tried = password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound ? password : Secret("")
         do {
             return try await parts.passwords.verify(tried, against: stored, signerKey: signerKey)
@@ -73,7 +73,7 @@ package struct SignInToConsole: Sendable {
         }
     }
 
-    /// Who is signed in with a handle; nil for nobody.
+    /// The session of a handle; nil if there is none.
     package func session(_ handle: Secret) async throws -> ConsoleStore.Session? {
         guard handle.reveal().utf8.count == Self.handleLength else { return nil }
         return try await parts.stores.console.session(handle.reveal(), now: parts.now())
@@ -87,15 +87,15 @@ package struct SignInToConsole: Sendable {
 
     // MARK: What is done with a session
 
-    /// Seconds for which password and code are not asked for again before something grave.
+    /// Seconds for which a sensitive action does not ask for the password and code again.
     package static let recency = 900.0
 
-    /// Whether password and code were proved a short while ago.
+    /// Whether the password and a code were entered recently.
     package func isRecent(_ session: ConsoleStore.Session) -> Bool {
         session.authenticatedAt.addingTimeInterval(Self.recency) > parts.now()
     }
 
-    /// Whether the person may do something in a project now.
+    /// Whether the admin has a scope in a project now.
     package func allows(_ scope: AdminScope, in project: Project, _ session: ConsoleStore.Session) -> Bool {
         session.admin.allows(scope, in: project.id, now: parts.seconds)
     }

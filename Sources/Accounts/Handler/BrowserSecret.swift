@@ -1,10 +1,10 @@
 import Projects
 import Secrets
 
-/// What a browser keeps while its person is at a provider: the project's number, the tenant if there is one, and a random
-/// handle.
+/// A secret that the browser keeps while the user is at a provider: the project's number, the tenant if there is one,
+/// and a random handle.
 ///
-/// It alone shows that the browser which comes back is the one that began (T-B1); the database has its hash.
+/// It alone shows that the browser that returns is the one that started (T-B1); the database stores its hash.
 enum BrowserSecret {
     static func make(for caller: Caller, _ random: RandomSource) -> Secret {
         let tenant = caller.tenant == .none ? "" : "\(caller.tenant)."
@@ -18,7 +18,7 @@ enum BrowserSecret {
         return (ProjectNumber(rawValue: number), tenant)
     }
 
-    /// What the web SDK shows at the end, which nobody has but that browser.
+    /// The session ID that the web SDK presents at the end, derived from the browser's secret.
     static func sessionID(of secret: Secret) -> String {
         SecureHash.sha256Hex("sessionId." + secret.reveal())
     }

@@ -4,30 +4,30 @@ package import Projects
 package import Secrets
 import Storage
 
-/// What the handler page does when the provider has sent the browser back: finds where the result goes.
+/// Handles the provider's redirect on the handler page: finds the destination of the result.
 ///
-/// The code is not exchanged here: the SDK hands the result to `signInWithIdp`, with the session id that it gets with it.
+/// The code is not exchanged here: the SDK passes the result to `signInWithIdp`, with the session ID that it receives.
 package struct ReturnFromProvider: Sendable {
     let parts: Parts
 
     package struct Returned: Sendable {
-        /// Or its tenant's.
+        /// The project, or its tenant's.
         package var project: Project
         package var tenant: TenantID
         package var visit: HandlerVisit
         /// For the SDK; nil for apps, which have their own.
         package var sessionID: String?
-        /// Why the provider signed nobody in.
+        /// The provider's error.
         package var fault: AccountsError?
         package var provider: ProviderID
     }
 
     /// - Parameters:
-    ///   - requestURI: the address that the browser came to.
-    ///   - postBody: what it posted there.
-    ///   - isPosted: whether the provider had it post that, and no script of ours did in the place of an address.
-    ///   - browser: what it kept.
-    /// - Throws: ``HandlerError``; nobody but the person is told.
+    ///   - requestURI: the address that the browser was sent to.
+    ///   - postBody: the form that it posted there.
+    ///   - isPosted: whether the provider made the browser post it, not a script of ours instead of an address.
+    ///   - browser: the secret that the browser kept.
+    /// - Throws: ``HandlerError``, which only the page shows.
     package func callAsFunction(
         requestURI: String,
         postBody: String?,
@@ -52,7 +52,7 @@ package struct ReturnFromProvider: Sendable {
             now: parts.now()
         )
         guard let returned, let visit = returned.flow.visit else { throw HandlerError.unknownFlow }
-        // An answer that was to be posted, and stands in an address, is not the provider's (T-B9).
+        // A response that should have been posted but arrives in an address is not the provider's (T-B9).
         guard isPosted || !returned.flow.isPosted else { throw HandlerError.unknownFlow }
         try VisitProvider(parts: parts).requireAllowed(visit.destination, caller)
         let sessionID: String? =

@@ -4,11 +4,12 @@ import Projects
 package import Secrets
 import Storage
 
-/// What the handler page does first: learns from the SDK where the result goes, and sends the browser to the provider.
+/// Handles an SDK's request on the handler page: reads the destination of the result, and sends the browser to the
+/// provider.
 package struct VisitProvider: Sendable {
     let parts: Parts
 
-    /// The parameters of the page as an SDK sent them; none has been looked at.
+    /// The page's parameters as an SDK sent them, unchecked.
     package struct Request: Sendable {
         package var apiKey: String
         package var appName: String?
@@ -25,7 +26,7 @@ package struct VisitProvider: Sendable {
         package var clientID: String?
         package var appID: String?
         package var packageName: String?
-        /// `hl`: of the person, BCP 47.
+        /// `hl`: the user's language, BCP 47.
         package var language: String?
 
         package init(apiKey: String) { self.apiKey = apiKey }
@@ -34,13 +35,13 @@ package struct VisitProvider: Sendable {
     package struct Started: Sendable {
         package var authURI: String
         package var state: Secret
-        /// What the browser shows when it comes back.
+        /// The secret that the browser presents when it returns.
         package var browser: Secret
     }
 
     // MARK: Where the result goes
 
-    /// - Throws: what keeps the page from telling anybody but the person before it.
+    /// - Throws: errors after which only the page, and no SDK, may be told.
     package func destination(of request: Request, _ caller: Caller) throws(HandlerError) -> HandlerVisit {
         guard let type = request.authType, !type.isEmpty else { throw .missingParameter("authType") }
         var visit = HandlerVisit(
@@ -55,14 +56,14 @@ package struct VisitProvider: Sendable {
         return visit
     }
 
-    /// Again when the browser is back: a project may have taken a domain or an app from its list meanwhile.
+    /// Repeated when the browser returns, because the project may have removed a domain or an app in the meantime.
     func requireAllowed(_ destination: HandlerVisit.Destination, _ caller: Caller) throws(HandlerError) {
         let settings = caller.project.settings
         switch destination {
-        // The page looks to it itself.
+        // The page checks this itself.
         case .popup, .signInPage, .console: return
         case .redirect(_, _, let url): guard allows(url, caller) else { throw .unauthorizedDomain }
-        // The emulator knows no apps.
+        // The emulator has no registered apps.
         case .ios(let bundleID, let scheme):
             guard parts.development || settings.allowsReturn(toBundle: bundleID, scheme: scheme) else {
                 throw .unregisteredApp
@@ -105,7 +106,7 @@ package struct VisitProvider: Sendable {
         return .ios(bundleID: bundleID, scheme: try scheme(of: bundleID, request))
     }
 
-    /// As SDKs for Apple's systems make it.
+    /// The scheme that Apple SDKs derive.
     private func scheme(of bundleID: String, _ request: Request) throws(HandlerError) -> String {
         if let clientID = request.clientID {
             let scheme = clientID.split(separator: ".", omittingEmptySubsequences: false).reversed()
@@ -122,9 +123,10 @@ package struct VisitProvider: Sendable {
         return scheme
     }
 
-    /// In bytes: the Web SDK makes up digits, with `<uid>:::` before them when a signed-in user links or reauthenticates.
+    /// In bytes: the Web SDK generates digits, with `<uid>:::` before them if a signed-in user links or
+    /// reauthenticates.
     ///
-    /// A uid may be any text of 512 bytes.
+    /// A uid may be any text of up to 512 bytes.
     private static let longestEventID = 640
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
@@ -141,7 +143,7 @@ package struct VisitProvider: Sendable {
         (try? parts.continueURL(url, caller)) ?? nil != nil
     }
 
-    /// What stands in links as it is: 256 letters, digits, `-`, `_` and `.` at most.
+    /// A text that needs no escaping in links: at most 256 letters, digits, `-`, `_` and `.`.
     private static func isPlain(_ text: String) -> Bool {
         text.utf8.count <= 256
             && text.utf8.allSatisfy { byte in
@@ -154,10 +156,10 @@ package struct VisitProvider: Sendable {
 
     // MARK: The way there
 
-    /// Begins the flow.
+    /// Starts the flow.
     ///
-    /// - Parameter page: the URL of the handler page, to which the provider sends the browser back.
-    /// - Throws: ``HandlerError``, ``AccountsError``; the SDK is to be told.
+    /// - Parameter page: the URL of the handler page, to which the provider redirects.
+    /// - Throws: ``HandlerError``, ``AccountsError``; the SDK receives them.
     package func start(
         _ visit: HandlerVisit,
         _ request: Request,

@@ -3,40 +3,40 @@ import Projects
 import Secrets
 import Storage
 
-/// Somebody's visit to the sign-in page: for which app, in which browser, and how far it has come.
+/// The state of a visit to the hosted sign-in page: the app, the browser, and the progress.
 ///
-/// It travels sealed with the page's forms, so that nothing is stored of visits that nobody finishes.
+/// It is sealed into the page's forms, so unfinished visits store nothing.
 package struct PageVisit: Codable, Sendable {
-    /// Seconds for which it is good.
+    /// The lifetime in seconds.
     static let lifetime: Int64 = 3_600
 
     package let apiKey: String
     /// Nil for the project itself.
     package let tenant: String?
     package let continueURL: String
-    /// Of the app, which alone knows the verifier (RFC 7636, S256).
+    /// From the app, which alone has the verifier (RFC 7636, S256).
     package let codeChallenge: String
     /// BCP 47.
     package let language: String?
-    /// The SHA-256 of what the browser keeps, in hexadecimal.
+    /// The SHA-256 of the browser's cookie, in hexadecimal.
     package let browserHash: String
     /// Seconds since 1970.
     let startedAt: Int64
-    /// What is linked as soon as somebody has signed in.
+    /// Linked as soon as the user has signed in.
     package internal(set) var conflict: Conflict?
-    /// What is asked for before somebody is signed in.
+    /// The second factor to prove before the user is signed in.
     package internal(set) var challenge: Challenge?
 
     /// Account exists with different credential.
     package struct Conflict: Codable, Sendable {
         package let email: String?
         package let provider: String
-        /// Those of which the person may learn; empty when it is to be guessed.
+        /// Providers that the user may be told; empty if they must not be revealed.
         package let accountProviders: [String]
         let pendingToken: String
     }
 
-    /// The demand for a second factor.
+    /// The request for a second factor.
     package struct Challenge: Codable, Sendable {
         let pendingCredential: String
         package let factors: [Factor]
@@ -45,7 +45,7 @@ package struct PageVisit: Codable, Sendable {
 
         package struct Factor: Codable, Sendable {
             package let id: String
-            /// Of a phone, all but four digits hidden; nil for an app.
+            /// A phone's number with all but four digits hidden; nil for an app.
             package let number: String?
         }
 
@@ -63,7 +63,7 @@ extension PageVisit {
         Base64URL.encode(try keyRing.seal([UInt8](JSONEncoder().encode(self)), for: Self.place))
     }
 
-    /// - Parameter text: what ``sealed(by:)`` made; nil for anything else.
+    /// - Parameter text: from ``sealed(by:)``; nil for anything else.
     init?(_ text: String, openedBy keyRing: KeyRing) {
         guard let sealed = Base64URL.decode(text), let bytes = try? keyRing.open(sealed, for: Self.place),
             let visit = try? JSONDecoder().decode(PageVisit.self, from: Data(bytes))

@@ -4,22 +4,22 @@ package import Secrets
 import Sessions
 import Storage
 
-/// What the sign-in page gives an app: 256 bits, good once and for a minute, to whoever has the verifier to the app's
-/// challenge (RFC 7636).
+/// The code that the hosted sign-in page gives an app: 256 bits, usable once within a minute by the client with the
+/// verifier of the app's challenge (RFC 7636).
 ///
-/// Apps hand it to `signInWithCustomToken` as `code.verifier`.
+/// Apps send it to `signInWithCustomToken` as `code.verifier`.
 enum SignInCode {
     static let prefix = "page_"
     static let lifetime: TimeInterval = 60
 
-    /// What it is exchanged for; the session is open.
+    /// What the code is exchanged for; the session is already open.
     struct Content: Codable {
         var refreshToken: String
         var isNewUser: Bool
     }
 }
 
-/// S256 alone: `plain` would be the verifier itself (T-B5).
+/// Only S256: `plain` would reveal the verifier itself (T-B5).
 enum CodeChallenge {
     static func isValid(_ text: String) -> Bool { text.utf8.count == 43 && Base64URL.decode(text)?.count == 32 }
 
@@ -58,7 +58,7 @@ extension SignInPage {
     }
 }
 
-/// Exchanges a code of the sign-in page for the session that was opened there.
+/// Exchanges a code of the hosted sign-in page for the session that was opened there.
 package struct RedeemSignInCode: Sendable {
     let parts: Parts
 

@@ -4,21 +4,21 @@ package import Projects
 package import Secrets
 import Storage
 
-/// The sign-in page of projects that want one: leads somebody through the use cases, and back to the app with a code.
+/// The hosted sign-in page: leads a user through the use cases, and back to the app with a code.
 ///
-/// It knows no more and allows no more than they do.
+/// It reveals and allows no more than they do.
 package struct SignInPage: Sendable {
     let parts: Parts
 
-    /// Where a step has led.
+    /// The result of a step.
     package enum Outcome: Sendable {
-        /// There is something left to do, and the visit says what.
+        /// More steps are needed, as the visit shows.
         case goOn(PageVisit)
         /// The app's URL, with a code in its query.
         case signedIn(String)
     }
 
-    /// What an app sends a browser with; none of it has been looked at.
+    /// An app's request, unchecked.
     package struct Request: Sendable {
         package var continueURL: String?
         package var codeChallenge: String?
@@ -31,7 +31,7 @@ package struct SignInPage: Sendable {
 
     // MARK: The visit
 
-    /// - Returns: the visit, and what the browser is to keep.
+    /// - Returns: the visit, and the secret for the browser's cookie.
     package func begin(_ request: Request, _ caller: Caller) throws -> (visit: PageVisit, browser: Secret) {
         try requireOffered(caller)
         guard let url = try parts.continueURL(request.continueURL, caller) else {
@@ -55,7 +55,7 @@ package struct SignInPage: Sendable {
 
     package func seal(_ visit: PageVisit) throws -> String { try visit.sealed(by: parts.keyRing) }
 
-    /// The visit of a form; whose browser it is and how old, nobody has looked at.
+    /// The visit in a form; its browser and age are not checked yet.
     package func open(_ text: String?) throws -> PageVisit {
         guard let text, let visit = PageVisit(text, openedBy: parts.keyRing) else {
             throw AccountsError.invalidSessionInfo
@@ -63,7 +63,7 @@ package struct SignInPage: Sendable {
         return visit
     }
 
-    /// - Parameter browsers: what the browser has kept.
+    /// - Parameter browsers: the secrets in the browser's cookies.
     package func check(_ visit: PageVisit, browsers: [String], _ caller: Caller) throws {
         try requireOffered(caller)
         guard browsers.contains(where: { ConstantTime.equal(SecureHash.sha256Hex($0), visit.browserHash) }) else {
@@ -77,16 +77,16 @@ package struct SignInPage: Sendable {
         guard caller.project.settings.signInPage else { throw AccountsError.operationNotAllowed }
     }
 
-    /// The ways in.
+    /// The available sign-in methods.
     package struct Ways: Sendable {
         package var password: Bool
         package var signUp: Bool
         package var providers: [ProviderConfiguration]
-        /// What a conflict is about.
+        /// The provider of a conflict.
         package var added: ProviderConfiguration?
     }
 
-    /// Those that are switched on; in a conflict those that the person may be told of.
+    /// The enabled methods; in a conflict, those that the user may be told.
     package func ways(_ visit: PageVisit, _ caller: Caller) -> Ways {
         let settings = caller.project.settings
         var providers = parts.configuration.snapshot.providers(project: caller.project.id, tenant: caller.tenant)
@@ -131,7 +131,7 @@ package struct SignInPage: Sendable {
         return try await finish(.signedIn(result.tokens), visit, isNewUser: true, caller)
     }
 
-    /// The mail that leads to a new password; whether anybody has the address is not told.
+    /// Sends the password reset email; does not reveal whether the email has an account.
     package func sendPasswordReset(to email: String?, _ visit: PageVisit, _ caller: Caller) async throws {
         guard caller.project.settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
         var request = SendOOBCode.Request(type: .passwordReset)
@@ -144,7 +144,7 @@ package struct SignInPage: Sendable {
 
     // MARK: At a provider
 
-    /// - Parameter page: the URL of the handler page, to which the provider sends the browser back.
+    /// - Parameter page: the URL of the handler page, to which the provider redirects.
     package func visitProvider(
         _ provider: String,
         page: String,
@@ -162,7 +162,7 @@ package struct SignInPage: Sendable {
         return try await VisitProvider(parts: parts).start(visit, request, page: page, caller)
     }
 
-    /// The provider has sent the browser back, which the handler page has recognised.
+    /// Continues after the provider redirected back and the handler page recognized the browser.
     package func comeBack(
         _ returned: ReturnFromProvider.Returned,
         requestURI: String,
@@ -210,7 +210,7 @@ package struct SignInPage: Sendable {
         return visit
     }
 
-    /// Takes the code of an SMS that was sent to the phone, or of an app.
+    /// Accepts the code of an SMS that was sent to the phone, or of an app.
     package func prove(
         _ factor: String?,
         code: String?,
@@ -238,7 +238,7 @@ package struct SignInPage: Sendable {
         return try await finish(.signedIn(tokens), visit, caller)
     }
 
-    /// The visit from its beginning: whoever gave up a second factor or a conflict may take another way.
+    /// The visit from its start, for a user who leaves a second factor or a conflict and uses another method.
     package func startAgain(_ visit: PageVisit) -> PageVisit {
         var visit = visit
         (visit.conflict, visit.challenge) = (nil, nil)
@@ -270,7 +270,7 @@ package struct SignInPage: Sendable {
         }
     }
 
-    /// Ends a conflict: who has signed in gets the identity that was kept.
+    /// Resolves a conflict: links the pending identity to the account that signed in.
     private func link(
         _ conflict: PageVisit.Conflict?,
         to tokens: IssuedTokens,
@@ -288,7 +288,7 @@ package struct SignInPage: Sendable {
             else { throw AccountsError.contended }
             return linked
         } catch {
-            // Nobody gets the session that it would have been for.
+            // The session is not returned to any client, so it is ended.
             let signOut = SignOut(parts: parts)
             try await signOut(idToken: tokens.idToken, scope: .current, sessionID: nil, caller)
             throw error

@@ -1,8 +1,7 @@
-// Asks for the page again each second and puts in the parts that are other ones now: what a value looks like, and what of
-// it is escaped, the service alone decides.
+// Requests the page every second and replaces the parts that changed: the service alone formats and escapes values.
 "use strict";
 const parts = ["mails", "sms", "accounts", "state"];
-const lost = "The service does not answer.";
+const lost = "The service does not respond.";
 let waiting = false;
 
 function put(fresh) {
@@ -23,7 +22,7 @@ async function look() {
   try {
     const answer = await fetch(location.href, { cache: "no-store" });
     if (!answer.ok) throw new Error(answer.status);
-    // Without the head: the policy allows no style of another answer.
+    // Without the head: the policy does not allow another response's style.
     const [main] = /<main>[^]*<\/main>/.exec(await answer.text());
     put(new DOMParser().parseFromString(main, "text/html"));
     state.classList.remove("lost");

@@ -9,23 +9,24 @@ package import Storage
 import StrictJSON
 
 extension EmulatorFolder {
-    /// Whether an export may be written here: into nothing, or over another export.
+    /// Checks that an export may be written here: the folder is empty, or holds another export.
     ///
     /// - Throws: ``EmulatorFolderError``.
     package func checkWritable() throws(EmulatorFolderError) {
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
         guard type == nil || type == .typeDirectory || type == .typeSymbolicLink else {
-            throw EmulatorFolderError(file: path, reason: "is no folder")
+            throw EmulatorFolderError(file: path, reason: "is not a folder")
         }
         guard isEmpty || hasMetadata else {
-            throw EmulatorFolderError(file: path, reason: "holds other things than an export, which nobody writes over")
+            throw EmulatorFolderError(file: path, reason: "contains other files than an export, and is not overwritten")
         }
     }
 
-    /// Writes a project's accounts and the two settings of the emulator, in its format.
+    /// Writes a project's accounts and the emulator's two settings in the emulator's format.
     ///
-    /// The old export stands until the new one is complete; those of other emulators stay.
-    /// - Returns: how many accounts were written.
+    /// The old export stays until the new one is complete; exports of other emulators are kept.
+    ///
+    /// - Returns: the number of accounts written.
     @discardableResult
     package func export(_ project: Project, _ stores: Stores, _ accounts: AccountsService) async throws -> Int {
         try checkWritable()
@@ -74,7 +75,7 @@ extension EmulatorFolder {
         }
         var counts: [ScryptParameters: Int] = [:]
         for cost in costs { counts[cost.parameters, default: 0] += 1 }
-        // Of those that are as many, those that come first.
+        // The most frequent parameters; on a tie, the first ones.
         let most = counts.values.max()
         let usual = costs.first { counts[$0.parameters] == most }?.parameters ?? .standard
         var hashing = HashConfiguration(signerKey: project.passwordSignerKey, parameters: usual)
@@ -85,8 +86,8 @@ extension EmulatorFolder {
         return hashing
     }
 
-    /// As `accounts:batchGet` shows it, with the secrets of authenticator apps, which the emulator keeps readable, and with
-    /// hashes that came from elsewhere.
+    /// The account as `accounts:batchGet` returns it, plus the secrets of authenticator apps, which the emulator keeps
+    /// readable, and imported hashes.
     private func text(of listed: ListedAccount, _ project: Project, _ accounts: AccountsService) throws -> String {
         var json = JSONWriter()
         json.object { $0.account(listed.account, for: .export(listed.password?.hash)) }
@@ -121,7 +122,7 @@ extension EmulatorFolder {
         for leftover in [new, old] { try? manager.removeItem(atPath: leftover) }
         try manager.createDirectory(atPath: new, withIntermediateDirectories: false)
         for (name, text) in files {
-            // Password hashes are in it.
+            // Readable by the owner only: it contains password hashes.
             let made = manager.createFile(
                 atPath: "\(new)/\(name)",
                 contents: Data(text.utf8),
@@ -136,7 +137,7 @@ extension EmulatorFolder {
         try? manager.removeItem(atPath: old)
     }
 
-    /// The other emulators' members stay as they were.
+    /// Members of other emulators are kept unchanged.
     private func metadataText() throws -> String {
         var metadata = JSONObject()
         if hasMetadata { metadata = JSONObject(try object(in: Self.metadataFile).members) }

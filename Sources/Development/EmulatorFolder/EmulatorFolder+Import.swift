@@ -7,20 +7,20 @@ import Secrets
 package import Storage
 
 extension EmulatorFolder {
-    /// What an import came to.
+    /// The result of an import.
     package struct Imported: Sendable {
         package var accounts = 0
-        /// Accounts whose ids are taken: they are left as they are.
+        /// Accounts whose ids are taken; they are left unchanged.
         package var knownAccounts = 0
-        /// A line for everything that was left out: file, row and reason.
+        /// A line for each thing left out: file, row and reason.
         package var refused: [String] = []
     }
 
-    /// Brings in what the folder holds: all of it is read before anything is written, then each account lands whole or
+    /// Imports the folder: everything is read before anything is written, then each account is written completely or
     /// not at all.
     ///
-    /// - Returns: nil when the export is of other emulators alone.
-    /// - Throws: ``EmulatorFolderError`` when a file cannot be read; then nothing was written.
+    /// - Returns: nil when the export is only of other emulators.
+    /// - Throws: ``EmulatorFolderError`` when a file cannot be read; nothing was written then.
     package func importAccounts(
         into project: Project,
         _ stores: Stores,
@@ -35,7 +35,7 @@ extension EmulatorFolder {
             )
         }
         let rows = content.users.enumerated().map { row(at: $0.offset, $0.element, content) }
-        // From here on it is written.
+        // Everything has been read; writing starts here.
         var project = project
         if duplicates != nil || protection != nil {
             project = try await stores.configuration.updateSettings(of: project.id) { settings in
@@ -74,7 +74,7 @@ extension EmulatorFolder {
         do {
             var entry = try ImportAccounts.Entry(user)
             for (index, enrollment) in try user.objects("mfaInfo").enumerated() {
-                // Numbers are masked for people; the emulator keeps the whole one beside.
+                // The shown number is masked; the emulator keeps the full one next to it.
                 if let number = try enrollment.string("unobfuscatedPhoneInfo") {
                     entry.secondFactors[index].phoneNumber = number
                 }
@@ -101,20 +101,20 @@ private struct Row: Sendable {
     var entry: Result<ImportAccounts.Entry, RowError>
     var password: ExportedPassword?
 
-    /// Names the row, and the account by an id that cannot forge a line.
+    /// Names the row, and the account by its id, escaped so that it cannot forge a line.
     func refusal(_ reason: String) -> String {
         let id = (try? entry.get())?.localID.map { " (localId \($0.prefix(128).debugDescription))" } ?? ""
         return "\(file): users[\(index)]\(id): \(reason)"
     }
 }
 
-/// A password of `accounts.json`: the emulator's, which is readable, or a hash of ours.
+/// A password in `accounts.json`: the emulator's readable form, or one of our hashes.
 private enum ExportedPassword: Sendable {
     case plain(Secret)
     case hash(PasswordHash)
     case imported(salt: [UInt8], hash: [UInt8], HashConfiguration.Imported)
 
-    /// - Returns: nil for none.
+    /// - Returns: nil for a user without a password.
     init?(_ user: WireObject, _ hashing: HashConfiguration?) throws {
         let hash = try user.string("passwordHash") ?? ""
         if let password = ReadableHashes.password(in: hash) {
@@ -126,7 +126,7 @@ private enum ExportedPassword: Sendable {
         } else {
             guard let hashing else {
                 throw RowError(
-                    reason: "passwordHash is not the emulator's, and no \(EmulatorFolder.hashFile) says how it was made"
+                    reason: "passwordHash is not from the emulator, and \(EmulatorFolder.hashFile) is missing"
                 )
             }
             let id = try user.string("localId") ?? ""
@@ -134,7 +134,7 @@ private enum ExportedPassword: Sendable {
             guard let bytes = Base64URL.decode(hash.prefix { $0 != "=" }), imported != nil || bytes.count == 64,
                 let salt = Base64URL.decode((try user.string("salt") ?? "").prefix { $0 != "=" }), salt.count <= 64
             else {
-                throw RowError(reason: "passwordHash or salt is no hash as \(EmulatorFolder.hashFile) describes it")
+                throw RowError(reason: "passwordHash or salt does not match \(EmulatorFolder.hashFile)")
             }
             if let imported {
                 self = .imported(salt: salt, hash: bytes, imported)
@@ -158,7 +158,7 @@ extension ImportAccounts.Entry {
         case .plain(let password): entry.password = .plain(password)
         case .hash(let hash):
             guard keyFits else {
-                throw RowError(reason: "its password was hashed with another signer key than the project's")
+                throw RowError(reason: "its password hash uses another signer key than the project's")
             }
             entry.password = .hash(hash)
         case .imported(let salt, let hash, let made):

@@ -3,10 +3,10 @@ import IdentityService
 import Secrets
 import StrictJSON
 
-/// A folder that Firebase's emulators export (`firebase emulators:export DIR`), as far as it is about accounts:
-/// `firebase-export-metadata.json`, and in `auth_export/` `config.json` and `accounts.json`.
+/// The accounts' part of a folder that Firebase's emulators export (`firebase emulators:export DIR`):
+/// `firebase-export-metadata.json`, and `config.json` and `accounts.json` in `auth_export/`.
 ///
-/// What else is in it belongs to other emulators and stays as it is.
+/// Anything else in the folder belongs to other emulators and is left unchanged.
 package struct EmulatorFolder: Sendable, Hashable {
     package let path: String
 
@@ -15,45 +15,45 @@ package struct EmulatorFolder: Sendable, Hashable {
     static let metadataFile = "firebase-export-metadata.json"
     static let accountsFile = "accounts.json"
     static let configFile = "config.json"
-    /// Ours: how the password hashes of `accounts.json` were made.
+    /// Our own file: how the password hashes of `accounts.json` were made.
     ///
-    /// The emulator looks at no other file than the two.
+    /// The emulator reads only the other two files.
     static let hashFile = "hash_config.json"
     static let exportFolder = "auth_export"
-    /// Of firebase-tools: the newest whose exports were read and written.
+    /// The version of firebase-tools: the newest one whose exports were tested.
     static let version = "15.17.0"
 
-    /// What the folder says of accounts, read and judged as a whole: nothing of it has had an effect yet.
+    /// The folder's accounts and settings, fully read and checked, with nothing applied yet.
     struct Content: Sendable {
         var users: [WireObject] = []
         var config = WireObject()
         var hashing: HashConfiguration?
-        /// The folder inside of this one.
+        /// The folder's name inside the export.
         var folder = EmulatorFolder.exportFolder
-        /// Files of tenants.
+        /// Tenants' files, which are not imported.
         var leftOut: [String] = []
     }
 
-    /// Missing, or without anything in it.
+    /// True when the folder is missing or empty.
     package var isEmpty: Bool { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).isEmpty }
 
     var hasMetadata: Bool { exists(Self.metadataFile) }
 
     // MARK: Reading
 
-    /// Reads everything, for its errors alone.
+    /// Reads everything, only to report errors.
     package func checkReadable() throws(EmulatorFolderError) { _ = try read() }
 
-    /// - Returns: nil when the export is of other emulators alone.
+    /// - Returns: nil when the export is only of other emulators.
     func read() throws(EmulatorFolderError) -> Content? {
         guard hasMetadata else {
-            throw error(Self.metadataFile, "is missing: this is no folder that emulators exported")
+            throw error(Self.metadataFile, "is missing: this is not a folder that emulators exported")
         }
         let metadata = try object(in: Self.metadataFile)
         guard let auth = try members(Self.metadataFile, { try metadata.object("auth") }) else { return nil }
         let (version, folder) = try members(Self.metadataFile) { (try auth.string("version"), try auth.string("path")) }
         guard let version, version.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+\-]*)?/) != nil else {
-            throw error(Self.metadataFile, "auth.version is no version of firebase-tools")
+            throw error(Self.metadataFile, "auth.version is not a version of firebase-tools")
         }
         var content = Content()
         content.folder = folder ?? Self.exportFolder
@@ -91,10 +91,10 @@ package struct EmulatorFolder: Sendable, Hashable {
             throw error(file, "cannot be read")
         }
         do {
-            guard let object = try JSONValue(data).object else { throw error(file, "holds no JSON object") }
+            guard let object = try JSONValue(data).object else { throw error(file, "contains no JSON object") }
             return WireObject(object.members)
         } catch let found as JSONError {
-            throw error(file, "is no JSON that can be read: \(found)")
+            throw error(file, "is not valid JSON: \(found)")
         } catch let found as EmulatorFolderError {
             throw found
         } catch {
@@ -102,7 +102,7 @@ package struct EmulatorFolder: Sendable, Hashable {
         }
     }
 
-    /// What `body` makes of a file's members; a member of the wrong type is an error of the file.
+    /// Runs `body` on a file's members; a member of the wrong type becomes an error of that file.
     func members<Value>(_ file: String, _ body: () throws -> Value) throws(EmulatorFolderError) -> Value {
         do {
             return try body()
@@ -114,7 +114,7 @@ package struct EmulatorFolder: Sendable, Hashable {
     }
 }
 
-/// Why a folder of the emulator cannot be used: file and reason.
+/// Why an emulator folder cannot be used: file and reason.
 package struct EmulatorFolderError: Error, Equatable, CustomStringConvertible {
     package var file: String
     package var reason: String

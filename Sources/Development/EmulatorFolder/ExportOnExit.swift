@@ -26,7 +26,7 @@ package struct ExportOnExit: Service {
     }
 
     package func run() async throws {
-        // A start that failed is cancelled instead: nothing is written then.
+        // A failed start cancels this task instead, and nothing is written.
         try await gracefulShutdown()
         guard let project = stores.configuration.snapshot.project(project) else { return }
         let count = try await folder.export(project, stores, accounts)

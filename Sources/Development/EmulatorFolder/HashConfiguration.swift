@@ -4,15 +4,16 @@ import Passwords
 import Secrets
 import StrictJSON
 
-/// How the password hashes of an export were made: Firebase's scrypt, described as a project's `signIn.hashConfig` does,
-/// and for those that came from elsewhere whatever made them, as an upload describes it.
+/// How the password hashes of an export were made.
+///
+/// Firebase's scrypt, described as in a project's `signIn.hashConfig`; imported hashes are described as in an upload.
 struct HashConfiguration: Sendable, Hashable {
     /// Base64, 64 bytes.
     var signerKey: Secret
     var parameters: ScryptParameters
-    /// Of accounts whose hashes cost more or less than the others', by their ids.
+    /// Parameters of accounts whose hashes differ from the others', by account id.
     var exceptions: [String: ScryptParameters] = [:]
-    /// Hashes that came from elsewhere, by the accounts that have them.
+    /// Imported hashes, grouped with the accounts that have them.
     var imported: [Imported] = []
 
     struct Imported: Sendable, Hashable {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The folders of a private cluster, ours alone for as long as the value lives.
+/// The folders of a private cluster, locked for as long as the value exists.
 struct ClusterFolder: ~Copyable {
-    /// `data`, `log` and `lock` are in here; the folder's mode is the access control.
+    /// Contains `data`, `log` and `lock`; the folder's mode is the access control.
     let path: String
-    /// Where the socket is; another folder when the path would be too long for one.
+    /// The socket's folder: another one when the path would be too long for a socket address.
     let socketFolder: String
     private let lock: FileHandle
 
@@ -12,7 +12,7 @@ struct ClusterFolder: ~Copyable {
     var log: String { "\(path)/log" }
     var isNew: Bool { !FileManager.default.fileExists(atPath: "\(data)/PG_VERSION") }
 
-    /// Makes what is missing.
+    /// Creates the folders that are missing.
     init(_ wanted: String) throws {
         let absolute = URL(fileURLWithPath: wanted).standardizedFileURL.path
         let path = try Self.make(absolute)
@@ -23,30 +23,31 @@ struct ClusterFolder: ~Copyable {
         self.socketFolder = socketFolder
     }
 
-    /// Frees the lock, and drops a socket folder of its own.
+    /// Releases the lock, and deletes the socket folder if it is a separate one.
     consuming func close() {
         try? lock.close()
         if socketFolder != path { try? FileManager.default.removeItem(atPath: socketFolder) }
     }
 
-    /// The end of what the server wrote.
+    /// The last part of the server's log.
     static func tail(of log: String) -> String {
         let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(8).joined(separator: "\n")
     }
 
-    /// Where the data is kept when the server's user can't enter the wanted folder, as one in a home that is closed.
+    /// The data folder to use when the server's user cannot enter the wanted one, such as one in a closed home
+    /// directory.
     static func substitute(for path: String) -> String {
-        // The path spelled as one name, so that it is found again at the next start.
+        // The path as a single name, so that the next start finds it again.
         let name = path.split(separator: "/").joined(separator: "-")
         return "/var/lib/identity-dev/\(name)"
     }
 
     private static func make(_ path: String) throws -> String {
-        // Its owner and mode are about to be changed.
+        // Its owner and mode are about to change, so it must not be a folder with other content.
         let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         guard content.isEmpty || content.contains("lock") else {
-            throw PrivateClusterError.unusableFolder(path, reason: "it is neither empty nor the folder of a database")
+            throw PrivateClusterError.unusableFolder(path, reason: "it is neither empty nor a database folder")
         }
         guard ServerUser.isOther else {
             try FileManager.default.createDirectory(
@@ -78,7 +79,7 @@ struct ClusterFolder: ~Copyable {
         guard flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw PrivateClusterError.alreadyRunning(folder: path)
         }
-        // A server that outlives us must not keep the lock.
+        // A server that outlives this process must not keep the lock.
         _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
         return handle
     }

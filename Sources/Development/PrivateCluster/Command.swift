@@ -1,10 +1,10 @@
 import Foundation
 
-/// A short program, run to its end; blocks, so not for a cooperative thread.
+/// Runs a short program to its end; blocks, so do not use it on a cooperative thread.
 enum Command {
     struct Answer {
         let succeeded: Bool
-        /// What it wrote on both streams.
+        /// The output of both streams.
         let output: String
     }
 
@@ -19,7 +19,8 @@ enum Command {
         return Answer(succeeded: process.terminationStatus == 0, output: String(decoding: output, as: UTF8.self))
     }
 
-    /// A program in the root folder, as its user may not enter ours, without the settings of our environment.
+    /// A program that runs in the root folder, as its user may not be allowed into ours, and without our environment's
+    /// settings.
     static func process(_ program: String, _ arguments: [String]) -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)

@@ -1,7 +1,7 @@
 import Foundation
 import Postgres
 
-/// The running server of a data folder as its `postmaster.pid` tells (PostgreSQL, `miscadmin.h`).
+/// The running server of a data folder, according to its `postmaster.pid` (PostgreSQL, `miscadmin.h`).
 struct Postmaster {
     let processID: Int32
     let port: String
@@ -16,7 +16,7 @@ struct Postmaster {
         socketFolder = String(lines[4])
     }
 
-    /// Whether the process is this folder's server, not a stranger that got the number after a crash.
+    /// Whether the process is this folder's server and not another program that got the number after a crash.
     func isAlive(data: String) -> Bool {
         guard kill(processID, 0) == 0 else { return false }
         #if os(Linux)

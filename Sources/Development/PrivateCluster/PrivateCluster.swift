@@ -3,9 +3,10 @@ import Postgres
 import ServiceLifecycle
 import Synchronization
 
-/// A PostgreSQL of our own in a folder: on a socket alone, closed to others, stopped with us even after a crash.
+/// Our own PostgreSQL in a folder: reachable only through a socket, closed to other users, and stopped with us even
+/// after a crash.
 ///
-/// The server belongs to a thread that lives as long as it does: the kernel interrupts it when that thread ends.
+/// The server belongs to a thread with the same lifetime: the kernel interrupts the server when that thread ends.
 package final class PrivateCluster: Service {
     private let folder: String
     private let durable: Bool
@@ -23,9 +24,9 @@ package final class PrivateCluster: Service {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - folder: made when it is missing, and kept.
-    ///   - durable: off for data that a crash may take, which makes the server faster.
-    ///   - settings: more settings of the server, such as `shared_preload_libraries`.
+    ///   - folder: created when missing, and kept.
+    ///   - durable: false for data that may be lost in a crash, which makes the server faster.
+    ///   - settings: further settings of the server, such as `shared_preload_libraries`.
     package init(folder: String, durable: Bool = true, settings: [String: String] = [:]) {
         self.folder = folder
         self.durable = durable
@@ -34,13 +35,13 @@ package final class PrivateCluster: Service {
 
     deinit { requestStop() }
 
-    /// How to connect while the server runs.
+    /// The connection string while the server runs.
     package var conninfo: String? { state.withLock { $0.conninfo } }
 
-    /// Where the data is while the server runs: another folder than the wanted one when its user can't enter that.
+    /// The data folder while the server runs: not the wanted folder when the server's user cannot enter that.
     package var location: String? { state.withLock { $0.location } }
 
-    /// How to connect to the server that another process runs in a folder, or nil when none does.
+    /// The connection string of the server that another process runs in a folder, or nil when none runs.
     package static func conninfo(ofRunningIn folder: String) -> String? {
         let path = URL(fileURLWithPath: folder).standardizedFileURL.path
         for path in [path, ClusterFolder.substitute(for: path)] {
@@ -52,7 +53,8 @@ package final class PrivateCluster: Service {
         return nil
     }
 
-    /// Starts the server, and makes its data when the folder is new; returns when it takes connections.
+    /// Starts the server, creates its data if the folder is new, and returns when the server accepts connections.
+    ///
     /// - Throws: ``PrivateClusterError``.
     package func start() async throws {
         guard state.withLock({ $0.processID == nil }) else { throw PrivateClusterError.alreadyRunning(folder: folder) }
@@ -63,13 +65,14 @@ package final class PrivateCluster: Service {
         }
     }
 
-    /// Stops the server, which ends open transactions and writes everything down first.
+    /// Stops the server, which rolls open transactions back and writes everything to disk first.
     package func stop() async {
         requestStop()
         await waitUntilEnded()
     }
 
-    /// Runs until told to stop; ``start()`` comes before.
+    /// Runs until told to stop; call ``start()`` first.
+    ///
     /// - Throws: ``PrivateClusterError/ended(log:)`` when the server ends by itself.
     package func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
@@ -84,7 +87,7 @@ package final class PrivateCluster: Service {
     private func requestStop() {
         state.withLock { state in
             state.isStopping = true
-            // SIGINT asks for the fast mode.
+            // SIGINT asks for the fast shutdown mode.
             if let processID = state.processID { kill(processID, SIGINT) }
         }
     }
@@ -118,7 +121,7 @@ package final class PrivateCluster: Service {
             return continuation.resume(throwing: error)
         }
         continuation.resume()
-        // Syncing file by file, as initdb would, takes seconds; nobody need wait for it.
+        // Replaces initdb's own sync, which goes file by file and takes seconds; `start()` does not wait for this one.
         if isNew, durable { _ = try? Command.run("/usr/bin/env", ["sync", "-f", folder.data]) }
         server.waitUntilExit()
         let log = ClusterFolder.tail(of: folder.log)
@@ -134,7 +137,7 @@ package final class PrivateCluster: Service {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// Starts the server and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     private func launch(in folder: borrowing ClusterFolder) throws -> Process {
         let programs = try ServerPrograms.fitting(folder.data)
         try endPredecessor(data: folder.data)
@@ -145,7 +148,7 @@ package final class PrivateCluster: Service {
             ["-D", folder.data, "-p", "5432"] + serverSettings(folder).flatMap { ["-c", "\($0)=\($1)"] }
         )
         let server = Command.process(program, arguments)
-        // Opened by us, so that the server's user needs no right to make it.
+        // We create it, so that the server's user needs no right to do so.
         _ = FileManager.default.createFile(atPath: folder.log, contents: nil, attributes: [.posixPermissions: 0o600])
         let log = FileHandle(forWritingAtPath: folder.log)
         server.standardOutput = log
@@ -184,9 +187,9 @@ package final class PrivateCluster: Service {
     private func initialize(_ folder: borrowing ClusterFolder, with programs: ServerPrograms) throws {
         let files = FileManager.default
         guard !files.fileExists(atPath: folder.data) else {
-            throw PrivateClusterError.unusableFolder(folder.data, reason: "it exists, but holds no database")
+            throw PrivateClusterError.unusableFolder(folder.data, reason: "it exists but contains no database")
         }
-        // Renamed when it is whole, as an interrupted initdb leaves what looks like a database.
+        // Renamed only when complete, as an interrupted initdb leaves something that looks like a database.
         let unfinished = "\(folder.path)/data.new"
         if files.fileExists(atPath: unfinished) { try files.removeItem(atPath: unfinished) }
         let (program, arguments) = ServerUser.commandLine(
@@ -201,7 +204,7 @@ package final class PrivateCluster: Service {
         try files.moveItem(atPath: unfinished, toPath: folder.data)
     }
 
-    /// Ends a server whose owner is gone, as we have the lock now; one that was killed itself leaves a stale file.
+    /// Stops a server whose owner is gone, as we hold the lock now; a server that was killed leaves a stale file.
     private func endPredecessor(data: String) throws {
         guard let postmaster = Postmaster(data: data) else { return }
         let deadline = ContinuousClock.now + .seconds(10)
@@ -210,7 +213,7 @@ package final class PrivateCluster: Service {
             kill(postmaster.processID, SIGINT)
             Thread.sleep(forTimeInterval: 0.05)
         }
-        // The server would take any process of its user with that number for its predecessor.
+        // The server would mistake any process of its user with that number for its predecessor.
         try? FileManager.default.removeItem(atPath: "\(data)/postmaster.pid")
     }
 }

@@ -7,7 +7,7 @@ struct ServerPrograms: Equatable {
     /// Such as `15`.
     let major: String
 
-    /// The installations of this machine: the one of `pg_config`, then Debian's, the newest first.
+    /// The installations on this machine: the one of `pg_config`, then Debian's, newest first.
     static func installed() -> [ServerPrograms] {
         var found: [ServerPrograms] = []
         if let answer = try? Command.run("/usr/bin/env", ["pg_config", "--bindir", "--version"]), answer.succeeded {
@@ -27,7 +27,7 @@ struct ServerPrograms: Equatable {
         }
     }
 
-    /// Those that can open the data folder, or for a new one the first that are installed.
+    /// The programs that can open the data folder, or for a new folder the first ones installed.
     static func fitting(_ data: String) throws(PrivateClusterError) -> ServerPrograms {
         let installed = installed()
         guard let first = installed.first else { throw .notInstalled }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The user that the server runs as: we ourselves, or `postgres` when we are root, whom the server refuses.
+/// The user that runs the server: our own, or `postgres` when we are root, as the server refuses to run as root.
 enum ServerUser {
     static var isOther: Bool { getuid() == 0 }
 
@@ -12,7 +12,7 @@ enum ServerUser {
         return ("/usr/bin/env", ["setpriv"] + become + ["--", program] + arguments)
     }
 
-    /// The same for a program that the kernel interrupts when the thread that started it ends, however that happens.
+    /// The same for a program that the kernel interrupts when the thread that started it ends for any reason.
     static func dependentCommandLine(
         _ program: String,
         _ arguments: [String]
@@ -30,7 +30,7 @@ enum ServerUser {
         return try Command.run(program, arguments).succeeded
     }
 
-    /// Makes a folder that only that user, and root, can enter.
+    /// Creates a folder that only that user and root can enter.
     static func makeFolder(_ path: String) throws {
         let answer = try Command.run(
             "/usr/bin/env",

@@ -50,7 +50,7 @@ struct AuthorizationPage {
         </details>
         <footer>
         \(form(choice: "cancel", #"<button class="quiet">Cancel</button>"#))
-        <p>Demo provider on this computer. No password is asked, nothing is sent anywhere.\(asked)</p>
+        <p>Demo provider on this computer. It asks for no password and sends nothing to other servers.\(asked)</p>
         </footer>
         </main>
         </body>
@@ -70,7 +70,7 @@ struct AuthorizationPage {
         let button = """
             <input type="hidden" name="subject" value="\(Markup.escape(user.subject))">\
             <button class="person"><span class="face hue\(hue(user))" aria-hidden="true">\(Markup.escape(initials(name)))</span>\
-            <span class="who"><b>\(Markup.escape(name))</b><span>\(Markup.escape(user.email ?? "no address"))</span></span>\
+            <span class="who"><b>\(Markup.escape(name))</b><span>\(Markup.escape(user.email ?? "no email"))</span></span>\
             \(badge)</button>
             """
         return "<li>" + form(choice: "user", button) + "</li>"
@@ -80,7 +80,7 @@ struct AuthorizationPage {
         """
         <label>Email<input type="email" name="email" required autocomplete="off" placeholder="you@example.com"></label>\
         <label>Name<input type="text" name="name" autocomplete="off" placeholder="Optional"></label>\
-        <label class="check"><input type="checkbox" name="verified" checked> The address is verified</label>\
+        <label class="check"><input type="checkbox" name="verified" checked> The email is verified</label>\
         <button class="primary">Continue</button>
         """
     }

@@ -1,18 +1,18 @@
 package import Linking
 package import Projects
 
-/// The identity providers that `identity dev` brings along, with people at them.
+/// The identity providers that come with `identity dev`, and their users.
 ///
-/// Their issuers don't depend on the port, so that accounts of a kept database go on working. Three roads lead through
-/// the conflicts: *Demo ID* is believed about addresses, GitHub never is, and Google only for its own domain.
+/// Their issuers don't depend on the port, so that accounts of a kept database continue to work. They cover three kinds
+/// of conflict: *Demo ID* is trusted about addresses, GitHub never is, and Google only for its own domain.
 package enum DemoProviders {
-    /// The id under which the service is registered at all of them.
+    /// The client id of the service at all of them.
     package static let client = "identity-demo"
 
     /// Which of them to start.
     package enum Selection: String, Sendable, CaseIterable { case none, some, all }
 
-    /// Every one, in the order of the demo page.
+    /// All of them, in the order of the demo page.
     package static let all: [DemoProvider] = [
         DemoProvider(
             "oidc.demo",
@@ -48,7 +48,7 @@ package enum DemoProviders {
             .microsoft,
             "Microsoft (demo)",
             issuer: "https://microsoft.example",
-            // The person's directory is part of it.
+            // The user's directory is part of the issuer.
             definition: ["issuers": ["https://microsoft.example/{tid}/v2.0"]]
         ),
         DemoProvider("facebook.com", .facebook, "Facebook (demo)", issuer: "https://facebook.example"),
@@ -90,17 +90,17 @@ package enum DemoProviders {
     }
 }
 
-/// A personality of the test provider, as a provider that people can sign in with.
+/// A personality of the test provider, as a provider to sign in with.
 package struct DemoProvider: Sendable {
     package var id: ProviderID
     package var personality: ProviderPersonality
     package var title: String
-    /// Never called; the endpoints are the test provider's.
+    /// Never contacted; the endpoints are the test provider's.
     var issuer: String
     package var people: [DemoPerson]
-    /// What a person's number is added to, to make their id at this provider.
+    /// Added to a person's number to make their id at this provider.
     var numberedFrom: Int
-    /// There without being asked for.
+    /// Started without being selected.
     package var isUsual: Bool
     /// Further members of `definition{}`.
     var definition: [String: TestJSON]
@@ -132,7 +132,7 @@ package struct DemoProvider: Sendable {
     }
 }
 
-/// Someone who may have an account at each provider, all with one address.
+/// A person who can have an account at each provider, all with one address.
 package struct DemoPerson: Sendable {
     var number: Int
     var given: String

@@ -1,8 +1,8 @@
-/// The faults that a test has armed, each for a call of one endpoint.
+/// The faults that a test has set up, each for a call of one endpoint.
 struct FaultPlan {
     private struct Armed {
         var endpoint: ProviderEndpoint
-        /// Counts from the arming, 1 for the next call; nil for every call.
+        /// The number of the call, 1 for the next one; nil for every call.
         var call: Int?
         var seen = 0
         var uses = 0
@@ -19,7 +19,7 @@ struct FaultPlan {
         armed.removeAll { endpoint == nil || $0.endpoint == endpoint }
     }
 
-    /// Counts a call and returns the faults that are meant for it.
+    /// Counts a call and returns its faults.
     mutating func take(_ endpoint: ProviderEndpoint) -> [ProviderFault] {
         var faults: [ProviderFault] = []
         for index in armed.indices where armed[index].endpoint == endpoint {
@@ -31,7 +31,7 @@ struct FaultPlan {
         return faults
     }
 
-    /// Faults that no call has met.
+    /// Faults that no call has triggered.
     var unused: [String] {
         armed.filter { $0.uses == 0 }
             .map { "\($0.endpoint.rawValue), \($0.call.map { "call \($0)" } ?? "every call"): \($0.fault)" }

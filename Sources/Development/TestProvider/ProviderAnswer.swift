@@ -1,4 +1,4 @@
-/// What an endpoint answers, before faults and before it becomes bytes.
+/// An endpoint's response, before faults and before encoding.
 package struct ProviderAnswer: Sendable {
     package var status: Int
     package var headers: [(name: String, value: String)]
@@ -59,7 +59,7 @@ package struct ProviderAnswer: Sendable {
 }
 
 extension TestJSON {
-    /// The text of a string, and the JSON of everything else.
+    /// A string's text, or the JSON of any other value.
     fileprivate var plainText: String {
         guard case .string(let value) = self else { return text }
         return value

@@ -1,31 +1,31 @@
 /// A way for an endpoint to misbehave.
 package enum ProviderFault: Sendable {
-    /// Another answer; the request isn't looked at (a code stays good).
+    /// Another response; the request isn't processed (a code stays valid).
     case answer(ProviderAnswer)
-    /// A status with a short text; the request isn't looked at.
+    /// A status with a short text; the request isn't processed.
     case status(Int, headers: [(name: String, value: String)] = [])
     case redirect(to: String, status: Int = 302)
-    /// Cuts the connection before the first byte; the request isn't looked at.
+    /// Cuts the connection before the first byte; the request isn't processed.
     case reset
-    /// Does its work, then cuts the connection in the middle of the body.
+    /// Processes the request, then cuts the connection in the middle of the body.
     case resetInBody
-    /// Waits at the gate before it looks at the request.
+    /// Waits at the gate before processing the request.
     case held(TestGate)
-    /// Sends the headers and half of the body, and waits at the gate with the rest.
+    /// Sends the headers and half of the body, and holds the rest at the gate.
     case heldInBody(TestGate)
-    /// Sends white space without end, until the client leaves.
+    /// Sends white space endlessly, until the client disconnects.
     case endless
-    /// Does its work and answers with other bytes.
+    /// Processes the request and responds with other bytes.
     case body([UInt8], contentType: String? = nil)
     case contentType(String)
     case headers([(name: String, value: String)])
-    /// Does its work and changes members of the JSON (or form) answer.
+    /// Processes the request and changes members of the JSON (or form) response.
     case members(set: [String: TestJSON] = [:], remove: Set<String> = [])
     case rewrite(@Sendable (ProviderAnswer) -> ProviderAnswer)
 }
 
 extension ProviderFault {
-    /// The answer that takes the place of the endpoint's work; nil when it works.
+    /// The response that replaces the endpoint's processing; nil when the request is processed.
     var substitute: ProviderAnswer? {
         switch self {
         case .answer(let answer): answer

@@ -1,5 +1,6 @@
 extension ProviderPersonality {
-    /// Apple: secrets signed by the client, answers by form post, the name once and outside the token, flags as texts.
+    /// Apple: secrets signed by the client, form post responses, the name only once and outside the token, flags as
+    /// strings.
     package static let apple: ProviderPersonality = {
         var personality = ProviderPersonality(
             name: "apple",

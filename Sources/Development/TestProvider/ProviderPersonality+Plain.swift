@@ -1,6 +1,6 @@
-/// Providers that differ from the plain ones in details.
+/// Providers that differ only in details.
 extension ProviderPersonality {
-    /// Yahoo: ES256, no PKCE, and a token answer with the person's GUID.
+    /// Yahoo: ES256, no PKCE, and a token response with the user's GUID.
     package static let yahoo: ProviderPersonality = {
         var personality = openID("yahoo")
         personality.revocationMember = "token_revocation_endpoint"
@@ -10,7 +10,7 @@ extension ProviderPersonality {
         return personality
     }()
 
-    /// LinkedIn: knows no nonce, and says in texts what is true.
+    /// LinkedIn: needs no nonce, and sends flags as strings.
     package static let linkedIn: ProviderPersonality = {
         var personality = openID("linkedin")
         personality.pkce = .refused
@@ -42,7 +42,7 @@ extension ProviderPersonality {
         return personality
     }()
 
-    /// LINE: signs with ES256 for whoever asks, and has no flag for addresses.
+    /// LINE: signs with ES256 when asked to (`id_token_key_type`), and has no flag for verified addresses.
     package static let line: ProviderPersonality = {
         var personality = openID("line")
         personality.paths[.tokenCheck] = "oauth2/v2.1/verify"
@@ -57,7 +57,7 @@ extension ProviderPersonality {
         return personality
     }()
 
-    /// Feedly: scopes are URLs, tokens come with the person's id, and errors have names of their own.
+    /// Feedly: scopes are URLs, tokens come with the user's id, and errors have their own names.
     package static let feedly: ProviderPersonality = {
         var personality = ProviderPersonality(
             name: "feedly",
@@ -81,7 +81,7 @@ extension ProviderPersonality {
         return personality
     }()
 
-    /// X: PKCE always, and the profile inside `data`.
+    /// X: always PKCE, and the profile inside `data`.
     package static let x: ProviderPersonality = {
         var personality = ProviderPersonality(
             name: "x",

@@ -1,4 +1,4 @@
-/// How a tenant behaves: what a provider does differently from the others, as data and a few hooks.
+/// How a tenant behaves: its differences from other providers, as data and a few hooks.
 ///
 /// Start from one of the given values and change members for a variant.
 package struct ProviderPersonality: Sendable {
@@ -9,54 +9,54 @@ package struct ProviderPersonality: Sendable {
     package var paths: [ProviderEndpoint: String]
     /// Speaks OAuth 1.0a: request tokens, signatures, forms.
     package var isOAuth1 = false
-    /// Issues ID tokens, and wants `openid`.
+    /// Issues ID tokens, and requires `openid`.
     package var isOpenID = false
     /// An OpenID provider that refuses requests without the scope `openid`.
     package var wantsOpenIDScope = true
-    /// An OpenID provider that is to be sent a nonce.
+    /// An OpenID provider that requires a nonce.
     package var wantsNonce = true
     package var signing: TestSigningKey.Kind = .rs256
     package var pkce: ProofKey = .optional
     package var refreshTokens: RefreshTokens = .never
-    /// A refresh token is good once: a new one comes with each renewal, and the use of an old one ends the grant.
+    /// Refresh tokens are single-use: each renewal returns a new one, and using an old one ends the grant.
     package var rotatesRefreshTokens = false
-    /// `expires_in`, seconds; nil when access tokens don't end.
+    /// `expires_in`, seconds; nil when access tokens don't expire.
     package var accessTokenLifetime: Int64? = 3600
     /// Seconds.
     package var codeLifetime: Int64 = 600
     package var clientAuthentication: TestClient.Authentication = .post
-    /// Answers the token request as a form unless `Accept` asks for JSON.
+    /// Sends token responses as a form unless `Accept` asks for JSON.
     package var answersForms = false
     /// Reports errors of the token endpoint with status 200.
     package var reportsErrorsAsOK = false
-    /// Between the scopes of an authorization request.
+    /// The separator between the scopes of an authorization request.
     package var askedScopeSeparator: Character = " "
-    /// Nil for an answer that does not say what was granted.
+    /// Nil for a response without the granted scopes.
     package var grantedScopeSeparator: String? = " "
-    /// Grants what was granted before when a request names no scope.
+    /// Without a scope in the request, grants the scopes granted before.
     package var remembersScopes = false
-    /// Takes a request without `redirect_uri` to mean the registered one.
+    /// Uses the registered redirect URI for a request without `redirect_uri`.
     package var allowsOmittedRedirect = false
     /// Refuses API calls without `User-Agent`.
     package var requiresUserAgent = false
-    /// Takes a token request as a GET too.
+    /// Accepts token requests by GET too.
     package var allowsTokenByGET = false
-    /// Takes an access token that is still good for one that lives 60 days.
+    /// Exchanges a valid access token for one that lives 60 days.
     package var lengthensTokens = false
-    /// Wants API calls to carry Facebook's `appsecret_proof`.
+    /// Requires Facebook's `appsecret_proof` on API calls.
     package var requiresAppSecretProof = false
-    /// The profile has only what the parameter `fields` asks for.
+    /// The profile contains only the members that the parameter `fields` asks for.
     package var answersAskedFields = false
-    /// Stands at the end of a callback's URL.
+    /// Appended to a callback's URL.
     package var callbackFragment = ""
-    /// Schemes that the profile endpoints take, lower case.
+    /// Authorization schemes that the profile endpoints accept, lower case.
     package var accessTokenSchemes: Set<String> = ["bearer"]
-    /// What may be asked for, each as a set of words (OAuth 2.0 Multiple Response Types §3); more than a code comes back in
-    /// the fragment.
+    /// Supported response types, each as a set of words (OAuth 2.0 Multiple Response Types §3); types other than `code`
+    /// alone are returned in the fragment.
     package var responseTypes: Set<Set<String>> = [["code"]]
     /// Follows `prompt`, `max_age` and `display` (OIDC Core §3.1.2.1).
     package var followsPrompt = false
-    /// Who refuses comes back with `bail=1` alone, and then with neither code nor error.
+    /// A user who refuses returns only if the request had `bail=1`, and then with neither code nor error.
     package var bails = false
     /// Puts `auth_time` into every ID token, not only when `max_age` was sent.
     package var alwaysSendsAuthenticationTime = true
@@ -64,44 +64,44 @@ package struct ProviderPersonality: Sendable {
     package var sendsIssuerInCallback = false
     /// `aud` is a list, and there is no `azp`.
     package var listsAudience = false
-    /// Takes Basic credentials as they are, not form-encoded first.
+    /// Accepts Basic credentials that are not form-encoded.
     package var takesPlainBasic = false
     /// False: the app was not approved for user info.
     package var approvesUserInfo = true
-    /// `iss` of a person's token, made of the tenant's issuer.
+    /// `iss` of a user's token, derived from the tenant's issuer.
     package var tokenIssuer: @Sendable (TestUser, String) -> String = { $1 }
-    /// What follows the tenant's issuer in discovery, and in the `issuer` of keys, which then have no `alg`.
+    /// The suffix of the tenant's issuer in discovery, and in the `issuer` of keys, which then have no `alg`.
     package var documentIssuer: String?
     /// A refresh must repeat the scopes.
     package var refreshNeedsScope = false
-    /// A refresh answers with an ID token too.
+    /// A refresh returns an ID token too.
     package var refreshesIDToken = true
-    /// `error_code` in errors that go back to the app; nil for none.
+    /// `error_code` in errors sent back to the app; nil for none.
     package var errorCode: Int64?
     /// Refuses a request for one of these without `response_mode=form_post`.
     package var formPostScopes: Set<String> = []
-    /// Further parameters of the callback after a person's first consent, and after one that follows a revocation.
+    /// Further parameters of the callback after a user's first consent, and after the first one following a revocation.
     package var firstCallbackFields: @Sendable (TestUser, Set<String>) -> [(String, String)] = { _, _ in [] }
-    /// Further members of the token endpoint's answer.
+    /// Further members of the token endpoint's response.
     package var tokenMembers: @Sendable (TestUser) -> [TestJSON.Member] = { _ in [] }
-    /// Parameters that a token request must have besides those of RFC 6749.
+    /// Parameters that a token request needs besides those of RFC 6749.
     package var requiredTokenFields: [String: String] = [:]
-    /// The members of an error of the token endpoint, by its name.
+    /// The members of a token endpoint error, by the error's name.
     package var errorMembers: @Sendable (String) -> [TestJSON.Member] = {
         [.init("error", .string($0)), .init("error_description", .string("refused: \($0)"))]
     }
     package var errorName: @Sendable (TokenFailure) -> String = { $0.rawValue }
-    /// Claims about the person for these scopes, without `sub`.
+    /// Claims about the user for these scopes, without `sub`.
     package var claims: @Sendable (TestUser, Set<String>) -> [TestJSON.Member] = { user, scopes in
         ProviderPersonality.standardClaims(user, scopes)
     }
-    /// What the profile endpoint answers.
+    /// The profile endpoint's response.
     package var profile: @Sendable (TestUser, Set<String>) -> TestJSON = { user, scopes in
         .object([.init("sub", .string(user.subject))] + ProviderPersonality.standardClaims(user, scopes))
     }
-    /// How ``ProviderEndpoint/tokenCheck`` speaks.
+    /// The form of ``ProviderEndpoint/tokenCheck``.
     package var tokenCheck = TokenCheck.google
-    /// What discovery calls the revocation endpoint.
+    /// The revocation endpoint's name in discovery.
     package var revocationMember = "revocation_endpoint"
     /// Further members of the discovery document.
     package var discovery: [TestJSON.Member] = []
@@ -118,7 +118,7 @@ package struct ProviderPersonality: Sendable {
     package enum RefreshTokens: Sendable, Hashable {
         case never
         case always
-        /// When the scope `offline_access` was asked for.
+        /// When the scope `offline_access` is requested.
         case withOfflineScope
         /// Google: with `access_type=offline`, at the first consent or with `prompt=consent`.
         case withOfflineAccess
@@ -150,7 +150,7 @@ extension ProviderPersonality {
         .key
     }
 
-    /// Claims of the scopes `profile` and `email` (OIDC Core §5.4), then the person's further claims.
+    /// Claims of the scopes `profile` and `email` (OIDC Core §5.4), then the user's further claims.
     package static func standardClaims(_ user: TestUser, _ scopes: Set<String>) -> [TestJSON.Member] {
         var claims = TestJSON.object([])
         if scopes.contains("profile") {

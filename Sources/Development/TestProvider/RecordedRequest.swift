@@ -1,6 +1,6 @@
 package import struct Foundation.Date
 
-/// A request that a tenant received, and the status of the answer.
+/// A request that a tenant received, and the status of the response.
 package struct RecordedRequest: Sendable {
     package var endpoint: ProviderEndpoint
     package var method: String
@@ -10,7 +10,7 @@ package struct RecordedRequest: Sendable {
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
     package var time: Date
-    /// Nil while the answer is held, and when the connection was cut instead.
+    /// Nil while the response is delayed, or when the connection was cut instead.
     package var status: Int?
 
     /// The first header of that name, in any letter case.

@@ -1,40 +1,40 @@
 package import struct Foundation.Date
 
-/// What a person does at the authorization endpoint, decided before the browser gets there.
+/// A user's actions at the authorization endpoint, decided before the browser gets there.
 package struct ScriptedLogin: Sendable {
     package var user: TestUser
     package var decision: Decision
-    /// Changes of the ID token that the code of this login is exchanged for.
+    /// Changes of the ID token that this login's code is exchanged for.
     package var idToken: IDTokenChanges
-    /// Changes of the ID token that comes beside the code.
+    /// Changes of the ID token that is returned next to the code.
     package var frontIDToken: IDTokenChanges
     package var callback: CallbackChanges
-    /// Scopes that the person grants; nil for those asked for.
+    /// Scopes that the user grants; nil for all requested.
     package var grantedScopes: [String]?
     /// `auth_time`; nil for now.
     package var authenticatedAt: Date?
 
     package enum Decision: Sendable, Hashable {
         case approve
-        /// Back with `error=access_denied`.
+        /// Returns with `error=access_denied`.
         case deny
-        /// Back without code and without error, as Yahoo! JAPAN's `bail` does.
+        /// Returns without code and without error, as Yahoo! JAPAN's `bail` does.
         case bail
-        /// Stays at the provider: nothing comes back.
+        /// Stays at the provider: the user does not return.
         case denyWithoutReturn
         /// Leaves the page open.
         case never
         case loginRequired
         case consentRequired
-        /// Back with another error.
+        /// Returns with another error.
         case fail(error: String, description: String?)
     }
 
-    /// How the parameters of the callback differ from the correct ones.
+    /// Changes of the callback's parameters.
     package struct CallbackChanges: Sendable {
         package var set: [String: String]
         package var remove: Set<String>
-        /// Appended as they are, repeated names included.
+        /// Appended unchanged, repeated names included.
         package var append: [(String, String)]
 
         package init(set: [String: String] = [:], remove: Set<String> = [], append: [(String, String)] = []) {

@@ -15,7 +15,7 @@ extension TenantState {
         return nil
     }
 
-    /// What is wrong with the request, as the error to send back; nil when nothing is.
+    /// The fault of the request, as the error to send back; nil when there is none.
     mutating func checkParameters(_ fields: FormFields) -> (error: String, description: String)? {
         func isAbsent(_ name: String) -> Bool { fields[name]?.isEmpty ?? true }
 

@@ -1,15 +1,15 @@
 import IdentityService
 
 extension TenantState {
-    /// Where the browser goes back to.
+    /// The target of the browser's return.
     struct Callback {
         var uri: String
         var state: String?
-        /// `response_mode`; nil for the query, or the fragment when tokens come along.
+        /// `response_mode`; nil for the query, or for the fragment when tokens are returned.
         var mode: String?
     }
 
-    /// The answer that sends the browser back with these parameters and the state.
+    /// The response that sends the browser back with these parameters and the state.
     func callback(
         _ back: Callback,
         _ parameters: [(String, String)],
@@ -53,7 +53,7 @@ extension TenantState {
         return ProviderAnswer(headers: [("Cache-Control", "no-store")], .html(page))
     }
 
-    /// An error that stays at the provider, because the app can't be trusted with it.
+    /// An error shown at the provider, because the app can't be trusted with it.
     func refusal(_ status: Int, _ message: String) -> ProviderAnswer {
         let text = Markup.escape(message)
         return ProviderAnswer(status, .html("<!doctype html><title>Error</title><h1>Error</h1><p>\(text)</p>"))

@@ -14,7 +14,7 @@ extension TenantState {
         return token
     }
 
-    /// An ID token (OIDC Core §2), with the changes that a test wants.
+    /// An ID token (OIDC Core §2), with the changes that a test asks for.
     mutating func mintIDToken(
         user: TestUser,
         client: String,

@@ -1,27 +1,27 @@
 import Foundation
 import Secrets
 
-/// What a tenant that speaks OAuth 1.0a remembers.
+/// The state of an OAuth 1.0a tenant.
 struct OAuth1State {
     /// By request token.
     var requests: [String: Pending] = [:]
     /// Secrets of access tokens.
     var secrets: [String: String] = [:]
-    /// Client, timestamp and nonce of requests that came.
+    /// Client, timestamp and nonce of earlier requests.
     var seen: Set<[String]> = []
 
     struct Pending {
         var client: String
         var secret: String
         var callback: String
-        /// Once the person has agreed.
+        /// Set once the user has agreed.
         var user: TestUser?
         var verifier: String?
         var isUsed = false
     }
 }
 
-/// RFC 5849, as strictly as it is written.
+/// RFC 5849, enforced strictly.
 extension TenantState {
     mutating func answerOAuth1(_ request: RecordedRequest) -> ProviderAnswer {
         switch request.endpoint {
@@ -54,7 +54,7 @@ extension TenantState {
         )
     }
 
-    /// The page that a person sees; it has no client and no redirect URI, but the request token.
+    /// The page shown to the user; it takes the request token instead of a client and redirect URI.
     private mutating func authenticate(_ request: RecordedRequest) -> ProviderAnswer {
         let fields = request.fields
         if fields["choice"] == nil, let answer = checkEncoding(fields) { return answer }
@@ -124,7 +124,7 @@ extension TenantState {
         return (token, secret)
     }
 
-    /// RFC 5849 §3.2: the client, when the request is whole, new, and signed by it.
+    /// RFC 5849 §3.2: the client, if its request is complete, new, and correctly signed.
     ///
     /// - Parameter tokenSecret: nil for a token that was never issued.
     private mutating func verify(
@@ -151,7 +151,7 @@ extension TenantState {
             violate(.nonce, request.endpoint, "the nonce was used, or there is none")
             return nil
         }
-        // A token that was never issued is no mistake of the client that was handed it.
+        // A client that was handed a token that was never issued made no mistake.
         guard let secret = signed["token"].map(tokenSecret) ?? "" else { return nil }
         let origin = SplitURL(base)?.origin ?? ""
         guard client.secrets.contains(where: { signed.isSigned(origin: origin, secret: $0, tokenSecret: secret) })

@@ -22,8 +22,10 @@ extension TenantState {
         )
     }
 
-    /// The account for what was typed under "Use another account": the one that has the address already, or a new one
-    /// whose subject follows from the address, so that it is the same person next time.
+    /// The account for input under "Use another account".
+    ///
+    /// It is the one that already has the address, or a new one whose subject is derived from the address, so that it
+    /// is the same user next time.
     mutating func otherAccount(_ fields: FormFields) -> TestUser? {
         guard let email = fields["email"], email.contains("@") else { return nil }
         let isVerified = fields["verified"] != nil

@@ -30,7 +30,7 @@ extension TenantState {
         return reply
     }
 
-    /// The client, when it proves itself in the way it is registered for, and in no other.
+    /// The client, if it authenticates in exactly the way it is registered for.
     mutating func authenticate(_ request: RecordedRequest, _ fields: FormFields) -> TestClient? {
         let basic = basicCredentials(request)
         let posted = fields["client_secret"]
@@ -65,7 +65,8 @@ extension TenantState {
         return client
     }
 
-    /// RFC 6749 §2.3.1: id and secret are form-encoded before they become Basic credentials, for those who read it so.
+    /// RFC 6749 §2.3.1: id and secret are form-encoded before they become Basic credentials, for providers that read it
+    /// so.
     private func basicCredentials(_ request: RecordedRequest) -> (id: String, secret: String)? {
         guard let header = request.header("authorization"), header.lowercased().hasPrefix("basic "),
             let data = Data(base64Encoded: String(header.dropFirst(6))),

@@ -1,7 +1,7 @@
 import Foundation
 
 extension TenantState {
-    /// Says for whom an access token was made, in each provider's own words.
+    /// Returns the client that an access token was issued to, in each provider's format.
     mutating func checkToken(_ request: RecordedRequest) -> ProviderAnswer {
         switch personality.tokenCheck {
         case .discord: discordAuthorization(request)
@@ -12,7 +12,7 @@ extension TenantState {
         }
     }
 
-    /// A token that has not ended, and its grant.
+    /// A token that has not expired, and its grant.
     func living(_ token: String?) -> TokenGrant? {
         guard let token, let grant = accessTokens[token], grant.expiresAt.map({ now() < $0 }) ?? true else {
             return nil
@@ -24,7 +24,7 @@ extension TenantState {
         grant.expiresAt.map { Int64($0.timeIntervalSince(now()).rounded()) } ?? 0
     }
 
-    /// Google's tokeninfo: numbers and flags are texts.
+    /// Google's tokeninfo: numbers and flags are strings.
     private mutating func googleTokenInfo(_ request: RecordedRequest) -> ProviderAnswer {
         guard let grant = living(request.fields["access_token"]) else {
             return ProviderAnswer(400, .json(["error": "invalid_token", "error_description": "Invalid Value"]))
@@ -40,7 +40,7 @@ extension TenantState {
         )
     }
 
-    /// LINE's verification, which does not say whose token it is.
+    /// LINE's verification, which does not name the token's user.
     private mutating func lineVerify(_ request: RecordedRequest) -> ProviderAnswer {
         guard let grant = living(request.fields["access_token"]) else {
             return ProviderAnswer(

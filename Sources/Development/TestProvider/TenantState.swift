@@ -1,14 +1,14 @@
 import Foundation
 import Secrets
 
-/// Everything that a tenant knows; its endpoints are the extensions of this type.
+/// A tenant's whole state; its endpoints are the extensions of this type.
 struct TenantState {
     let name: String
-    /// What people read on the page.
+    /// The name shown on the page.
     let title: String
     /// Base URL without a slash at the end.
     let base: String
-    /// The base URL, unless it is to stay the same wherever the server runs.
+    /// The base URL, unless the issuer must stay the same wherever the server runs.
     let issuer: String
     let personality: ProviderPersonality
     let now: @Sendable () -> Date
@@ -16,7 +16,7 @@ struct TenantState {
 
     var clients: [String: TestClient] = [:]
     var users: [String: TestUser] = [:]
-    /// In the order in which they were added, for the page.
+    /// In insertion order, for the page.
     var userOrder: [String] = []
     var nextLogins: [ScriptedLogin] = []
     var everyLogin: ScriptedLogin?
@@ -31,9 +31,9 @@ struct TenantState {
     var oauth1 = OAuth1State()
     var accessTokens: [String: TokenGrant] = [:]
     var refreshTokens: [String: TokenGrant] = [:]
-    /// Used before, where one is good once.
+    /// Refresh tokens already used, where each is single-use.
     var spentRefreshTokens: [String: TokenGrant] = [:]
-    /// Scopes that a person granted to an app, ever.
+    /// Scopes that a user has ever granted to an app.
     var consents: [Consent: Set<String>] = [:]
 
     struct Consent: Hashable {
@@ -41,11 +41,11 @@ struct TenantState {
         var client: String
     }
 
-    /// What a code stands for.
+    /// The grant behind a code.
     struct CodeGrant {
         var client: String
         var user: TestUser
-        /// The path of the authorization request, whose tenant the token request must have too; nil for any.
+        /// The path of the authorization request, whose tenant the token request must use too; nil for any.
         var path: String?
         /// As sent to the authorization endpoint; nil when it was left out there.
         var redirectURI: String?
@@ -58,7 +58,7 @@ struct TenantState {
         var idToken: IDTokenChanges
         var expiresAt: Date
         var isUsed = false
-        /// Tokens that it was exchanged for, which die when it is used again (RFC 6749 §4.1.2).
+        /// Tokens issued for the code, which become invalid when it is used again (RFC 6749 §4.1.2).
         var tokens: [String] = []
     }
 
@@ -66,7 +66,7 @@ struct TenantState {
         var client: String
         var user: TestUser
         var scopes: [String]
-        /// Nil for no end.
+        /// Nil for no expiry.
         var expiresAt: Date?
     }
 
@@ -89,7 +89,7 @@ struct TenantState {
         self.keys = KeySet(prefix: name, kind: personality.signing)
     }
 
-    /// What discovery and keys say instead of ``issuer``; nil for nothing else.
+    /// The issuer in discovery and keys where it differs from ``issuer``; nil when it does not.
     var documentIssuer: String? { personality.documentIssuer.map { issuer + $0 } }
 
     func url(_ endpoint: ProviderEndpoint) -> String? {
@@ -119,7 +119,7 @@ struct TenantState {
         log[number - dropped].status = status
     }
 
-    /// What an endpoint answers to a request, when no fault takes its place.
+    /// An endpoint's response to a request, when no fault replaces it.
     mutating func answer(_ request: RecordedRequest) throws -> ProviderAnswer {
         if personality.isOAuth1 { return answerOAuth1(request) }
         return switch request.endpoint {

@@ -6,7 +6,7 @@ package struct TestClient: Sendable, Hashable {
     package var redirects: RedirectRule
     package var authentication: Authentication
 
-    /// How the token endpoint wants the client to prove itself (RFC 6749 §2.3.1).
+    /// How the token endpoint expects the client to authenticate (RFC 6749 §2.3.1).
     package enum Authentication: Sendable, Hashable {
         case basic
         case post
@@ -18,7 +18,7 @@ package struct TestClient: Sendable, Hashable {
     }
 
     package enum RedirectRule: Sendable, Hashable {
-        /// One of these, byte for byte; the first is meant when a request names none and the personality allows that.
+        /// One of these, byte for byte; the first is the default where the personality allows requests without one.
         case exact([String])
         /// GitHub's: host and port of the registered URL, its path or one below it, any port on loopback.
         case below(String)
@@ -40,7 +40,7 @@ package struct TestClient: Sendable, Hashable {
 }
 
 extension TestClient.RedirectRule {
-    /// What is meant by a request without `redirect_uri`.
+    /// The redirect URI of a request without `redirect_uri`.
     var standard: String? {
         switch self {
         case .exact(let uris): uris.first

@@ -9,7 +9,7 @@ package struct TestSigningKey: Sendable {
     package enum Kind: String, Sendable, Hashable {
         case rs256 = "RS256"
         case es256 = "ES256"
-        /// For the case of a key on another curve than the algorithm says.
+        /// For tests with a key on another curve than the algorithm's.
         case es384 = "ES384"
     }
 
@@ -76,7 +76,7 @@ package struct TestSigningKey: Sendable {
         ]
     }
 
-    /// The public half as `SubjectPublicKeyInfo` in PEM: what an HMAC forger takes for a key.
+    /// The public half as `SubjectPublicKeyInfo` in PEM, which an HMAC forger would use as the key.
     package var publicKeyPEM: String {
         switch material {
         case .rsa(let key): key.publicKey.pemRepresentation
@@ -86,7 +86,7 @@ package struct TestSigningKey: Sendable {
     }
 }
 
-/// RSA keys of 2048 bits, each made at most once in a process.
+/// RSA keys of 2048 bits, each generated at most once per process.
 private enum RSAKeys {
     private static let keys = Mutex<[Int: _RSA.Signing.PrivateKey]>([:])
 

@@ -68,7 +68,7 @@ extension TestTenant {
         return definition
     }
 
-    /// The issuer with its scheme, and without it as Google also spells its own.
+    /// The issuer with its scheme, and without it, as Google also writes its own.
     private var issuerSpellings: [String] {
         guard let scheme = SplitURL(issuer)?.scheme else { return [issuer] }
         return [issuer, String(issuer.dropFirst(scheme.count + 3))]

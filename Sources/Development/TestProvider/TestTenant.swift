@@ -1,9 +1,9 @@
 import Secrets
 import Synchronization
 
-/// One identity provider of the test server, with people, apps, keys and faults of its own.
+/// One identity provider of the test server, with its own users, apps, keys and faults.
 ///
-/// All of it can be used from any task; each call is one step.
+/// It can be used from any task; each call is atomic.
 package final class TestTenant: Sendable {
     package let name: String
     /// Where its endpoints are; no slash at the end.
@@ -36,7 +36,7 @@ package final class TestTenant: Sendable {
 extension TestTenant {
     /// Registers an app, or replaces it.
     ///
-    /// - Parameter authentication: nil for what the personality asks for.
+    /// - Parameter authentication: nil for the personality's default.
     @discardableResult
     package func addClient(
         _ id: String = "client",
@@ -54,16 +54,17 @@ extension TestTenant {
         return client
     }
 
-    /// Adds a person, or replaces the one with that subject.
+    /// Adds a user, or replaces the one with that subject.
     ///
-    /// A second person with the same address is how an address gets recycled.
+    /// Adding a second user with the same address recycles the address.
     @discardableResult
     package func addUser(_ user: TestUser) -> TestUser {
         withState { $0.addUser(user) }
         return user
     }
 
-    /// As the person would in the provider's settings: tokens and codes die, the next consent counts as the first.
+    /// Withdraws consent, as the user would in the provider's settings: tokens and codes become invalid, and the next
+    /// consent counts as the first.
     package func revokeGrant(of user: TestUser, client: String? = nil) {
         withState { $0.revokeGrant(subject: user.subject, client: client) }
     }
@@ -72,7 +73,7 @@ extension TestTenant {
 // MARK: - Logins
 
 extension TestTenant {
-    /// Decides the next login that gets to the authorization endpoint; several are taken in order.
+    /// Decides the next login at the authorization endpoint; several are used in order.
     package func nextLogin(_ login: ScriptedLogin) {
         withState { $0.nextLogins.append(login) }
     }
@@ -94,7 +95,7 @@ extension TestTenant {
 // MARK: - Faults and what was seen
 
 extension TestTenant {
-    /// Arms a fault for one call, counted from now (1 is the next), or for every call when `call` is nil.
+    /// Sets up a fault for one call, counted from now (1 is the next), or for every call when `call` is nil.
     package func addFault(_ fault: ProviderFault, at endpoint: ProviderEndpoint, call: Int? = 1) {
         withState { $0.faults.add(fault, at: endpoint, call: call) }
     }
@@ -103,15 +104,15 @@ extension TestTenant {
         withState { $0.faults.removeAll(at: endpoint) }
     }
 
-    /// Faults that no call has met; a test that leaves one behind tested nothing.
+    /// Faults that no call has triggered; a test that leaves one behind tested nothing.
     package var unusedFaults: [String] { withState { $0.faults.unused } }
 
-    /// What clients sent that a correct one would not have.
+    /// Client mistakes: parts of requests that a correct client would not have sent.
     package var violations: [Violation] { withState { $0.violations } }
 
     package func clearViolations() { withState { $0.violations = [] } }
 
-    /// Requests in the order of their arrival.
+    /// Requests in order of arrival.
     package func requests(_ endpoint: ProviderEndpoint? = nil) -> [RecordedRequest] {
         withState { state in state.log.filter { endpoint == nil || $0.endpoint == endpoint } }
     }

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
 
-/// What an answer says about its own life (RFC 9111 §5.2).
+/// A response's lifetime (RFC 9111 §5.2).
 enum CacheControl {
-    /// Seconds; 0 when it must not be kept; nil when it says nothing.
+    /// Seconds; 0 if it must not be stored; nil if it is not stated.
     static func lifetime(_ headers: HTTPFields) -> TimeInterval? {
         guard let text = headers[.cacheControl]?.lowercased() else { return nil }
         var age: TimeInterval?

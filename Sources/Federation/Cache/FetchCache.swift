@@ -1,25 +1,25 @@
 import Foundation
 import Synchronization
 
-/// Documents of other services, kept for as long as they say, within bounds.
+/// Cached documents of other services, for as long as they allow, within bounds.
 ///
-/// For each key one load runs at a time, and those who ask meanwhile share its outcome. While the other side is down the
-/// old document serves, up to a limit, and a failed load is not repeated at once.
+/// For each key only one load runs at a time, and simultaneous callers share its result. While the other service is
+/// down, the old document is used up to a limit, and a failed load is not retried immediately.
 final class FetchCache<Value: Sendable>: Sendable {
     struct Settings: Sendable {
-        /// Seconds, bounds for what the other side asks.
+        /// Bounds in seconds for the lifetime that the other service requests.
         var lifetimes: ClosedRange<TimeInterval> = 60...86_400
-        /// Seconds, when the other side asks for nothing.
+        /// Seconds, if the other service requests no lifetime.
         var standardLifetime: TimeInterval = 3_600
-        /// Seconds after its end for which a document still serves while no newer one can be had.
+        /// Seconds for which an expired document is still used while no newer one can be loaded.
         var maximumStale: TimeInterval = 86_400
-        /// Seconds between two tries while an old document serves, and between two forced loads.
+        /// Seconds between attempts while an old document is used, and between forced loads.
         var minimumInterval: TimeInterval = 60
-        /// Documents kept.
+        /// The maximum number of documents.
         var capacity = 1_024
     }
 
-    /// A document as loaded; the lifetime in seconds as asked by the other side.
+    /// A loaded document and its requested lifetime in seconds.
     struct Loaded: Sendable {
         var value: Value
         var lifetime: TimeInterval?
@@ -51,12 +51,12 @@ final class FetchCache<Value: Sendable>: Sendable {
         self.now = now
     }
 
-    /// The document for `key`, loaded when there is none or it is too old.
+    /// The document for `key`, loaded if there is none or it is too old.
     ///
     /// - Parameters:
-    ///   - isEnough: false asks for a newer document although this one is fresh, which is granted once in
-    ///     ``Settings/minimumInterval``; otherwise the document at hand is returned all the same.
-    ///   - rememberingFailure: whether a failed first load is not repeated within the interval either.
+    ///   - isEnough: false requests a newer document although this one is fresh, which is granted once in
+    ///     ``Settings/minimumInterval``; otherwise the current document is returned.
+    ///   - rememberingFailure: whether a failed first load is not retried within the interval either.
     func value(
         for key: String,
         isEnough: @Sendable (Value) -> Bool = { _ in true },
@@ -130,7 +130,7 @@ final class FetchCache<Value: Sendable>: Sendable {
                 slot.value = loaded.value
                 slot.failure = nil
                 slot.expires = now.addingTimeInterval(bounded)
-                // What this load did not bring, the next one within the interval would not bring either.
+                // What this load did not bring, another one within the interval would not bring either.
                 if !isEnough(loaded.value) { slot.lastForced = now }
                 result = .success(loaded.value)
             case .failure(let error):
@@ -149,7 +149,7 @@ final class FetchCache<Value: Sendable>: Sendable {
             slots[key] = slot
             return (result, waiting)
         }
-        // A cancelled leader says nothing about the other side: those who waited try by themselves.
+        // A cancelled leader says nothing about the other service, so the waiting callers try themselves.
         let shared: Result<Value, FederationError>? = Task.isCancelled ? nil : result
         for continuation in waiting { continuation.resume(returning: shared) }
         return try result.get()

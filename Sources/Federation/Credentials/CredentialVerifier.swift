@@ -1,12 +1,12 @@
 package import Linking
 package import Projects
 
-/// A way to verify a direct credential that is asked before the definitions are.
+/// A verifier of direct credentials that runs before the definitions.
 ///
-/// `identity dev` passes one that takes fake credentials; `identity serve` passes none.
+/// `identity dev` passes one that accepts fake credentials; `identity serve` passes none.
 package protocol CredentialVerifier: Sendable {
-    /// - Parameter provider: nil when the project has no configuration for `id`.
-    /// - Returns: nil when the credential is none of this verifier's business.
+    /// - Parameter provider: nil if the project has no configuration for `id`.
+    /// - Returns: nil if this verifier does not handle the credential.
     func verify(
         _ credential: DirectCredential,
         provider: ProviderConfiguration?,

@@ -1,14 +1,14 @@
 package import struct Secrets.Secret
 
-/// Tokens that an app obtained from a provider by itself and hands in: native sign-in.
+/// Tokens that an app received from a provider itself and sends: native sign-in.
 package struct DirectCredential: Sendable, Hashable {
     package var idToken: Secret?
     package var accessToken: Secret?
-    /// OAuth 1.0a alone.
+    /// OAuth 1.0a only.
     package var tokenSecret: Secret?
-    /// The raw nonce; the token carries its SHA-256 (`rawNonce` of the SDKs).
+    /// The raw nonce; the token contains its SHA-256 (`rawNonce` in the SDKs).
     package var nonce: Secret?
-    /// Apple's `user` JSON with the name, unsigned, sent at the first authorisation only.
+    /// Apple's `user` JSON with the name, unsigned, sent only at the first authorization.
     package var user: String?
 
     package init(

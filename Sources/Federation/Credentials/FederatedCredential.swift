@@ -1,15 +1,15 @@
 package import Linking
 
-/// The outcome of every successful verification: who it is, and what the provider gave for it.
+/// The result of every successful verification: the identity, and the tokens that the provider returned.
 package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
     package var identity: FederatedIdentity
     package var tokens: ProviderTokens
     /// The provider's profile as the text of a JSON object, at most 256 KiB: `rawUserInfo` on the wire.
     package var rawUserInfo: String
-    /// What else an OpenID provider's ID token says, as the text of a JSON object: `firebase.sign_in_attributes` of our
-    /// tokens.
+    /// The other claims of an OpenID provider's ID token, as the text of a JSON object: `firebase.sign_in_attributes`
+    /// in our tokens.
     package var signInAttributes: String?
-    /// Set for a native ID token that carries a nonce: it may be taken once.
+    /// Set for a native ID token with a nonce, which is accepted only once.
     ///
     /// Storage inserts the hash and refuses a second insert with `MISSING_OR_INVALID_NONCE : Duplicate credential
     /// received. …`.
@@ -18,17 +18,17 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
     package var nonce: String?
     /// `federatedId` of the response: see ``ProviderDefinition/federatedID(for:)``.
     package var federatedID: String
-    /// The provider's `email_verified` is believed whatever the trust table says: fake credentials of `identity dev`.
+    /// The provider's `email_verified` counts, whatever the trust table says: for fake credentials of `identity dev`.
     package var believesEmailClaim: Bool
-    /// The profile's name came with this sign-in and will not come again: also an account that exists takes it.
+    /// The profile's name was sent with this sign-in only, so an existing account stores it too.
     package var nameComesOnce = false
-    /// The provider says the name once, and not this time.
+    /// The provider sends the name only once, and not this time.
     package var lacksNameSaidOnce = false
 
     package struct OneTimeToken: Sendable, Hashable, Codable {
         /// SHA-256 of the token's text, 32 bytes.
         package var hash: [UInt8]
-        /// Seconds since 1970: the token's own `exp` and the allowed skew; after that the row may go.
+        /// Seconds since 1970: the token's own `exp` plus the allowed skew; the row can be deleted afterwards.
         package var expiresAt: Int64
 
         package init(hash: [UInt8], expiresAt: Int64) {
@@ -57,7 +57,7 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
         self.believesEmailClaim = believesEmailClaim
     }
 
-    /// Takes a name that came with an earlier sign-in which did not come to its end.
+    /// Uses a name from an earlier sign-in that was not completed.
     package mutating func takeName(_ user: String) {
         AppleUser.apply(user, to: &identity)
         nameComesOnce = identity.profile.displayName != nil

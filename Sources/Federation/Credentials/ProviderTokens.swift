@@ -1,20 +1,21 @@
-/// What a provider handed out beside the identity.
+/// The tokens that a provider returned with the identity.
 ///
 /// Secret: stored encrypted, never logged.
 package struct ProviderTokens: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
     package var idToken: String?
     package var accessToken: String?
     package var refreshToken: String?
-    /// OAuth 1.0a alone.
+    /// OAuth 1.0a only.
     package var tokenSecret: String?
     package var authorizationCode: String?
-    /// Life of the access token in seconds from its issue; nil when the provider did not say.
+    /// Lifetime of the access token in seconds from its issue; nil if the provider did not state it.
     package var expiresIn: Int?
-    /// Seconds since 1970: when the service got them from the provider; nil for tokens that an app got by itself.
+    /// Seconds since 1970: when the service received them from the provider; nil for tokens that an app received
+    /// itself.
     package var issuedAt: Int64?
-    /// What was granted, which may be less or more than was asked for.
+    /// The granted scopes, which may differ from the requested ones.
     package var scopes: [String]
-    /// The client that they were given to; nil for the configured one.
+    /// The client that they were issued to; nil for the configured one.
     package var clientID: String?
 
     package init(

@@ -2,7 +2,7 @@ import HTTPTypes
 import Projects
 import Secrets
 
-/// The rules that a complete definition and its configuration must meet.
+/// The rules for a complete definition and its configuration.
 struct DefinitionCheck {
     let definition: ProviderDefinition
     let allowsLoopback: Bool
@@ -15,7 +15,7 @@ struct DefinitionCheck {
         guard (method != .basic && method != .post) || configuration.clientSecret?.isEmpty == false else {
             throw InvalidDefinition(
                 member: "clientSecret",
-                problem: "is needed by the client authentication \"\(method.rawValue)\""
+                problem: "is required by the client authentication \"\(method.rawValue)\""
             )
         }
         if method == .appleSecret || method == .privateKeyJWT { try checkKey(configuration) }
@@ -27,7 +27,7 @@ struct DefinitionCheck {
         for (index, call) in definition.profile.enumerated() { try check(call, "profile[\(index)]") }
         try checkTenants()
         guard !definition.claims.subject.isEmpty else {
-            throw invalid("claims.subject", "must name where the provider's user id is")
+            throw invalid("claims.subject", "must name the claim with the provider's user ID")
         }
         for (index, uri) in definition.redirectURIs.enumerated() {
             guard RedirectURI.isAcceptable(uri) else {
@@ -36,11 +36,11 @@ struct DefinitionCheck {
         }
     }
 
-    /// A key that could not sign is an admin's mistake now, not a person's later.
+    /// Refuses a key that cannot sign now, so that sign-ins do not fail later.
     private func checkKey(_ configuration: ProviderConfiguration) throws(InvalidDefinition) {
         guard let secret = configuration.clientSecret, !secret.isEmpty else {
             guard definition.clientAuthentication == .appleSecret else {
-                throw InvalidDefinition(member: "clientSecret", problem: "is needed: a private key in PEM form")
+                throw InvalidDefinition(member: "clientSecret", problem: "is required: a private key in PEM")
             }
             return
         }
@@ -50,7 +50,7 @@ struct DefinitionCheck {
             throw InvalidDefinition(member: "clientSecret", problem: "must be a P-256 key (ES256)")
         }
         for name in ["teamId", "keyId"] where (definition.variables[name] ?? "").isEmpty {
-            throw invalid("variables.\(name)", "is missing: the private key signs nothing without it")
+            throw invalid("variables.\(name)", "is missing: the private key requires it")
         }
     }
 
@@ -58,11 +58,11 @@ struct DefinitionCheck {
         let proofs = definition.profile.map(\.proof)
         let allSigned = !proofs.isEmpty && proofs.allSatisfy { $0 == .oauth1 }
         guard definition.directSignIn.accessToken != .signedCalls || allSigned else {
-            throw invalid("directSignIn.accessToken", "needs profile calls that are signed")
+            throw invalid("directSignIn.accessToken", "requires signed profile calls")
         }
         guard definition.protocolKind == .oauth1 || proofs.contains(where: { $0 != nil }) else { return }
         guard configuration.clientSecret?.isEmpty == false else {
-            throw InvalidDefinition(member: "clientSecret", problem: "is needed to sign requests")
+            throw InvalidDefinition(member: "clientSecret", problem: "is required to sign requests")
         }
     }
 
@@ -86,10 +86,10 @@ struct DefinitionCheck {
         let named = [definition.variables["tenant"] ?? ""] + (definition.variableParameters["tenant"] ?? [])
         for tenant in named where MicrosoftTenant(tenant) == nil {
             guard MicrosoftTenant.isDomain(tenant) else {
-                throw invalid("variables.tenant", "must be common, organizations, consumers or a GUID in small letters")
+                throw invalid("variables.tenant", "must be common, organizations, consumers or a lowercase GUID")
             }
             guard isPinned else {
-                throw invalid("issuers", "must name the directory's GUID where the tenant is a domain")
+                throw invalid("issuers", "must contain the directory's GUID if the tenant is a domain")
             }
         }
     }
@@ -97,10 +97,10 @@ struct DefinitionCheck {
     private func checkResponseTypes() throws(InvalidDefinition) {
         let hybrid = definition.responseTypes.filter { $0 != .code }
         guard !hybrid.isEmpty else { return }
-        guard definition.protocolKind == .oidc else { throw invalid("responseTypes", "may only be code for OAuth 2.0") }
+        guard definition.protocolKind == .oidc else { throw invalid("responseTypes", "must be code for OAuth 2.0") }
         guard definition.responseMode != .query else { throw invalid("responseMode", "would put tokens into a query") }
         guard definition.sendNonce || !hybrid.contains(where: { $0.parts.contains(.idToken) }) else {
-            throw invalid("sendNonce", "must be true where id_token is asked for")
+            throw invalid("sendNonce", "must be true if id_token is requested")
         }
     }
 
@@ -128,7 +128,7 @@ struct DefinitionCheck {
         }
         if definition.protocolKind != .oidc {
             guard definition.profile.contains(where: { !$0.optional && ($0.url ?? endpoints.userInfo) != nil }) else {
-                throw invalid("profile", "needs a call that tells who the person is")
+                throw invalid("profile", "requires a call that identifies the user")
             }
         }
     }
@@ -141,7 +141,7 @@ struct DefinitionCheck {
             guard definition.protocolKind == .oidc, MaximumAge.seconds(value) != nil else {
                 throw invalid(
                     "extraAuthorizationParameters.\(name)",
-                    "must be a number of seconds, of a provider with ID tokens"
+                    "must be a number of seconds, for a provider with ID tokens"
                 )
             }
         }
@@ -173,11 +173,11 @@ struct DefinitionCheck {
     private func check(_ call: ProviderDefinition.ProfileCall, _ name: String) throws(InvalidDefinition) {
         if let url = call.url, !isCallable(url) { throw invalid(name + ".url", "must be an https URL") }
         guard !call.scheme.isEmpty, HTTPField.Name(call.scheme) != nil else {
-            throw invalid(name + ".scheme", "must be one word such as Bearer")
+            throw invalid(name + ".scheme", "must be one word, such as Bearer")
         }
         for (header, value) in call.headers {
             guard HTTPField.Name(header) != nil, HTTPField.isValidValue(value) else {
-                throw invalid(name + ".headers", "holds an invalid header")
+                throw invalid(name + ".headers", "contains an invalid header")
             }
             guard !["authorization", "host", "user-agent", "content-length"].contains(header.lowercased()) else {
                 throw invalid(name + ".headers.\(header)", "is set by the service")

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Reads the members of one object of `definition{}`; what nobody asked for is an error at the end.
+/// Reads the members of one object of `definition{}`; members that were not read are an error at the end.
 struct DefinitionReader {
     private let object: JSONObject
     private let path: String
@@ -36,7 +36,7 @@ struct DefinitionReader {
         target = text
     }
 
-    /// `null` takes the member away.
+    /// `null` removes the member.
     mutating func read(_ name: String, into target: inout String?) throws(InvalidDefinition) {
         guard let value = value(name) else { return }
         if value == .null { return target = nil }
@@ -67,7 +67,7 @@ struct DefinitionReader {
         target = texts
     }
 
-    /// Merged key by key; `null` takes a key away.
+    /// Merged key by key; `null` removes a key.
     mutating func read(_ name: String, into target: inout [String: String]) throws(InvalidDefinition) {
         guard let value = value(name) else { return }
         guard let members = value.object?.members else { throw problem(name, "must be an object of strings") }
@@ -92,7 +92,7 @@ struct DefinitionReader {
         target = choice
     }
 
-    /// `null` takes the choice away.
+    /// `null` removes the choice.
     mutating func read<Choice>(_ name: String, into target: inout Choice?) throws(InvalidDefinition)
     where Choice: RawRepresentable, Choice.RawValue == String, Choice: CaseIterable {
         guard let value = value(name) else { return }
@@ -113,7 +113,7 @@ struct DefinitionReader {
         for text in texts {
             guard let choice = Choice(rawValue: text) else {
                 let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-                throw problem(name, "may hold: \(known)")
+                throw problem(name, "may contain: \(known)")
             }
             choices.insert(choice)
         }
@@ -139,7 +139,7 @@ struct DefinitionReader {
         try reader.finish()
     }
 
-    /// Reads a list of objects; nil when it is absent.
+    /// Reads a list of objects; nil if it is absent.
     mutating func readList(_ name: String) throws(InvalidDefinition) -> [DefinitionReader]? {
         guard let value = value(name) else { return nil }
         let objects = value.array?.compactMap(\.object)
@@ -147,6 +147,6 @@ struct DefinitionReader {
         return objects.enumerated().map { DefinitionReader($0.element, path: "\(path).\(name)[\($0.offset)]") }
     }
 
-    /// A member that has more than one shape.
+    /// A member that can have different types.
     mutating func raw(_ name: String) -> JSONValue? { value(name) }
 }

@@ -1,7 +1,7 @@
 import Projects
 import Synchronization
 
-/// Definitions as they were made from configurations, so that a sign-in need not read `definition{}` again.
+/// Definitions that were built from configurations, so that a sign-in need not parse `definition{}` again.
 final class DefinitionStore: Sendable {
     private static let capacity = 256
 
@@ -15,7 +15,7 @@ final class DefinitionStore: Sendable {
 
     init(allowsLoopback: Bool) { self.allowsLoopback = allowsLoopback }
 
-    /// - Parameter variables: what an app chose of the definition's ``ProviderDefinition/variableParameters``.
+    /// - Parameter variables: the app's values for the definition's ``ProviderDefinition/variableParameters``.
     func definition(
         for configuration: ProviderConfiguration,
         choosing variables: [String: String] = [:]
@@ -31,7 +31,7 @@ final class DefinitionStore: Sendable {
             result = .failure(error)
         }
         made.withLock { made in
-            // A changed configuration is another key: what is no longer used goes with the rest.
+            // A changed configuration has another key, so unused entries are dropped together with the others.
             if made.count >= Self.capacity { made.removeAll() }
             made[key] = result
         }

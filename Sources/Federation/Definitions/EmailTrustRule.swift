@@ -1,6 +1,6 @@
 package import Linking
 
-/// ``Linking/EmailTrust`` as an admin writes it.
+/// ``Linking/EmailTrust`` in the format of a configuration.
 package enum EmailTrustRule: Sendable, Hashable, Codable {
     case always, never, claim
     case domains(Set<String>, orAuthority: Bool)
@@ -14,9 +14,9 @@ package enum EmailTrustRule: Sendable, Hashable, Codable {
         }
     }
 
-    /// The rule of a provider whose configuration states none.
+    /// The default rule of a provider.
     ///
-    /// - Parameter strict: the narrower table: an address counts only where the provider is the authority for it.
+    /// - Parameter strict: the stricter table: an address counts only if the provider is the authority for it.
     package static func standard(for id: ProviderID, strict: Bool) -> EmailTrustRule {
         switch id.rawValue {
         case "apple.com": .always
@@ -37,7 +37,7 @@ package enum EmailTrustRule: Sendable, Hashable, Codable {
         }
     }
 
-    /// Domains in which Yahoo issues mailboxes.
+    /// Domains of Yahoo's own mailboxes.
     private static let yahooDomains: Set<String> = [
         "yahoo.com", "ymail.com", "rocketmail.com", "myyahoo.com", "yahoo.ca", "yahoo.co.id", "yahoo.co.in",
         "yahoo.co.nz", "yahoo.co.th", "yahoo.co.uk", "yahoo.co.za", "yahoo.com.ar", "yahoo.com.au", "yahoo.com.br",

@@ -1,8 +1,8 @@
-/// What is wrong with a provider's configuration, in words for the admin who wrote it.
+/// A problem with a provider's configuration, as text for the admin.
 package struct InvalidDefinition: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Where it is, such as `clientId` or `definition.endpoints.token`.
+    /// The member, such as `clientId` or `definition.endpoints.token`.
     package let member: String
-    /// What is wrong there, such as `must be an https URL`.
+    /// The problem, such as `must be an https URL`.
     package let problem: String
 
     static let unknownMember = "is unknown"

@@ -3,10 +3,10 @@ package import Linking
 package import Projects
 
 extension ProviderDefinition {
-    /// Checks what an admin entered, without any call to the provider.
+    /// Checks an admin's configuration without calling the provider.
     ///
-    /// - Parameter allowsLoopback: whether http URLs on loopback are fine.
-    /// - Throws: ``InvalidDefinition``, whose text is meant for the admin.
+    /// - Parameter allowsLoopback: whether http URLs on loopback are allowed.
+    /// - Throws: ``InvalidDefinition``, whose text is for the admin.
     package static func validate(
         _ configuration: ProviderConfiguration,
         allowsLoopback: Bool
@@ -14,10 +14,10 @@ extension ProviderDefinition {
         _ = try make(for: configuration, allowsLoopback: allowsLoopback)
     }
 
-    /// Whether an id may be configured: built in, or `oidc.` or `oauth.` and 1 to 64 of `[A-Za-z0-9_-]`.
+    /// Whether an ID can be configured: built in, or `oidc.` or `oauth.` and 1 to 64 of `[A-Za-z0-9_-]`.
     package static func isKnown(_ id: ProviderID) -> Bool { template(for: id) != nil }
 
-    /// Whether a configuration must name the issuer, because nothing built in does.
+    /// Whether a configuration must contain the issuer, because no built-in definition has one.
     package static func needsIssuer(_ id: ProviderID) -> Bool { id.isOIDC && builtIn[id] == nil }
 
     /// Whether a configuration has a member at a path such as `definition.endpoints.token`; a list is one member.
@@ -32,12 +32,12 @@ extension ProviderDefinition {
             try definition.apply(probe.object ?? JSONObject())
             return true
         } catch {
-            // A member that is there may still want more than null.
+            // An existing member may still not allow null.
             return error.member == path && error.problem != InvalidDefinition.unknownMember
         }
     }
 
-    /// The definition that a configuration amounts to, with its variables filled in.
+    /// The definition that results from a configuration, with its variables filled in.
     ///
     /// - Parameter chosen: variables that an app chose; ``variableParameters`` must allow them.
     package static func make(
@@ -80,7 +80,7 @@ extension ProviderDefinition {
         return definition
     }
 
-    /// Replaces `{name}` by its variable.
+    /// Replaces `{name}` with its variable.
     private mutating func fillVariables() throws(InvalidDefinition) {
         func fill(_ text: String, _ member: String, leaving kept: String = "") throws(InvalidDefinition) -> String {
             var filled = text

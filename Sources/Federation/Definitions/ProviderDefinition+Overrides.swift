@@ -3,7 +3,7 @@ import StrictJSON
 extension ProviderDefinition {
     /// Merges `definition{}` over this definition, key by key; a list replaces a list.
     ///
-    /// - Throws: ``InvalidDefinition`` for an unknown member, a wrong type, a value that is no choice.
+    /// - Throws: ``InvalidDefinition`` for an unknown member, a wrong type, or a value that is not one of the choices.
     mutating func apply(_ overrides: JSONObject) throws(InvalidDefinition) {
         var reader = DefinitionReader(overrides, path: "definition")
         let moves = ["endpoints", "issuers", "variables", "discoveryURL"].contains(where: reader.has)
@@ -24,7 +24,7 @@ extension ProviderDefinition {
         try reader.read("endpointHosts", into: &endpointHosts)
         if let value = reader.raw("jwks") {
             guard value == .null || ProviderKeySet(value).map({ !$0.keys.isEmpty }) == true else {
-                throw reader.problem("jwks", "must be a JWK set with a key that can be used, or null")
+                throw reader.problem("jwks", "must be a JWK set with a usable key, or null")
             }
             jwks = value == .null ? nil : value.jsonText
         }

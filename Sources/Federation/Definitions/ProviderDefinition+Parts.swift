@@ -1,14 +1,14 @@
 extension ProviderDefinition {
-    /// Absolute URLs; nil where the provider has none or discovery tells.
+    /// Absolute URLs; nil if the provider has none or discovery contains it.
     package struct Endpoints: Sendable, Hashable, Codable {
         package var authorization: String?
         package var token: String?
-        /// OAuth 1.0a alone.
+        /// OAuth 1.0a only.
         package var requestToken: String?
         package var userInfo: String?
         package var keys: String?
         package var revocation: String?
-        /// Where a provider says for whom an access token was made; see ``DirectSignIn/accessToken``.
+        /// Where a provider states for which client an access token was issued; see ``DirectSignIn/accessToken``.
         package var tokenCheck: String?
 
         package init(
@@ -31,75 +31,75 @@ extension ProviderDefinition {
     }
 
     package struct Scopes: Sendable, Hashable, Codable {
-        /// Asked for every time.
+        /// Always requested.
         package var `default`: [String] = []
         package var separator = " "
-        /// Between the scopes of the token endpoint's answer; white space separates always.
+        /// The separator of scopes in the token endpoint's response; white space always separates.
         package var answerSeparator = " "
-        /// Asked for only where discovery's `scopes_supported` lists them.
+        /// Requested only if discovery's `scopes_supported` lists them.
         package var whenSupported: [String] = []
 
         package init() {}
         package init(_ scopes: [String]) { self.default = scopes }
     }
 
-    /// Which custom parameters an app may set; the reserved names are refused always.
+    /// The custom parameters that an app can set; reserved names are always refused.
     package enum CustomParameters: Sendable, Hashable, Codable {
         case anyExceptReserved
         case only(Set<String>)
     }
 
-    /// How the token endpoint speaks.
+    /// The format of the token endpoint's responses.
     package struct TokenEndpoint: Sendable, Hashable, Codable {
         package enum Body: String, Sendable, Hashable, Codable, CaseIterable {
             case json, form
-            /// JSON when the body begins with `{`, else a form.
+            /// JSON if the body starts with `{`, otherwise a form.
             case auto
         }
         package var accept = "application/json"
         package var body = Body.auto
-        /// Members that make an answer an error even with status 200.
+        /// Members that make a response an error even with status 200.
         package var errorMembers = ["error"]
-        /// A member that must be true, Slack's `ok`; nil for none.
+        /// A member that must be true, such as Slack's `ok`; nil for none.
         package var okMember: String?
         /// Sent with every token request.
         package var extraParameters: [String: String] = [:]
-        /// Client id and secret are form-encoded before they become Basic credentials (RFC 6749 §2.3.1).
+        /// Client ID and secret are form-encoded before they become Basic credentials (RFC 6749 §2.3.1).
         package var encodesBasic = true
-        /// How an access token that was issued for a code is checked besides; nil: where it came from is proof enough.
+        /// An additional check of access tokens issued for a code; nil if their source is sufficient proof.
         package var check: AccessTokenCheck?
 
         package init() {}
     }
 
-    /// How an ID token is judged.
+    /// The rules for ID tokens.
     package struct IDTokenRules: Sendable, Hashable, Codable {
         package enum NonceForm: String, Sendable, Hashable, Codable, CaseIterable { case sha256, exact, either }
 
-        /// How the keys endpoint publishes keys.
+        /// The format of the keys endpoint.
         package enum KeyFormat: String, Sendable, Hashable, Codable, CaseIterable {
             /// RFC 7517 §5.
             case jwks
-            /// A JSON object of key ids and public keys in PEM.
+            /// A JSON object of key IDs and public keys in PEM.
             case pemMap = "pem_map"
-            /// The same, where a certificate may take a key's place.
+            /// The same, but may contain certificates instead of keys.
             case certificateMap = "certificate_map"
         }
 
-        /// Empty for none: the provider issues no ID tokens.
+        /// Empty if the provider issues no ID tokens.
         ///
         /// Nil for those that discovery lists, RS256 if it lists none.
         package var algorithms: Set<SignatureAlgorithm>?
         package var keyFormat = KeyFormat.jwks
-        /// How the claim and the raw nonce of a client-supplied token compare.
+        /// How the claim is compared with the raw nonce for tokens from clients.
         package var clientNonce = NonceForm.sha256
         /// Seconds.
         ///
-        /// An older `iat` is stale. Nil for no limit but `exp`.
+        /// Tokens with an older `iat` are stale. Nil for no limit except `exp`.
         package var maximumAge: Int?
         /// `"true"`, `"1"` and `1` count as true in flags.
         package var lenientBooleans = false
-        /// A client-supplied token without a nonce is refused.
+        /// Tokens from clients without a nonce are refused.
         package var requiresNonce = false
 
         package init() {}
@@ -109,19 +109,19 @@ extension ProviderDefinition {
     /// How access tokens are renewed.
     package struct RefreshRules: Sendable, Hashable, Codable {
         package var supported = true
-        /// An answer without a refresh token leaves the old one good.
+        /// A response without a refresh token leaves the old one valid.
         package var keepOldIfMissing = true
         /// The request repeats the scopes.
         package var resendScope = false
-        /// Asked for when tokens are kept, only where discovery's `scopes_supported` lists them.
+        /// Requested if tokens are stored, and only if discovery's `scopes_supported` lists them.
         package var scopes: [String] = []
-        /// Sent with the authorization request when tokens are kept.
+        /// Sent with the authorization request if tokens are stored.
         package var parameters: [String: String] = [:]
-        /// What stands in for refresh tokens, which the provider has not; nil for nothing.
+        /// The substitute for refresh tokens, for a provider without them; nil for none.
         package var exchange: TokenExchange?
 
         package enum TokenExchange: String, Sendable, Hashable, Codable, CaseIterable {
-            /// Facebook's: an access token that is still good for one that lives longer.
+            /// Facebook's: exchanges a valid access token for one with a longer lifetime.
             case facebook = "fb_exchange_token"
         }
 
@@ -130,16 +130,16 @@ extension ProviderDefinition {
 
     /// A call to the provider's API with the access token.
     package struct ProfileCall: Sendable, Hashable, Codable {
-        /// Nil for the user info endpoint of ``Endpoints`` or discovery.
+        /// Nil for the user info endpoint from ``Endpoints`` or discovery.
         package var url: String?
-        /// Where the answer stands for claim paths: nil for the top, a name for a member of it.
+        /// Where claim paths find the response: nil for the top level, or the name of a member.
         package var name: String?
         /// The word before the token in `Authorization`.
         package var scheme = "Bearer"
         package var headers: [String: String] = [:]
-        /// What shows besides the token that it is we who call; nil for nothing.
+        /// An additional proof that the request comes from us; nil for none.
         package var proof: Proof?
-        /// A failure other than another person's subject is overlooked.
+        /// Errors are ignored, except another user's subject.
         package var optional = false
 
         package enum Proof: String, Sendable, Hashable, Codable, CaseIterable {
@@ -157,14 +157,14 @@ extension ProviderDefinition {
         }
     }
 
-    /// Where each part of an identity stands: JSON paths such as `data.id`, the first that holds something wins.
+    /// The claims of an identity: JSON paths such as `data.id`; the first one with a value is used.
     package struct ClaimMap: Sendable, Hashable, Codable {
         package var subject: [String] = ["sub"]
         package var email: [String] = ["email"]
         package var emailVerified: [String] = ["email_verified"]
-        /// Something there means: the provider is the authority for the address (Google's `hd`).
+        /// Any value means that the provider is the authority for the address (Google's `hd`).
         package var emailAuthority: [String] = []
-        /// True there means: the address is a relay's, made for this app alone (Apple's Hide My Email).
+        /// True means that the address is a relay for this app alone (Apple's Hide My Email).
         package var emailIsRelay: [String] = []
         package var displayName: [String] = ["name"]
         package var firstName: [String] = ["given_name"]
@@ -179,7 +179,7 @@ extension ProviderDefinition {
         package init() {}
     }
 
-    /// How a grant is ended at the provider.
+    /// How a grant is revoked at the provider.
     package struct RevocationRules: Sendable, Hashable, Codable {
         package enum Style: String, Sendable, Hashable, Codable, CaseIterable {
             /// RFC 7009 at ``Endpoints/revocation``.
@@ -193,8 +193,8 @@ extension ProviderDefinition {
         }
 
         package var style = Style.standard
-        /// The provider demands it when a person unlinks or deletes the account: the token for it is kept even where
-        /// provider tokens are not.
+        /// The provider requires revocation when a user unlinks or deletes the account: the token for it is stored even
+        /// if provider tokens are not.
         package var duty = false
 
         package init(_ style: Style = .standard, duty: Bool = false) {
@@ -203,10 +203,10 @@ extension ProviderDefinition {
         }
     }
 
-    /// What an app may hand in by itself.
+    /// The tokens that an app may send itself.
     package struct DirectSignIn: Sendable, Hashable, Codable {
         package var idToken = false
-        /// How an access token alone is shown to be made for this client (T-C3); nil: it is refused.
+        /// How an access token alone is proved to be issued for this client (T-C3); if nil, it is refused.
         package var accessToken: AccessTokenCheck?
 
         package init(idToken: Bool = false, accessToken: AccessTokenCheck? = nil) {
@@ -215,14 +215,14 @@ extension ProviderDefinition {
         }
     }
 
-    /// The ways in which providers say for whom an access token was made; each has its code in one file of `Providers/`.
+    /// How providers state for which client an access token was issued; each has its code in one file of `Providers/`.
     package enum AccessTokenCheck: String, Sendable, Hashable, Codable, CaseIterable {
         case discordAuthorization = "discord_authorization"
         case facebookDebugToken = "facebook_debug_token"
         case githubToken = "github_token"
         case googleTokenInfo = "google_tokeninfo"
         case lineVerify = "line_verify"
-        /// OAuth 1.0a: nobody is asked, because every profile call is signed with the client's secret.
+        /// OAuth 1.0a: no call is needed, because every profile call is signed with the client's secret.
         case signedCalls = "signed_calls"
     }
 }

@@ -1,53 +1,54 @@
 package import Linking
 
-/// Everything that the service knows about one identity provider, as data.
+/// Everything that the service knows about an identity provider, as data.
 ///
-/// A built-in definition is a value in `Providers/`; for `oidc.*` and `oauth.*` a template is overridden, member by
+/// A built-in definition is a value in `Providers/`; for `oidc.*` and `oauth.*`, a template is overridden, member by
 /// member, by the JSON of ``Projects/ProviderConfiguration/overrides``, which uses the names of these properties. Texts
-/// in ``endpoints``, ``issuers``, ``discoveryURL`` and profile URLs may hold `{name}` of ``variables``, or `{clientId}`.
+/// in ``endpoints``, ``issuers``, ``discoveryURL`` and profile URLs may contain `{name}` of ``variables``, or
+/// `{clientId}`.
 package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var id: ProviderID
     package var displayName: String
     package var protocolKind: ProtocolKind
-    /// Used in place of what discovery says.
+    /// Override discovery.
     package var endpoints: Endpoints
-    /// Used where neither ``endpoints`` nor discovery has one; dropped once the configuration moves the provider.
+    /// Used if neither ``endpoints`` nor discovery has one; dropped if the configuration sets another issuer or host.
     package var fallbackEndpoints: Endpoints
     /// Accepted in `iss`.
     ///
-    /// The first is the canonical one, which is stored beside the subject. For OAuth2 a name of the service, by default
-    /// the authorization endpoint's origin.
+    /// The first is the canonical one, which is stored with the subject. For OAuth2 it is a name in this service, by
+    /// default the authorization endpoint's origin.
     package var issuers: [String]
     package var discovery: Discovery
     /// Nil for `{issuer}/.well-known/openid-configuration`.
     package var discoveryURL: String?
-    /// Hosts besides the issuer's own, and those below it, on which discovery may place endpoints.
+    /// Hosts, in addition to the issuer's own and its subdomains, on which discovery may place endpoints.
     package var endpointHosts: [String]
-    /// A JWK set (RFC 7517 §5) as JSON text, in place of the keys endpoint: for a provider that this service cannot reach,
-    /// or whose keys are to be pinned.
+    /// A JWK set (RFC 7517 §5) as JSON text, instead of the keys endpoint: for a provider that this service cannot
+    /// reach, or to pin its keys.
     package var jwks: String?
     package var variables: [String: String]
     package var scopes: Scopes
-    /// Those that an app may ask for; the first where it asks for none.
+    /// The types that an app can request; the first is the default.
     package var responseTypes: [ResponseType]
     package var responseMode: ResponseMode
     package var pkce: PKCE
     package var sendNonce: Bool
     package var clientAuthentication: ClientAuthentication
-    /// Sent with every authorization request, unless the app's own parameter of that name replaces one, or takes it away
-    /// by being empty.
+    /// Sent with every authorization request, unless the app's own parameter of that name replaces one, or removes it
+    /// with an empty value.
     package var extraAuthorizationParameters: [String: String]
     package var customParameters: CustomParameters
-    /// Custom parameters that fill a variable instead of going into the query, and the values that an app may give beside
-    /// the variable's own.
+    /// Custom parameters that fill a variable instead of going into the query, and the values that an app may set in
+    /// addition to the variable's own.
     package var variableParameters: [String: [String]]
     package var redirect: Redirect
-    /// Registered at the provider; when not empty, only these may be used.
+    /// Registered with the provider; if not empty, only these may be used.
     package var redirectURIs: [String]
     package var token: TokenEndpoint
     package var idToken: IDTokenRules
     package var refresh: RefreshRules
-    /// Keeps the provider's tokens with the linked credential, to hand them out fresh.
+    /// Stores the provider's tokens with the linked credential, to return current ones.
     package var keepTokens: Bool
     /// Calls made with the access token, in order.
     package var profile: [ProfileCall]
@@ -56,22 +57,22 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     /// Nil for the table of ``EmailTrustRule/standard(for:strict:)``.
     package var emailTrust: EmailTrustRule?
     package var directSignIn: DirectSignIn
-    /// Nil when tokens are given up without telling the provider.
+    /// Nil if tokens are dropped without telling the provider.
     package var revocation: RevocationRules?
-    /// How the provider speaks of its people by itself; nil for one that does not, or that is not understood here.
+    /// The format of the provider's notifications; nil if it sends none, or none that are supported.
     package var notifications: Notifications?
     /// `federatedId` is this and the subject.
     package var federatedIDPrefix: String
-    /// What data cannot say.
+    /// Special cases that data cannot express.
     package var quirks: Set<Quirk>
 
     package enum ProtocolKind: String, Sendable, Hashable, Codable, CaseIterable { case oidc, oauth2, oauth1 }
 
     package enum Discovery: String, Sendable, Hashable, Codable, CaseIterable {
         case never
-        /// Read and cached; ``fallbackEndpoints`` step in when it cannot be read.
+        /// Loaded and cached; ``fallbackEndpoints`` are used if it cannot be loaded.
         case cached
-        /// Without it nothing works.
+        /// Sign-in fails without it.
         case required
     }
 
@@ -84,37 +85,37 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
 
     package enum PKCE: String, Sendable, Hashable, Codable, CaseIterable {
         case none
-        /// S256; where discovery is read, only when it lists it.
+        /// S256; if discovery is loaded, only if it lists S256.
         case optional
         /// S256 always.
         case required
     }
 
     package enum ClientAuthentication: String, Sendable, Hashable, Codable, CaseIterable {
-        /// `none` without a secret; else what discovery lists, `basic` before `post`; else `basic` for OpenID Connect
-        /// and `post` for plain OAuth 2.0.
+        /// `none` without a secret; otherwise what discovery lists, preferring `basic` to `post`; otherwise `basic` for
+        /// OpenID Connect and `post` for plain OAuth 2.0.
         case automatic
         case basic, post, none
-        /// Apple's: `post` with a secret that is signed for each request with the private key in the secret's place.
+        /// Apple's: `post` with a secret that is signed for each request with the private key in place of the secret.
         case appleSecret = "apple_secret"
-        /// A signed assertion (RFC 7523) by the private key in the secret's place; its id is the variable `keyId`.
+        /// A signed assertion (RFC 7523) with the private key in place of the secret; the variable `keyId` is its ID.
         case privateKeyJWT = "private_key_jwt"
 
-        /// Whether there is nothing to prove the client with when the configuration has no secret.
+        /// Whether the client cannot authenticate if the configuration has no secret.
         var needsSecret: Bool { self != .none && self != .automatic }
     }
 
     package enum Redirect: String, Sendable, Hashable, Codable, CaseIterable {
         /// `redirect_uri` is sent, byte for byte, in both requests.
         case exact
-        /// It is left out of both; the provider uses the registered one.
+        /// Omitted from both; the provider uses the registered one.
         case omit
     }
 
     package enum Notifications: String, Sendable, Hashable, Codable, CaseIterable {
         /// A signed JWT with one event (Apple's server-to-server notifications).
         case apple
-        /// A signed JWT with events by their URIs (Google's Cross-Account Protection).
+        /// A signed JWT with events by URI (Google's Cross-Account Protection).
         case googleRISC = "google_risc"
         /// `signed_request` (Facebook's deauthorize and data-deletion callbacks).
         case facebook
@@ -125,23 +126,23 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     }
 
     package enum RawUserInfo: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The ID token's.
+        /// The ID token's claims.
         case claims
-        /// The first profile call's answer.
+        /// The first profile call's response.
         case profile
-        /// The profile under the claims.
+        /// The profile, overridden by the claims.
         case merged
     }
 
-    /// The special cases that remain; each has its code in one file of `Providers/`.
+    /// The remaining special cases; each has its code in one file of `Providers/`.
     package enum Quirk: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The name comes beside the tokens, unsigned and once.
+        /// The name is sent with the tokens, unsigned and only once.
         case appleUser = "apple_user"
-        /// The picture's address is made of a hash.
+        /// The picture's URL is derived from a hash.
         case discordAvatar = "discord_avatar"
         /// The email is the primary, verified one of a list.
         case githubEmails = "github_emails"
-        /// `{tid}` in the issuers is the directory that a token names, and addresses are an admin's word.
+        /// `{tid}` in the issuers is the directory in a token, and addresses are set by the directory's admin.
         case microsoftTenant = "microsoft_tenant"
         /// `rawUserInfo` has `id`, `verified_email` and `granted_scopes`.
         case googleLegacyProfileNames = "google_legacy_profile_names"

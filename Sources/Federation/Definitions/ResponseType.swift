@@ -1,5 +1,5 @@
-/// What an authorization request asks for (`response_type`): a code always, and what else comes through the browser
-/// (OAuth 2.0 Multiple Response Type Encoding Practices §5).
+/// The `response_type` of an authorization request: always a code, and what else comes through the browser (OAuth 2.0
+/// Multiple Response Type Encoding Practices §5).
 package struct ResponseType: Sendable, Hashable, Codable {
     package enum Part: String, Sendable, Hashable, Codable, CaseIterable {
         case code
@@ -14,7 +14,7 @@ package struct ResponseType: Sendable, Hashable, Codable {
 
     package init(_ parts: Set<Part>) { self.parts = parts.union([.code]) }
 
-    /// Reads words in any order, each once; nil without a `code`, which everything else rests on.
+    /// Reads words in any order, each once; nil without `code`, which is always required.
     package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let parts = Set(words.compactMap { Part(rawValue: String($0)) })

@@ -3,19 +3,19 @@ package import StrictJSON
 import SwiftASN1
 import X509
 
-/// What an admin entered for a SAML identity provider: `inboundSamlConfigs` without what every provider has.
+/// An admin's configuration of a SAML identity provider: `inboundSamlConfigs` without the common members.
 ///
-/// It is kept for Admin SDKs and consoles, and nobody signs in by it.
+/// It is stored for Admin SDKs and consoles; users cannot sign in with it.
 package struct SAMLDefinition: Sendable, Hashable {
     /// `idpConfig.idpEntityId`.
     package var entityID = ""
-    /// `idpConfig.ssoUrl`: where requests would go.
+    /// `idpConfig.ssoUrl`: the URL for requests.
     package var ssoURL = ""
     /// `idpConfig.signRequest`.
     package var signsRequests = false
     /// `idpConfig.idpCertificates`, in PEM.
     package var certificates: [String] = []
-    /// `spConfig.spEntityId`: what the provider calls us.
+    /// `spConfig.spEntityId`: our entity ID at the provider.
     package var ownEntityID = ""
     /// `spConfig.callbackUri`.
     package var callbackURI = ""
@@ -23,10 +23,10 @@ package struct SAMLDefinition: Sendable, Hashable {
     private static let longestText = 2_048
     private static let mostCertificates = 10
 
-    /// Whether an id may be configured: `saml.` and 1 to 64 of `[A-Za-z0-9_-]`.
+    /// Whether an ID can be configured: `saml.` and 1 to 64 of `[A-Za-z0-9_-]`.
     package static func isKnown(_ id: ProviderID) -> Bool { id.isSAML && ProviderDefinition.hasName(id) }
 
-    /// - Parameter text: what ``json`` became; nil for nothing entered yet.
+    /// - Parameter text: from ``json``; nil for an empty definition.
     package init(_ text: String?) {
         guard let json = text.flatMap({ try? JSONValue($0) }) else { return }
         let (provider, own) = (json[path: "idpConfig"], json[path: "spConfig"])
@@ -39,7 +39,7 @@ package struct SAMLDefinition: Sendable, Hashable {
         callbackURI = own?[path: "callbackUri"]?.string ?? ""
     }
 
-    /// `idpConfig` and `spConfig`, as they are shown and kept; a false flag is left out.
+    /// `idpConfig` and `spConfig`, as they are returned and stored; flags are omitted if false.
     package var json: JSONObject {
         var provider = JSONObject()
         provider["idpEntityId"] = .string(entityID)
@@ -57,16 +57,16 @@ package struct SAMLDefinition: Sendable, Hashable {
         return json
     }
 
-    /// - Throws: ``InvalidDefinition``, whose text is meant for the admin.
+    /// - Throws: ``InvalidDefinition``, whose text is for the admin.
     package func validate() throws(InvalidDefinition) {
         for (member, text) in [("idpConfig.idpEntityId", entityID), ("spConfig.spEntityId", ownEntityID)] {
             guard !text.isEmpty, text.utf8.count <= Self.longestText, !text.utf8.contains(where: { $0 < 32 }) else {
-                throw InvalidDefinition(member: member, problem: "must be a line of 1 to \(Self.longestText) bytes")
+                throw InvalidDefinition(member: member, problem: "must be one line of 1 to \(Self.longestText) bytes")
             }
         }
         for (member, url) in [("idpConfig.ssoUrl", ssoURL), ("spConfig.callbackUri", callbackURI)] {
             guard url.utf8.count <= Self.longestText, Self.isWebURL(url) else {
-                throw InvalidDefinition(member: member, problem: "must be an absolute URL of https or http")
+                throw InvalidDefinition(member: member, problem: "must be an absolute https or http URL")
             }
         }
         guard (1...Self.mostCertificates).contains(certificates.count) else {
@@ -78,12 +78,12 @@ package struct SAMLDefinition: Sendable, Hashable {
         for (index, text) in certificates.enumerated() where !Self.isCertificate(text) {
             throw InvalidDefinition(
                 member: "idpConfig.idpCertificates[\(index)].x509Certificate",
-                problem: "must be a certificate of X.509 in PEM"
+                problem: "must be an X.509 certificate in PEM"
             )
         }
     }
 
-    /// The browser goes there: what a redirect URI may be, but for schemes of apps.
+    /// The browser is sent there: the same rules as for a redirect URI, except that custom schemes are not allowed.
     private static func isWebURL(_ text: String) -> Bool {
         RedirectURI.isAcceptable(text) && ["https", "http"].contains(URLParts(text)?.scheme ?? "")
     }

@@ -1,9 +1,9 @@
 import StrictJSON
 
-/// What a provider says about itself (OpenID Connect Discovery §3), as far as it was checked.
+/// A provider's metadata (OpenID Connect Discovery §3), after our checks.
 struct DiscoveryDocument: Sendable, Hashable {
     var endpoints: ProviderDefinition.Endpoints
-    /// Nil when the provider does not say.
+    /// Nil if the provider does not list them.
     var scopes: [String]?
     var challengeMethods: [String]
     var authenticationMethods: [String]?
@@ -11,7 +11,7 @@ struct DiscoveryDocument: Sendable, Hashable {
     /// RFC 9207 §3.
     var sendsIssuerParameter: Bool
 
-    /// - Throws: ``InvalidDefinition`` when the issuer is another one, or an endpoint may not be used.
+    /// - Throws: ``InvalidDefinition`` if the issuer differs, or an endpoint is not allowed.
     init(
         _ document: JSONObject,
         definition: ProviderDefinition,
@@ -19,21 +19,21 @@ struct DiscoveryDocument: Sendable, Hashable {
         allowsLoopback: Bool
     ) throws(InvalidDefinition) {
         guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
-            throw InvalidDefinition(member: "issuer", problem: "is not the one that the provider's discovery names")
+            throw InvalidDefinition(member: "issuer", problem: "does not match the provider's discovery")
         }
         func endpoint(_ name: String, _ member: String, replaced: Bool) throws(InvalidDefinition) -> String? {
             guard !replaced, let url = document[name]?.string, !url.isEmpty else { return nil }
             guard ProviderURL.isAcceptable(url, allowsLoopback: allowsLoopback) else {
                 throw InvalidDefinition(
                     member: "definition.endpoints." + member,
-                    problem: "must be stated: discovery names no https URL"
+                    problem: "must be set: discovery contains no https URL"
                 )
             }
             guard ProviderURL.isOwned(url, by: issuer, alsoBy: definition.endpointHosts) else {
                 let host = SafeText.short(URLParts(url)?.host ?? "")
                 throw InvalidDefinition(
                     member: "definition.endpointHosts",
-                    problem: "must list \(host), on which discovery places \(member)"
+                    problem: "must list \(host), the host of \(member) in discovery"
                 )
             }
             return url
@@ -46,10 +46,11 @@ struct DiscoveryDocument: Sendable, Hashable {
                 replaced: own.authorization != nil
             ),
             token: try endpoint("token_endpoint", "token", replaced: own.token != nil),
-            // Sign-in works without them; a foreign host just never sees the access token.
+            // Sign-in works without these endpoints; an endpoint on another host is ignored, so it never receives the
+            // access token.
             userInfo: try? endpoint("userinfo_endpoint", "userInfo", replaced: own.userInfo != nil),
             keys: try endpoint("jwks_uri", "keys", replaced: own.keys != nil),
-            // The second is Yahoo's name for it.
+            // The second name is Yahoo's.
             revocation: (try? endpoint("revocation_endpoint", "revocation", replaced: own.revocation != nil))
                 ?? (try? endpoint("token_revocation_endpoint", "revocation", replaced: own.revocation != nil))
         )

@@ -1,11 +1,11 @@
 import StrictJSON
 import Synchronization
 
-/// A provider's discovery document as it was loaded, and what came of checking it, so that a sign-in need not do it again.
+/// A provider's discovery document as loaded, with the results of its checks, so that a sign-in need not repeat them.
 final class LoadedDiscovery: Sendable {
     private static let capacity = 64
 
-    /// What decides how a document is checked; configurations of one provider may differ.
+    /// The configuration that determines the check; configurations of one provider may differ.
     private struct Key: Hashable {
         var issuer: String
         var endpoints: ProviderDefinition.Endpoints
@@ -21,7 +21,7 @@ final class LoadedDiscovery: Sendable {
         self.allowsLoopback = allowsLoopback
     }
 
-    /// - Throws: ``InvalidDefinition`` when the issuer is another one, or an endpoint may not be used.
+    /// - Throws: ``InvalidDefinition`` if the issuer differs, or an endpoint is not allowed.
     func checked(for definition: ProviderDefinition, issuer: String) throws(InvalidDefinition) -> DiscoveryDocument {
         let key = Key(issuer: issuer, endpoints: definition.endpoints, endpointHosts: definition.endpointHosts)
         if let known = checked.withLock({ $0[key] }) { return try known.get() }

@@ -1,16 +1,16 @@
 import Linking
 import Projects
 
-/// A provider ready for use: its definition, what discovery adds, and who we are there.
+/// A provider ready for use: its definition, its discovery, and our client there.
 struct ResolvedProvider: Sendable {
     let definition: ProviderDefinition
-    /// Nil when the definition does without, or when the fallback endpoints step in.
+    /// Nil if the definition uses none, or if the fallback endpoints are used.
     let discovery: DiscoveryDocument?
     let client: ProviderConfiguration
 
     var issuer: String { definition.issuers.first ?? "" }
 
-    /// The definition's own endpoint, else discovery's, else the fallback.
+    /// The definition's own endpoint, otherwise discovery's, otherwise the fallback.
     func endpoint(_ path: KeyPath<ProviderDefinition.Endpoints, String?>) -> String? {
         definition.endpoints[keyPath: path] ?? discovery?.endpoints[keyPath: path]
             ?? (discovery == nil ? definition.fallbackEndpoints[keyPath: path] : nil)
@@ -51,7 +51,7 @@ struct ResolvedProvider: Sendable {
         return definition.protocolKind == .oidc ? .basic : .post
     }
 
-    /// The definition's scopes and what was asked for, each once.
+    /// The definition's scopes and the requested ones, each once.
     func scopes(asked: [String]) -> [String] {
         let offline = definition.keepTokens ? definition.refresh.scopes : []
         let optional = (definition.scopes.whenSupported + offline).filter { discovery?.scopes?.contains($0) ?? true }

@@ -1,10 +1,10 @@
 import Secrets
 
-/// The authorization request (RFC 6749 §4.1.1, OIDC Core §3.1.2.1) while it is put together.
+/// An authorization request (RFC 6749 §4.1.1, OIDC Core §3.1.2.1) under construction.
 struct AuthorizationDraft {
     private let options: AuthorizationOptions
 
-    /// Refuses what no definition can allow (T-B8, R-27).
+    /// Refuses parameters that no definition can allow (T-B8, R-27).
     init(_ options: AuthorizationOptions) throws(FederationError) {
         var seen: Set<String> = []
         for (name, value) in options.customParameters.sorted(by: { $0.key < $1.key }) {
@@ -35,7 +35,7 @@ struct AuthorizationDraft {
             }
     }
 
-    /// Refuses what this definition does not allow.
+    /// Refuses parameters that this definition does not allow.
     func check(against definition: ProviderDefinition) throws(FederationError) {
         let redirects = definition.redirectURIs
         guard redirects.isEmpty || SafeText.isOne(options.redirectURI, of: redirects) else { throw .invalidRedirectURI }
@@ -50,24 +50,24 @@ struct AuthorizationDraft {
             guard allowed, !fixed.contains(name.lowercased()) || known.contains(name) else {
                 throw .customParameterNotAllowed(name: SafeText.short(name))
             }
-            // Without an ID token nothing tells whether the provider kept to it.
+            // Without an ID token, nothing shows whether the provider complied.
             guard name.lowercased() != "max_age" || definition.protocolKind == .oidc else {
                 throw .customParameterNotAllowed(name: name)
             }
         }
     }
 
-    /// Seconds of `max_age` as it is sent, the app's or the definition's own (OIDC Core §3.1.2.1).
+    /// The seconds of `max_age` to send, the app's or the definition's own (OIDC Core §3.1.2.1).
     func maxAge(_ definition: ProviderDefinition) -> Int? {
         extraParameters(definition).first { $0.name.lowercased() == "max_age" }.flatMap { MaximumAge.seconds($0.value) }
     }
 
-    /// Whether the person is to authenticate anew, whatever session the provider has.
+    /// Whether the user must authenticate again, whatever session the provider has.
     func asksForLogin(_ definition: ProviderDefinition) -> Bool {
         extraParameters(definition).contains { $0.name == "prompt" && $0.value.split(separator: " ").contains("login") }
     }
 
-    /// The variables that the app chose: parameters that do not go into the query.
+    /// The variables that the app chose, from parameters that do not go into the query.
     func variables(of definition: ProviderDefinition) throws(FederationError) -> [String: String] {
         var chosen: [String: String] = [:]
         for (name, others) in definition.variableParameters {
@@ -78,7 +78,7 @@ struct AuthorizationDraft {
         return chosen
     }
 
-    /// What was asked for, when the definition offers it; its first when nothing was.
+    /// The requested response type, if the definition offers it; by default its first.
     func responseType(of definition: ProviderDefinition) throws(FederationError) -> ResponseType {
         guard let asked = options.responseType else { return definition.responseTypes.first ?? .code }
         guard let type = ResponseType(asked), definition.responseTypes.contains(type) else {
@@ -87,14 +87,14 @@ struct AuthorizationDraft {
         return type
     }
 
-    /// The URL: the endpoint's own query first, then ours, no name twice.
+    /// The URL: the endpoint's own query first, then ours, without repeated names.
     func url(
         _ endpoint: String,
         definition: ProviderDefinition,
         flow: AuthorizationFlow,
         state: String
     ) -> String {
-        // RFC 5849 §2.2: the provider was told the rest when it issued the request token.
+        // RFC 5849 §2.2: the provider received the rest with the request for the request token.
         if let token = flow.requestToken {
             return endpoint.adding([(name: "oauth_token", value: token.token)] + extraParameters(definition))
         }
@@ -120,7 +120,7 @@ struct AuthorizationDraft {
         return endpoint.adding(parameters + extraParameters(definition))
     }
 
-    /// The definition's own and those of the app, which win; an empty one takes the definition's away.
+    /// The definition's parameters and the app's, which take precedence; an empty one removes the definition's.
     private func extraParameters(_ definition: ProviderDefinition) -> [(name: String, value: String)] {
         let offline = definition.keepTokens ? definition.refresh.parameters : [:]
         let fixed = definition.extraAuthorizationParameters.merging(offline) { own, _ in own }
@@ -131,8 +131,8 @@ struct AuthorizationDraft {
     }
 }
 
-/// `max_age`: the most seconds that an authentication may be ago.
+/// `max_age`: the maximum age of an authentication in seconds.
 enum MaximumAge {
-    /// Nil for what is no number of seconds up to a year.
+    /// Nil for anything but a number of seconds up to a year.
     static func seconds(_ text: String) -> Int? { Int(text).flatMap { (0...31_536_000).contains($0) ? $0 : nil } }
 }

@@ -2,7 +2,7 @@ import Linking
 import StrictJSON
 
 extension AuthorizationFlow {
-    /// The flow as it is stored, encrypted: everything but ``stateHash``, under which it is found.
+    /// The flow as it is stored, encrypted: everything except ``stateHash``, its key.
     package var json: [UInt8] {
         var json = JSONText(capacity: 1_024)
         json.openObject()
@@ -37,7 +37,7 @@ extension AuthorizationFlow {
         return json.bytes
     }
 
-    /// Reads what ``json`` wrote; nil for anything else.
+    /// Reads a value of ``json``; nil for anything else.
     package init?(json: [UInt8], stateHash: [UInt8]) {
         guard let object = (try? JSONValue(json))?.object,
             let provider = object["provider"]?.string,

@@ -1,18 +1,18 @@
-/// What the app asks for when it starts a sign-in.
+/// An app's options for a sign-in.
 package struct AuthorizationOptions: Sendable {
-    /// Where the provider sends the browser back (`continueUri`), byte for byte as registered there.
+    /// Where the provider redirects to (`continueUri`), byte for byte as registered there.
     ///
-    /// A custom scheme with an empty authority is fine; a fragment is not.
+    /// A custom scheme with an empty authority is allowed; a fragment is not.
     package var redirectURI: String
     /// Added to the definition's scopes.
     package var scopes: [String]
     /// `prompt`, `login_hint`, `hd`, …; names that the service sets itself are refused.
     ///
-    /// What `max_age` and `prompt=login` ask for is checked afterwards, against `auth_time`.
+    /// `max_age` and `prompt=login` are checked afterwards, against `auth_time`.
     package var customParameters: [String: String]
     /// `response_type`, one that the definition offers; nil for its first.
     package var responseType: String?
-    /// The address that the person is expected to use, sent as `login_hint`.
+    /// The email that the user is expected to use, sent as `login_hint`.
     package var loginHint: String?
 
     package init(
@@ -29,6 +29,6 @@ package struct AuthorizationOptions: Sendable {
         self.loginHint = loginHint
     }
 
-    /// Whether a parameter is the service's own to set.
+    /// Whether only the service may set a parameter.
     package static func isReserved(_ name: String) -> Bool { ReservedParameters.contains(name) }
 }

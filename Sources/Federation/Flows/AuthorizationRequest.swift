@@ -1,10 +1,11 @@
 package import struct Secrets.Secret
 
-/// A sign-in that is ready to start: the browser goes to ``url``, the flow is stored under the hash of ``state``.
+/// A sign-in that is ready to start: the browser is sent to ``url``, and the flow is stored under the hash of
+/// ``state``.
 package struct AuthorizationRequest: Sendable {
     /// `authUri`.
     ///
-    /// It holds the state: not for logs.
+    /// It contains the state, so it must not be logged.
     package let url: String
     /// 256 random bits, 43 characters of base64url.
     ///

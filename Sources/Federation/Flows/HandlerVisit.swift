@@ -1,27 +1,27 @@
 import StrictJSON
 
-/// What an SDK opened the handler page for, and where the page takes the result: kept with the flow while the person is
-/// at the provider.
+/// The purpose of an SDK's request to the handler page and the destination of the result, stored with the flow while
+/// the user is at the provider.
 package struct HandlerVisit: Sendable, Hashable {
-    /// What the result is called (`type`), in the SDK's own word, such as `signInViaPopup`.
+    /// The type of the result, in the SDK's own term, such as `signInViaPopup`.
     package var authType: String
-    /// Given back as it came.
+    /// Returned unchanged.
     package var eventID: String?
     package var destination: Destination
-    /// In which the page spoke, BCP 47; nil for that of the browser.
+    /// The page's language, BCP 47; nil for the browser's.
     package var language: String?
 
     package enum Destination: Sendable, Hashable {
-        /// The iframe that the SDK opened with this key and app name in the page that opened the window.
+        /// The iframe that the SDK opened, with this key and app name, in the page that opened the window.
         case popup(apiKey: String, appName: String)
-        /// The same iframe, in the page to which the browser goes.
+        /// The same iframe, in the page that the browser is sent to.
         case redirect(apiKey: String, appName: String, url: String)
-        /// A link that begins with `scheme://firebaseauth/link`.
+        /// A link that starts with `scheme://firebaseauth/link`.
         case ios(bundleID: String, scheme: String)
         case android(package: String)
-        /// Our own sign-in page, whose visit this is, sealed.
+        /// The hosted sign-in page; the value is its sealed visit.
         case signInPage(String)
-        /// The console, where the test of a provider goes on by a form with this token.
+        /// The console, where a provider test continues with a form that has this token.
         case console(path: String, token: String)
     }
 
@@ -34,7 +34,7 @@ package struct HandlerVisit: Sendable, Hashable {
 }
 
 extension HandlerVisit {
-    /// Members of an object that is open.
+    /// Writes the members into an open object.
     func write(to json: inout JSONText) {
         json.member("authType", authType)
         if let eventID { json.member("eventID", eventID) }
@@ -58,7 +58,7 @@ extension HandlerVisit {
         }
     }
 
-    /// Reads what ``write(to:)`` wrote; nil for anything else.
+    /// Reads a value of ``write(to:)``; nil for anything else.
     init?(_ object: JSONObject) {
         guard let authType = object["authType"]?.string else { return nil }
         let destination: Destination

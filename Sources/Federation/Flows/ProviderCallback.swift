@@ -1,17 +1,17 @@
 package import Linking
 package import struct Secrets.Secret
 
-/// What a client sends as proof: the parameters of `requestUri`'s query, then `postBody`, then `requestUri`'s fragment;
-/// the later one counts where a name may come twice.
+/// A client's proof: the parameters of `requestUri`'s query, then `postBody`, then `requestUri`'s fragment; later ones
+/// take precedence if a name may be repeated.
 package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflectable {
     /// `requestUri` without query and fragment.
     package let address: String
     private let parts: URLParts
     private let values: [String: String]
 
-    /// Names that decide who signs in: never twice, in whatever places.
+    /// Names that determine the identity: never allowed twice, in whatever place.
     ///
-    /// `+` in their values is no space, because iOS sends values that it did not encode.
+    /// `+` in their values is not a space, because iOS sends values without encoding them.
     private static let decisive: Set<String> = [
         "code", "state", "id_token", "access_token", "oauth_token_secret", "oauth_token", "oauth_verifier", "error",
         "iss", "nonce", "user", "SAMLResponse", "denied",
@@ -38,21 +38,21 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
         self.address = String(requestURI[..<end])
     }
 
-    /// A parameter by its name; nil when absent or empty.
+    /// A parameter by name; nil if absent or empty.
     package subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Lower-case, as Firebase reads it; nil when the callback does not name one.
+    /// Lowercase, as Firebase reads it; nil if the callback does not name one.
     package var provider: ProviderID? { self["providerId"].map { ProviderID($0.lowercased()) } }
-    /// The handle of the flow; a callback that has one is never a direct credential.
+    /// The handle of the flow; a callback with a state is never a direct credential.
     package var state: Secret? { self["state"].map(Secret.init) }
-    /// Whether the callback answers an authorization request, with a code, an error, or nothing but the state.
+    /// Whether the callback responds to an authorization request, with a code, an error, or only the state.
     package var isFlowAnswer: Bool {
         ["state", "code", "error", "denied", "oauth_verifier"].contains { self[$0] != nil }
     }
 
-    /// Why the provider signed nobody in; nil when it does not say so.
+    /// The provider's error; nil if it states none.
     package var fault: FederationError? {
         if let error = self["error"] {
             return ProviderFault(code: error, description: self["error_description"]).callbackError
@@ -60,7 +60,7 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
         return self["denied"] == nil ? nil : .cancelled
     }
 
-    /// The tokens that the client hands in by itself; nil when there is none.
+    /// The tokens that the client sends itself; nil if there are none.
     package var credential: DirectCredential? {
         guard self["id_token"] != nil || self["access_token"] != nil else { return nil }
         return DirectCredential(
@@ -77,8 +77,8 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
 }
 
 extension ProviderCallback {
-    /// Whether the callback came to the address that was registered: scheme and host in any case, an empty path and `/`
-    /// alike, the rest byte for byte; what the registered query has must be there.
+    /// Whether the callback arrived at the registered address: scheme and host in any case, an empty path equals `/`
+    /// the rest byte for byte; everything in the registered query must be present.
     package func came(to registered: String) -> Bool {
         guard let other = URLParts(registered), other.fragment == nil else { return false }
         guard parts.scheme == other.scheme, parts.host == other.host, !parts.hasUserInfo, !other.hasUserInfo,
@@ -96,7 +96,7 @@ extension ProviderCallback {
 }
 
 extension URLParts {
-    /// The port, or the one that the scheme implies; -1 for text that is no port, which equals nothing useful.
+    /// The port, or the scheme's default; -1 for invalid text, which never matches.
     fileprivate var effectivePort: Int? {
         guard let authority, let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else {
             return ["http": 80, "https": 443][scheme]

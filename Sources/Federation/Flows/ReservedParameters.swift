@@ -5,7 +5,7 @@ enum ReservedParameters {
         "request", "request_uri", "response_mode", "response_type", "scope", "state",
     ]
 
-    /// In any case of letters.
+    /// Ignores case.
     static func contains(_ name: String) -> Bool {
         let name = name.lowercased()
         return names.contains(name) || name.hasPrefix("client_assertion") || name.hasPrefix("oauth_")

@@ -4,8 +4,9 @@ import SwiftASN1
 import X509
 
 extension ProviderKey {
-    /// A public key in PEM (RFC 7468 §13), or, where that is accepted, the key of a certificate (§5), whose dates and
-    /// issuer say nothing here: what vouches for it is where it was fetched.
+    /// A public key in PEM (RFC 7468 §13), or, where it is accepted, the key of a certificate (§5).
+    ///
+    /// The certificate's dates and issuer are ignored, because the source of the document vouches for it.
     ///
     /// Nil for everything else, and for short RSA keys.
     init?(id: String, pem: String, acceptsCertificate: Bool) {

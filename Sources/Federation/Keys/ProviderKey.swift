@@ -4,7 +4,7 @@ import StrictJSON
 import Secrets
 import struct Foundation.Data
 
-/// One public key of a provider (RFC 7517 §4), fit to verify signatures.
+/// One public key of a provider (RFC 7517 §4) that can verify signatures.
 struct ProviderKey: Sendable, Equatable {
     enum Material: Sendable, Equatable {
         case rsa(_RSA.Signing.PublicKey)
@@ -27,16 +27,16 @@ struct ProviderKey: Sendable, Equatable {
     }
 
     let id: String?
-    /// Whose tokens the key signs, as Microsoft's keys say; nil for all of the provider's.
+    /// The issuer whose tokens the key signs, as in Microsoft's keys; nil for all of the provider's.
     let issuer: String?
     let material: Material
-    /// What the key may be used for.
+    /// The algorithms for which the key may be used.
     let algorithms: Set<SignatureAlgorithm>
 
-    /// Nil for everything that is of no use here: symmetric and private keys, keys for encryption, unknown kinds, short
-    /// RSA keys, broken numbers.
+    /// Nil for keys that cannot be used: symmetric and private keys, keys for encryption, unknown types, short RSA
+    /// keys, malformed numbers.
     ///
-    /// The set that it stands in stays good.
+    /// The set that contains it stays usable.
     init?(_ jwk: JSONObject) {
         guard jwk["d"] == nil, jwk["k"] == nil, jwk["use"] == nil || jwk["use"] == .string("sig") else { return nil }
         if let operations = jwk["key_ops"] {
@@ -49,7 +49,7 @@ struct ProviderKey: Sendable, Equatable {
         }
         issuer = jwk["issuer"]?.string
         func number(_ name: String) -> [UInt8]? { jwk[name]?.string.flatMap { Base64URL.decode($0) } }
-        /// An uncompressed point (SEC 1 §2.3.3) of coordinates of that size.
+        /// An uncompressed point (SEC 1 §2.3.3) with coordinates of that size.
         func point(_ size: Int) -> [UInt8]? {
             guard let x = number("x"), let y = number("y"), x.count == size, y.count == size else { return nil }
             return [4] + x + y
@@ -97,13 +97,13 @@ struct ProviderKey: Sendable, Equatable {
         }
     }
 
-    /// Whether the key signs tokens of the issuer that these claims name; `{tenantid}` stands for any directory.
+    /// Whether the key signs tokens of these claims' issuer; `{tenantid}` stands for any directory.
     func isOf(_ claims: JSONObject) -> Bool {
         guard let issuer else { return true }
         return claims["iss"] == .string(issuer.replacing("{tenantid}", with: claims["tid"]?.string ?? ""))
     }
 
-    /// Whether the signature over the bytes is this key's, by exactly this algorithm.
+    /// Whether the signature over the bytes is this key's, with exactly this algorithm.
     func verifies(_ signature: [UInt8], over bytes: [UInt8], by algorithm: SignatureAlgorithm) -> Bool {
         guard algorithms.contains(algorithm) else { return false }
         switch (material, algorithm) {
@@ -143,7 +143,7 @@ struct ProviderKey: Sendable, Equatable {
 }
 
 extension SignatureAlgorithm {
-    /// RSASSA-PSS rather than RSASSA-PKCS1-v1_5, which is insecure for encryption alone (RFC 8017 §8).
+    /// RSASSA-PSS, not RSASSA-PKCS1-v1_5 (RFC 8017 §8).
     fileprivate var isPSS: Bool {
         switch self {
         case .ps256, .ps384, .ps512: true

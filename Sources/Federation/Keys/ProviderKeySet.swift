@@ -1,16 +1,16 @@
 import StrictJSON
 
-/// The usable keys of a JWK set (RFC 7517 §5); one bad key doesn't spoil the others.
+/// The usable keys of a JWK set (RFC 7517 §5); an unusable key does not affect the others.
 struct ProviderKeySet: Sendable {
     let keys: [ProviderKey]
 
-    /// Nil when the document is no key set at all.
+    /// Nil if the document is not a key set.
     init?(_ document: JSONValue) {
         guard let entries = document.object?["keys"]?.array else { return nil }
         keys = entries.prefix(1_000).compactMap(\.object).compactMap(ProviderKey.init)
     }
 
-    /// Nil when the document is none of that format.
+    /// Nil if the document does not have that format.
     init?(_ document: JSONValue, _ format: ProviderDefinition.IDTokenRules.KeyFormat) {
         if format == .jwks {
             self.init(document)
@@ -27,8 +27,8 @@ struct ProviderKeySet: Sendable {
 
     private init(keys: [ProviderKey]) { self.keys = keys }
 
-    /// The keys that may have made a signature: those of the header's `kid`, more than one only where the provider
-    /// publishes the id twice; without a `kid` the one key that fits, if it is the only one.
+    /// The keys that may have made a signature: those with the header's `kid`, several only if the provider publishes
+    /// the ID twice; without a `kid`, the only suitable key, if there is exactly one.
     func candidates(id: String?, algorithm: SignatureAlgorithm) -> [ProviderKey] {
         let fitting = keys.filter { $0.algorithms.contains(algorithm) }
         guard let id else { return fitting.count == 1 ? fitting : [] }

@@ -1,4 +1,4 @@
-/// The signatures that an ID token may have: asymmetric ones alone (RFC 7518 §3.1, RFC 8037 §3.1).
+/// The algorithms for ID tokens: only asymmetric ones (RFC 7518 §3.1, RFC 8037 §3.1).
 package enum SignatureAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
     case rs256 = "RS256"
     case rs384 = "RS384"

@@ -22,7 +22,7 @@ extension FederationService {
             expires: true
         )
         let id = try Self.identifier(claims["jti"])
-        // A JSON object as text, by Apple's documentation; the object itself is as clear.
+        // A JSON object as text, according to Apple's documentation; the object itself is accepted too.
         let text = claims["events"]?.string.flatMap { try? JSONValue($0) }
         guard let event = (text ?? claims["events"])?.object, let type = event["type"]?.string else {
             throw .invalidNotification(.malformed)

@@ -3,15 +3,15 @@ package import Projects
 import StrictJSON
 
 extension FederationService {
-    /// Verifies what a provider sent by itself.
+    /// Verifies a provider's notification.
     ///
-    /// - Throws: ``FederationError/notificationsNotSupported`` when the provider sends none that are understood here;
-    ///   what is wrong with a forged, stale or foreign one.
+    /// - Throws: ``FederationError/notificationsNotSupported`` if the provider sends none that are supported;
+    ///   the problem with a forged, stale or foreign one.
     package func receive(
         _ notification: ProviderNotification,
         with configuration: ProviderConfiguration
     ) async throws(FederationError) -> ReceivedNotification {
-        // A provider that is switched off for sign-in still tells what became of its people.
+        // A provider that is disabled for sign-in still sends notifications about its users.
         let provider = try await resolve(configuration.switchedOn)
         switch provider.definition.notifications {
         case .apple: return try await appleEvents(in: notification, of: provider, configuration)
@@ -23,14 +23,15 @@ extension FederationService {
         }
     }
 
-    /// Whether a provider wants 401 for a notification that is refused; said of every project alike.
+    /// Whether a provider expects 401 for a refused notification; the same for every project.
     package static func wantsUnauthorized(_ provider: ProviderID) -> Bool {
         ProviderDefinition.builtIn[provider]?.notifications == .discord
     }
 
-    /// Verifies a JWT that carries events (RFC 8417): signature, issuer, audience, time; never an ID token (T-C10).
+    /// Verifies a JWT with events (RFC 8417): signature, issuer, audience, time; never an ID token (T-C10).
     ///
-    /// - Parameter expires: whether `exp` must be there and to come; security event tokens have none that counts.
+    /// - Parameter expires: whether `exp` must be present and in the future; it has no meaning in security event
+    ///   tokens.
     func verifySecurityEvent(
         _ text: String,
         of provider: ResolvedProvider,
@@ -65,7 +66,7 @@ extension FederationService {
         return token.claims
     }
 
-    /// An id or a subject as it can be stored.
+    /// An ID or a subject that can be stored.
     static func identifier(_ value: JSONValue?) throws(FederationError) -> String {
         guard let text = value?.scalarText, (1...255).contains(text.utf8.count), !text.utf8.contains(0) else {
             throw .invalidNotification(.malformed)
@@ -75,7 +76,7 @@ extension FederationService {
 }
 
 extension FederationService {
-    /// Whether a grant of this provider can be ended there.
+    /// Whether grants can be revoked at this provider.
     package func revokesGrants(of configuration: ProviderConfiguration) -> Bool {
         guard let definition = try? definitions.definition(for: configuration) else { return false }
         return definition.revocation != nil
@@ -83,7 +84,7 @@ extension FederationService {
 }
 
 extension ProviderConfiguration {
-    /// As if nobody had switched it off.
+    /// The configuration as if it were enabled.
     package var switchedOn: ProviderConfiguration {
         var configuration = self
         configuration.enabled = true

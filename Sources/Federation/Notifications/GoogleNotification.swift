@@ -6,7 +6,7 @@ import StrictJSON
 extension FederationService {
     /// Google's Cross-Account Protection (RISC, RFC 8417): the body is a JWT, `events` maps event URIs to subjects.
     ///
-    /// Its `exp` does not count. An event about a single token names no person and means nothing here.
+    /// Its `exp` is ignored. An event about a single token identifies no user and is ignored.
     func googleEvents(
         in notification: ProviderNotification,
         of provider: ResolvedProvider,
@@ -16,7 +16,7 @@ extension FederationService {
         let claims = try await verifySecurityEvent(
             String(decoding: notification.body, as: UTF8.self).filter { !$0.isWhitespace },
             of: provider,
-            // Seen with a slash at the end as well.
+            // Google also sends the issuer with a trailing slash.
             issuers: issuers + issuers.prefix(1).map { $0 + "/" },
             configuration: configuration,
             expires: false
@@ -31,7 +31,7 @@ extension FederationService {
             guard let kind = Self.googleKind(member.name, reason: event["reason"]?.string),
                 let subject = event["subject"]?.object, subject["subject_type"]?.string != "oauth_token"
             else { continue }
-            // A subject of another issuer is somebody else.
+            // A subject of another issuer is another user.
             guard SafeText.isOne(subject["iss"]?.string ?? "", of: issuers + issuers.prefix(1).map { $0 + "/" }) else {
                 throw .invalidNotification(.issuer)
             }

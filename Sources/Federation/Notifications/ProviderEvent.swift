@@ -1,34 +1,34 @@
 package import Linking
 package import struct Foundation.Date
 
-/// What a provider said by itself about one of its people, after its signature was verified.
+/// A provider's event about a user, after its signature was verified.
 package struct ProviderEvent: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
-        /// The person withdrew the app's permission, or the provider did.
+        /// The user, or the provider, revoked the app's permission.
         case consentRevoked
-        /// The person was signed out everywhere.
+        /// The user was signed out everywhere.
         case sessionsRevoked
-        /// The person's account at the provider is gone.
+        /// The user's account at the provider was deleted.
         case accountDeleted
-        /// The person asks for the deletion of what the app has from the provider.
+        /// The user requests the deletion of the data that the app has from the provider.
         case deletionRequested
-        /// Somebody else may be using the account at the provider.
+        /// Someone else may be using the account at the provider.
         case accountHijacked
-        /// The account at the provider is its owner's again.
+        /// The account at the provider is under its user's control again.
         case accountRestored
-        /// The relay address no longer passes mail on.
+        /// The relay address no longer forwards emails.
         case forwardingStopped
         case forwardingResumed
     }
 
     package var provider: ProviderID
-    /// The provider's id of this event: one that comes again is the same.
+    /// The provider's ID of this event; a repeated event has the same one.
     package var id: String
     package var kind: Kind
     package var subject: String
     package var occurredAt: Date
 
-    /// The id of a request for deletion that a person can look up by this code.
+    /// The ID of a deletion request that a user can look up with this code.
     package static func deletionID(_ code: String) -> String { "deletion/" + code }
 
     package init(provider: ProviderID, id: String, kind: Kind, subject: String, occurredAt: Date) {
@@ -40,12 +40,12 @@ package struct ProviderEvent: Sendable, Hashable {
     }
 }
 
-/// A request that a provider sends by itself.
+/// A provider's request to the notification endpoint.
 package struct ProviderNotification: Sendable {
-    /// By their names in lower case.
+    /// By lowercase name.
     package var headers: [String: String]
     package var body: [UInt8]
-    /// It came to the address for requests of deletion (Facebook).
+    /// Whether it arrived at the URL for deletion requests (Facebook).
     package var asksForDeletion: Bool
 
     package init(headers: [String: String], body: [UInt8], asksForDeletion: Bool = false) {
@@ -55,7 +55,7 @@ package struct ProviderNotification: Sendable {
     }
 }
 
-/// A notification that is the provider's, and how the provider wants it answered.
+/// A verified notification, and the response that the provider expects.
 package struct ReceivedNotification: Sendable {
     package enum Answer: Sendable {
         /// 200 with an empty object.
@@ -64,11 +64,11 @@ package struct ReceivedNotification: Sendable {
         case accepted
         /// 204.
         case noContent
-        /// 200 with a page that tells of the deletion, and its code.
+        /// 200 with the URL of a status page and its code.
         case deletion(code: String)
     }
 
-    /// Without what means nothing here.
+    /// Without events that are ignored.
     package var events: [ProviderEvent]
     package var answer: Answer
 }

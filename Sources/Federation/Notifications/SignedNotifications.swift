@@ -5,7 +5,7 @@ import Projects
 import Secrets
 import StrictJSON
 
-// Notifications that are signed with a secret, or a key, that the app shares with the provider.
+// Notifications signed with a secret or key that the app shares with the provider.
 
 extension FederationService {
     /// Facebook's deauthorize and data-deletion callbacks: `signed_request` in a form, signed over its encoded payload with
@@ -28,12 +28,12 @@ extension FederationService {
         else { throw .signatureInvalid(.signature) }
         let subject = try Self.identifier(payload["user_id"])
         guard subject != "0" else { throw .invalidNotification(.malformed) }
-        // What Facebook's SDK gives a browser for a sign-in is signed alike, and is no word of Facebook's to us.
+        // Facebook's SDK gives browsers similarly signed values at sign-in; those are not notifications.
         guard payload["code"] == nil, payload["oauth_token"] == nil else { throw .invalidNotification(.malformed) }
         guard let issuedAt = payload["issued_at"]?.integerPart, issuedAt <= seconds + IDTokenExpectation.skew,
             seconds - issuedAt <= 86_400
         else { throw .invalidNotification(.time) }
-        // The same request again has the same code; who has not seen the signature cannot guess it.
+        // A repeated request has the same code; it cannot be guessed without the signature.
         let code = SecureHash.sha256(Array(parts[0].utf8) + Array(parts[1].utf8)).prefix(16).map { $0 }.lowercaseHex
         let event = ProviderEvent(
             provider: configuration.provider,
@@ -65,8 +65,8 @@ extension FederationService {
             throw .invalidNotification(.malformed)
         }
         guard body[path: "action"] == .string("revoked") else { return ReceivedNotification(events: [], answer: .done) }
-        // Two withdrawals of one person look alike but for the delivery, whose id stays when it is sent again. Neither
-        // that nor a time is signed.
+        // Two revocations by the same user differ only in the delivery ID, which stays the same if the webhook is sent
+        // again. Neither the ID nor a time is signed.
         let id = try Self.identifier(notification.headers["x-github-delivery"].map { .string($0) })
         let event = ProviderEvent(
             provider: configuration.provider,
@@ -81,7 +81,7 @@ extension FederationService {
     /// Discord's webhook events, signed with Ed25519 over timestamp and body; the variable `publicKey` is the
     /// application's.
     ///
-    /// Discord sends badly signed ones on purpose, and wants 401 for them.
+    /// Discord sends wrongly signed ones on purpose and expects 401 for them.
     func discordEvents(
         in notification: ProviderNotification,
         of provider: ResolvedProvider
@@ -93,7 +93,10 @@ extension FederationService {
             let key = try? Curve25519.Signing.PublicKey(rawRepresentation: keyBytes)
         else {
             throw .misconfigured(
-                InvalidDefinition(member: "definition.variables.publicKey", problem: "is no Ed25519 key in hexadecimal")
+                InvalidDefinition(
+                    member: "definition.variables.publicKey",
+                    problem: "is not an Ed25519 key in hexadecimal"
+                )
             )
         }
         let timestamp = notification.headers["x-signature-timestamp"] ?? ""
@@ -108,7 +111,7 @@ extension FederationService {
         guard body[path: "type"]?.integer == 1, body[path: "event.type"] == .string("APPLICATION_DEAUTHORIZED") else {
             return nothing
         }
-        // Each delivery is signed anew: the event is the same where the body is, and happened when the body says.
+        // Each delivery is signed again: events with the same body are the same, and the body contains the time.
         let occurredAt = body[path: "event.timestamp"]?.string.flatMap(Self.utcTime) ?? .distantFuture
         let event = ProviderEvent(
             provider: provider.definition.id,
@@ -120,7 +123,7 @@ extension FederationService {
         return ReceivedNotification(events: [event], answer: .noContent)
     }
 
-    /// An ISO 8601 time in whole seconds, whose zone Discord leaves out.
+    /// An ISO 8601 time in whole seconds, without a time zone as Discord sends it.
     private static func utcTime(_ text: String) -> Date? {
         let zone = text.dropFirst(19).drop { $0 == "." || $0.isWholeNumber }
         guard ["", "Z", "+00:00"].contains(zone) else { return nil }
@@ -137,7 +140,7 @@ extension FederationService {
 }
 
 extension [UInt8] {
-    /// Nil for what is no hexadecimal text.
+    /// Nil for anything but hexadecimal text.
     init?(lowercaseHex text: Substring) {
         let digits = text.utf8.map { byte -> UInt8? in
             switch byte {

@@ -3,9 +3,10 @@ import Projects
 import StrictJSON
 
 extension FederationService {
-    /// Asks for the request token of a sign-in (RFC 5849 §2.1), which may come back to `callback` alone.
+    /// Requests the request token of a sign-in (RFC 5849 §2.1), which is bound to `callback`.
     ///
-    /// - Throws: ``FederationError/clientRejected(error:)``, ``FederationError/providerError(error:description:)`` for a
+    /// - Throws: ``FederationError/clientRejected(error:)``, ``FederationError/providerError(error:description:)`` for
+    ///   a
     ///   callback that is not registered, ``FederationError/unavailable(_:)``, ``FederationError/invalidAnswer(_:)``.
     func requestToken(
         of provider: ResolvedProvider,
@@ -19,7 +20,7 @@ extension FederationService {
         )
         guard response.status != 401 else { throw .clientRejected(error: "http_401") }
         let answer = try OAuth1Answer(response)
-        // Else the provider speaks OAuth 1.0, where anybody may finish anybody's sign-in.
+        // Otherwise the provider uses OAuth 1.0, in which an attacker can finish another user's sign-in.
         guard answer.members["oauth_callback_confirmed"] == .string("true") else { throw .invalidAnswer(.refused) }
         return answer.token
     }

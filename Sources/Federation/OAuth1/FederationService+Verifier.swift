@@ -5,8 +5,8 @@ import Secrets
 import StrictJSON
 
 extension FederationService {
-    /// Finishes an OAuth 1.0a sign-in (RFC 5849 §2.2, §2.3): the callback must be the answer to the flow's own request
-    /// token; its verifier is sent to the provider once at most.
+    /// Finishes an OAuth 1.0a sign-in (RFC 5849 §2.2, §2.3): the callback must match the flow's own request token; its
+    /// verifier is sent to the provider at most once.
     func redeemVerifier(
         in callback: ProviderCallback,
         flow: AuthorizationFlow,
@@ -27,9 +27,9 @@ extension FederationService {
         return credential
     }
 
-    /// Reads the person's profile with signed calls: only a token that was made for our client opens it (T-C3).
+    /// Reads the user's profile with signed calls, which require a token issued for our client (T-C3).
     ///
-    /// - Parameter subject: whom the provider named when it issued the token; the profile must be theirs.
+    /// - Parameter subject: the user that the provider named when it issued the token; the profile must be theirs.
     func credential(
         of token: OAuth1Token,
         at provider: ResolvedProvider,

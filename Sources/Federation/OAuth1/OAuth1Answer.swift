@@ -2,14 +2,14 @@ import HTTPTypes
 import Outbound
 import StrictJSON
 
-/// The good answer of an OAuth 1.0a endpoint that issues tokens: a form (RFC 5849 §2.1, §2.3).
+/// The successful response of an OAuth 1.0a endpoint that issues tokens: a form (RFC 5849 §2.1, §2.3).
 struct OAuth1Answer {
     let token: OAuth1Token
     let members: JSONObject
 
     init(_ response: OutboundResponse) throws(FederationError) {
         guard response.isSuccess else {
-            // X says what is wrong in JSON: {"errors": [{"code": 415, "message": "…"}]}.
+            // X returns errors as JSON: {"errors": [{"code": 415, "message": "…"}]}.
             let error = (try? JSONValue(response.body))?[path: "errors"]?.array?.first
             guard let code = error?[path: "code"]?.scalarText else { throw .invalidAnswer(.refused) }
             let fault = ProviderFault(code: code, description: error?[path: "message"]?.string)

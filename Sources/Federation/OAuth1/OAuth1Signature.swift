@@ -6,7 +6,7 @@ package enum OAuth1Signature {
     /// RFC 5849 §3.4.1.
     ///
     /// - Parameters:
-    ///   - url: absolute; its query counts, its fragment doesn't.
+    ///   - url: absolute; includes its query, not its fragment.
     ///   - parameters: those of the header and of a form body, decoded, without `realm` and `oauth_signature`.
     package static func baseString(
         _ method: String,
@@ -21,7 +21,7 @@ package enum OAuth1Signature {
             add(FormText.decode(name, plusIsSpace: true), FormText.decode(value, plusIsSpace: true))
         }
         for (name, value) in parameters { add(name, value) }
-        // Encoded text is ASCII: its order is that of its bytes.
+        // Encoded text is ASCII, so its order is that of its bytes.
         pairs.sort { ($0.name, $0.value) < ($1.name, $1.value) }
         let normalized = pairs.map { $0.name + "=" + $0.value }.joined(separator: "&")
         let parts: [String] = [method.uppercased(), baseURI(url), normalized]
@@ -30,7 +30,7 @@ package enum OAuth1Signature {
 
     /// RFC 5849 §3.4.2, in base64.
     ///
-    /// - Parameter tokenSecret: empty while there is no token.
+    /// - Parameter tokenSecret: empty before there is a token.
     package static func hmacSHA1(_ baseString: String, clientSecret: String, tokenSecret: String) -> String {
         let key = FormText.encode(clientSecret) + "&" + FormText.encode(tokenSecret)
         let code = HMAC<Insecure.SHA1>.authenticationCode(
@@ -40,7 +40,7 @@ package enum OAuth1Signature {
         return Data(code).base64EncodedString()
     }
 
-    /// RFC 5849 §3.4.1.2: without query, and without the port that the scheme implies.
+    /// RFC 5849 §3.4.1.2: without the query, and without the scheme's default port.
     private static func baseURI(_ url: String) -> String {
         guard let parts = URLParts(url), let host = parts.host else { return url }
         let implied = ["http": 80, "https": 443][parts.scheme]

@@ -3,7 +3,7 @@ import Outbound
 import Projects
 import Secrets
 
-/// Signs requests in the name of a client, and of a person once there is a token (RFC 5849 §3).
+/// Signs requests for a client, and for a user once there is a token (RFC 5849 §3).
 struct OAuth1Signer {
     var client: ProviderConfiguration
     var token: OAuth1Token?
@@ -14,7 +14,7 @@ struct OAuth1Signer {
 
     /// Adds the `Authorization` header.
     ///
-    /// - Parameter parameters: `oauth_callback` or `oauth_verifier`, which travel in the header as well.
+    /// - Parameter parameters: `oauth_callback` or `oauth_verifier`, which are also sent in the header.
     func sign(_ request: inout OutboundRequest, _ parameters: [(name: String, value: String)] = []) {
         var all: [(name: String, value: String)] = [
             ("oauth_consumer_key", client.clientID), ("oauth_nonce", nonce), ("oauth_signature_method", "HMAC-SHA1"),

@@ -6,7 +6,7 @@ package struct OAuth1Token: Sendable, Hashable, CustomStringConvertible, CustomR
     package var token: String
     package var secret: String
 
-    /// Reads `oauth_token` and `oauth_token_secret`; nil when one is missing or could not stand in a header.
+    /// Reads `oauth_token` and `oauth_token_secret`; nil if one is missing or cannot be sent in a header.
     init?(_ answer: JSONObject) {
         guard let token = answer["oauth_token"]?.string, let secret = answer["oauth_token_secret"]?.string,
             TokenAnswer.isToken(token), TokenAnswer.isToken(secret)

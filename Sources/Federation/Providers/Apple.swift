@@ -4,9 +4,9 @@ import StrictJSON
 extension ProviderDefinition {
     /// Sign in with Apple.
     ///
-    /// Discovery is not read: in 2025 its `issuer` changed for a while and the tokens' did not. Both are accepted.
-    /// `variables` name the team and the key; the client secret is the private key itself (PKCS#8 PEM), with which each
-    /// request's secret is signed. Without it ID tokens of native apps are accepted all the same.
+    /// Discovery is not used: in 2025 its `issuer` changed for a while, but the tokens' did not. Both are accepted.
+    /// `variables` contain the team and the key; the client secret is the private key itself (PKCS#8 PEM), which signs
+    /// each request's secret. ID tokens of native apps are accepted without it.
     static let apple: ProviderDefinition = {
         var definition = ProviderDefinition(id: .apple, displayName: "Apple", protocolKind: .oidc)
         definition.variables = ["base": "https://appleid.apple.com", "teamId": "", "keyId": ""]
@@ -18,9 +18,9 @@ extension ProviderDefinition {
             revocation: "{base}/auth/revoke"
         )
         definition.scopes = Scopes(["name", "email"])
-        // Apple insists on it where a name or an address is asked for.
+        // Apple requires it if a name or an email is requested.
         definition.responseMode = .formPost
-        // The ID token in the callback says whose name comes with it before the code is exchanged.
+        // The ID token in the callback shows whose name is sent with it before the code is exchanged.
         definition.responseTypes = [ResponseType([.idToken]), .code]
         definition.pkce = .none
         definition.clientAuthentication = .appleSecret
@@ -35,18 +35,18 @@ extension ProviderDefinition {
     }()
 }
 
-/// What Apple sends beside its tokens: the name, once, unsigned.
+/// What Apple sends with its tokens: the name, once, unsigned.
 enum AppleUser {
-    /// Takes a name that was kept from a sign-in that did not come to its end.
+    /// Applies a name that was stored from a sign-in that was not completed.
     static func apply(_ text: String, to identity: inout FederatedIdentity) {
         guard let name = name(text) else { return }
         identity.profile.displayName = [name.first, name.last].compactMap(\.self).joined(separator: " ")
         (identity.profile.firstName, identity.profile.lastName) = name
     }
 
-    /// The name of `user={"name":{"firstName":…,"lastName":…},"email":…}`; its address is not believed.
+    /// The name in `user={"name":{"firstName":…,"lastName":…},"email":…}`; its email is ignored.
     ///
-    /// Nil for a text that is no such object: the name is a courtesy, not worth a failed sign-in.
+    /// Nil for anything else, because an invalid name must not fail a sign-in.
     static func name(_ text: String?) -> (first: String?, last: String?)? {
         guard let text, text.utf8.count <= 4_096, let name = (try? JSONValue(text))?.object?["name"] else { return nil }
         func part(_ member: String) -> String? {

@@ -5,7 +5,7 @@ import Projects
 import StrictJSON
 
 extension ProviderDefinition {
-    /// Discord, whose pictures have no address but a hash.
+    /// Discord, whose pictures have a hash instead of a URL.
     static let discord: ProviderDefinition = {
         var definition = genericOAuth2("oauth.discord")
         definition.displayName = "Discord"
@@ -35,7 +35,7 @@ extension ProviderDefinition {
     }()
 }
 
-/// Discord's "Get Current Authorization Information", which refuses a token that has ended.
+/// Discord's "Get Current Authorization Information", which refuses an expired token.
 enum DiscordAuthorization: AccessTokenInspector {
     static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
         OutboundRequest(url: endpoint, headers: [.accept: "application/json", .authorization: "Bearer " + token])
@@ -43,7 +43,7 @@ enum DiscordAuthorization: AccessTokenInspector {
 
     static func facts(_ answer: JSONValue, now: Int64) throws(FederationError) -> AccessTokenFacts {
         guard let application = answer[path: "application.id"]?.scalarText else { throw .invalidAnswer(.notUnderstood) }
-        // Left out when the token may not tell who the person is.
+        // Absent if the token may not reveal the user.
         guard let user = answer[path: "user.id"]?.scalarText else { throw .invalidAnswer(.missingSubject) }
         return AccessTokenFacts(
             clients: [application],
@@ -53,7 +53,8 @@ enum DiscordAuthorization: AccessTokenInspector {
     }
 }
 
-/// The picture of a Discord user (Discord's "Image Formatting"): a hash, which begins with `a_` when the picture moves.
+/// The picture of a Discord user (Discord's "Image Formatting"): a hash, which starts with `a_` for an animated
+/// picture.
 enum DiscordAvatar {
     static func url(_ user: JSONObject) -> String? {
         guard let id = user["id"]?.scalarText, let hash = user["avatar"]?.string, isPart(id), isPart(hash) else {
@@ -62,7 +63,7 @@ enum DiscordAvatar {
         return "https://cdn.discordapp.com/avatars/\(id)/\(hash).\(hash.hasPrefix("a_") ? "gif" : "png")"
     }
 
-    /// Nothing that could leave its place in the path.
+    /// Refuses anything that could leave its segment of the path.
     private static func isPart(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == UInt8(ascii: "_") }

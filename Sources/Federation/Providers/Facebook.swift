@@ -9,8 +9,8 @@ import StrictJSON
 extension ProviderDefinition {
     /// Facebook Login, and the ID tokens of Limited Login.
     ///
-    /// An access token is opaque: also one that a code was exchanged for must be our app's and the profile's. The version
-    /// of the Graph API is the variable `version`.
+    /// Access tokens are opaque, so even one received for a code is checked to be our app's and the profile's. The
+    /// version of the Graph API is the variable `version`.
     static let facebook: ProviderDefinition = {
         var definition = ProviderDefinition(id: "facebook.com", displayName: "Facebook", protocolKind: .oauth2)
         definition.variables = [
@@ -52,9 +52,9 @@ extension ProviderDefinition {
     }()
 }
 
-/// Facebook's `appsecret_proof`: without it a stolen access token is of no use to others.
+/// Facebook's `appsecret_proof`, without which a stolen access token is useless.
 enum FacebookProof {
-    /// HMAC-SHA256 of the token under the app secret, 64 lower-case hexadecimal digits.
+    /// HMAC-SHA256 of the token with the app secret, 64 lowercase hexadecimal digits.
     static func hex(of token: String, secret: Secret?) -> String {
         let key = SymmetricKey(data: Array((secret?.reveal() ?? "").utf8))
         return [UInt8](HMAC<SHA256>.authenticationCode(for: Array(token.utf8), using: key)).lowercaseHex
@@ -66,7 +66,7 @@ enum FacebookProof {
 }
 
 extension FederationService {
-    /// Takes back all that a person permitted to the app (`DELETE /me/permissions`).
+    /// Revokes all permissions that a user granted to the app (`DELETE /me/permissions`).
     func deleteFacebookPermissions(
         _ token: Secret,
         _ provider: ResolvedProvider,
@@ -76,7 +76,7 @@ extension FederationService {
         request.headers[.authorization] = "Bearer " + token.reveal()
         FacebookProof.add(to: &request, token: token.reveal(), secret: client.secret)
         let response = try await call(request, of: provider.definition)
-        // The token has ended, and the permission with it; other errors are limits, or wrong settings.
+        // The token has expired, and the permission with it; other errors are limits or wrong settings.
         let code = (try? JSONValue(response.body))?[path: "error.code"]?.scalarText
         if code == FacebookFault.deadToken { throw .codeRejected(error: "unknown_token") }
         if response.status == 400 { throw .invalidAnswer(.refused) }
@@ -84,7 +84,7 @@ extension FederationService {
     }
 }
 
-/// Facebook's `debug_token`, asked with the app's own access token.
+/// Facebook's `debug_token`, called with the app's own access token.
 enum FacebookDebugToken: AccessTokenInspector {
     static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
         let app = client.clientID + "|" + (client.clientSecret?.reveal() ?? "")
@@ -110,13 +110,13 @@ enum FacebookDebugToken: AccessTokenInspector {
             clients: [app],
             subject: user,
             scopes: answer[path: "data.scopes"]?.array?.compactMap(\.string),
-            // 0 for never.
+            // 0 means never.
             expiresAt: end == 0 ? nil : end
         )
     }
 }
 
-/// The numbers by which Facebook's token endpoint says what is wrong.
+/// The error numbers of Facebook's token endpoint.
 enum FacebookFault {
     static let wrongSecret = "1"
     static let badCode = "100"

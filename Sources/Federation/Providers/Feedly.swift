@@ -1,7 +1,7 @@
 import Linking
 
 extension ProviderDefinition {
-    /// Feedly; the sandbox by its `variables`: `base` (`https://sandbox.feedly.com`).
+    /// Feedly; for the sandbox, set `base` in `variables` (`https://sandbox.feedly.com`).
     static let feedly: ProviderDefinition = {
         var definition = genericOAuth2("oauth.feedly")
         definition.displayName = "Feedly"

@@ -1,7 +1,7 @@
 import Linking
 
 extension ProviderDefinition {
-    /// Any OpenID Connect provider: the issuer says the rest.
+    /// Any OpenID Connect provider: discovery at the issuer contains the rest.
     static func genericOIDC(_ id: ProviderID) -> ProviderDefinition {
         var definition = ProviderDefinition(id: id, displayName: id.rawValue, protocolKind: .oidc)
         definition.discovery = .required
@@ -15,7 +15,8 @@ extension ProviderDefinition {
         return definition
     }
 
-    /// Any plain OAuth 2.0 provider: the configuration names the endpoints, the profile call, and where the subject is.
+    /// Any plain OAuth 2.0 provider: the configuration contains the endpoints, the profile call, and the path of the
+    /// subject.
     static func genericOAuth2(_ id: ProviderID) -> ProviderDefinition {
         var definition = ProviderDefinition(id: id, displayName: id.rawValue, protocolKind: .oauth2)
         definition.profile = [ProfileCall()]
@@ -23,7 +24,7 @@ extension ProviderDefinition {
         return definition
     }
 
-    /// What is built in: a definition, and nothing else, makes a plain provider.
+    /// The built-in providers; a plain provider needs only a definition.
     static let builtIn: [ProviderID: ProviderDefinition] = Dictionary(
         uniqueKeysWithValues: [
             apple, discord, facebook, feedly, gitLab, github, google, line, linkedIn, microsoft, slack, twitter, x,
@@ -31,7 +32,7 @@ extension ProviderDefinition {
         ].map { ($0.id, $0) }
     )
 
-    /// The definition before the configuration has its say; nil for an id that cannot be configured.
+    /// The definition before overrides; nil for an ID that cannot be configured.
     static func template(for id: ProviderID) -> ProviderDefinition? {
         if let definition = builtIn[id] { return definition }
         guard hasName(id) else { return nil }
@@ -40,7 +41,7 @@ extension ProviderDefinition {
         return nil
     }
 
-    /// Whether 1 to 64 of `[A-Za-z0-9_-]` stand behind the id's first dot.
+    /// Whether 1 to 64 of `[A-Za-z0-9_-]` follow the ID's first dot.
     static func hasName(_ id: ProviderID) -> Bool {
         let name = id.rawValue.drop { $0 != "." }.dropFirst()
         return (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(isNameByte)
@@ -93,14 +94,14 @@ extension ProviderDefinition {
 }
 
 extension ProviderDefinition.ClaimMap {
-    /// Nothing is where OpenID Connect would have it.
+    /// No claim has a path.
     static let none: Self = {
         var map = Self()
         for member in Self.members { map[keyPath: member.path] = [] }
         return map
     }()
 
-    /// Every member by its name in a configuration.
+    /// Every member with its name in a configuration.
     static var members: [(name: String, path: WritableKeyPath<Self, [String]>)] {
         [
             ("subject", \.subject), ("email", \.email), ("emailVerified", \.emailVerified),

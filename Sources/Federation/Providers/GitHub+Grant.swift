@@ -5,9 +5,9 @@ import Secrets
 import StrictJSON
 
 extension FederationService {
-    /// Ends what a person granted to the app, with all its tokens ("Delete an app authorization").
+    /// Revokes a user's grant for the app, with all its tokens ("Delete an app authorization").
     ///
-    /// 404 is GitHub's word for a token that it does not know ("Check a token"); 422 also says that it was asked too often.
+    /// GitHub returns 404 for an unknown token ("Check a token"); 422 can also mean too many requests.
     func deleteGitHubGrant(
         _ token: Secret,
         _ provider: ResolvedProvider,

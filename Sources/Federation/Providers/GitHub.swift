@@ -7,7 +7,7 @@ import Secrets
 import StrictJSON
 
 extension ProviderDefinition {
-    /// GitHub; GitHub Enterprise Server by its `variables`: `base` and `api` (`https://host/api/v3`).
+    /// GitHub; for GitHub Enterprise Server, set `base` and `api` in `variables` (`https://host/api/v3`).
     static let github: ProviderDefinition = {
         var definition = ProviderDefinition(id: .github, displayName: "GitHub", protocolKind: .oauth2)
         definition.variables = ["base": "https://github.com", "api": "https://api.github.com"]
@@ -39,7 +39,7 @@ extension ProviderDefinition {
     }()
 }
 
-/// GitHub's "Check a token", which knows the tokens of the client that asks and no others.
+/// GitHub's "Check a token", which only knows tokens of the calling client.
 enum GitHubTokenCheck: AccessTokenInspector {
     static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
         let pair = client.clientID + ":" + (client.clientSecret?.reveal() ?? "")
@@ -66,8 +66,8 @@ enum GitHubTokenCheck: AccessTokenInspector {
     }
 }
 
-/// The address of a GitHub user: the one that `/user/emails` flags as primary and verified, never that of `/user`,
-/// which is whatever the person shows publicly.
+/// The email of a GitHub user: the one that `/user/emails` marks as primary and verified, never that of `/user`, which
+/// is whatever the user shows publicly.
 enum GitHubEmails {
     static func primary(_ emails: JSONValue?) -> String? {
         emails?.array?.first { $0[path: "primary"] == .bool(true) && $0[path: "verified"] == .bool(true) }?[

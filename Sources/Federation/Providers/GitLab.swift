@@ -1,7 +1,7 @@
 import Linking
 
 extension ProviderDefinition {
-    /// GitLab, or a server of one's own by its `issuer`.
+    /// GitLab, or a self-hosted server with its `issuer`.
     static let gitLab: ProviderDefinition = {
         var definition = genericOIDC("oidc.gitlab")
         definition.displayName = "GitLab"

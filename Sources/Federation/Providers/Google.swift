@@ -5,7 +5,7 @@ import Projects
 import StrictJSON
 
 extension ProviderDefinition {
-    /// Google, for web flows and for the ID tokens of its own SDKs.
+    /// Google, for web flows and for ID tokens of its own SDKs.
     static let google: ProviderDefinition = {
         var definition = ProviderDefinition(id: .google, displayName: "Google", protocolKind: .oidc)
         definition.variables = ["base": "https://accounts.google.com"]
@@ -37,7 +37,7 @@ extension ProviderDefinition {
     }()
 }
 
-/// Google's tokeninfo, which says in texts what others say in numbers.
+/// Google's tokeninfo, which returns numbers as text.
 enum GoogleTokenInfo: AccessTokenInspector {
     static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
         OutboundRequest(
@@ -59,7 +59,7 @@ enum GoogleTokenInfo: AccessTokenInspector {
     }
 }
 
-/// `rawUserInfo` of Google as Firebase's clients know it, from before OpenID Connect named the claims.
+/// Google's `rawUserInfo` as Firebase's clients expect it, from before OpenID Connect named the claims.
 enum GoogleProfile {
     private static let kept = ["name", "given_name", "family_name", "email", "picture", "locale", "hd"]
 

@@ -4,8 +4,10 @@ import Secrets
 import StrictJSON
 
 extension FederationService {
-    /// Takes the app off the person's list at LINE, as its guidelines want when an account is deleted ("Deauthorize your
-    /// app"): by a channel access token, about the person's; 400 when it was done before.
+    /// Removes the app from the user's list at LINE, as its guidelines require when an account is deleted ("Deauthorize
+    /// your app").
+    ///
+    /// It uses a channel access token and is about the user's token; 400 means that it was done before.
     func deauthorizeLINE(
         _ token: Secret,
         _ provider: ResolvedProvider,

@@ -5,7 +5,8 @@ import Projects
 import StrictJSON
 
 extension ProviderDefinition {
-    /// LINE Login v2.1, which signs ID tokens with ES256 when the token request asks for it, else with the client's secret.
+    /// LINE Login v2.1, which signs ID tokens with ES256 if the token request asks for it, otherwise with the client's
+    /// secret.
     static let line: ProviderDefinition = {
         var definition = genericOIDC("oidc.line")
         definition.displayName = "LINE"
@@ -35,7 +36,7 @@ extension ProviderDefinition {
     }()
 }
 
-/// LINE's "Verify access token validity": the channel and the seconds that are left, not whose token it is.
+/// LINE's "Verify access token validity": returns the channel and the remaining seconds, not the user.
 enum LINEVerify: AccessTokenInspector {
     static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest {
         OutboundRequest(

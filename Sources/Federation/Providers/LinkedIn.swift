@@ -1,7 +1,7 @@
 import Linking
 
 extension ProviderDefinition {
-    /// LinkedIn: no nonce comes back, and `email_verified` is a text in the ID token.
+    /// LinkedIn: it returns no nonce, and `email_verified` is text in the ID token.
     static let linkedIn: ProviderDefinition = {
         var definition = ProviderDefinition(id: "linkedin.com", displayName: "LinkedIn", protocolKind: .oidc)
         definition.issuers = ["https://www.linkedin.com/oauth"]

@@ -2,11 +2,11 @@ import Linking
 import StrictJSON
 
 extension ProviderDefinition {
-    /// Microsoft accounts of work, school and home.
+    /// Microsoft work, school and personal accounts.
     ///
-    /// `variables.tenant` says whose: `common`, `organizations`, `consumers`, or a directory's GUID. It is part of the
-    /// endpoints; the directory that a person is of, the token's `tid`, is part of the issuer, and both stand beside the
-    /// subject, which is `oid`: the same in every app of a directory, and the id of the person at Microsoft Graph.
+    /// `variables.tenant` selects them: `common`, `organizations`, `consumers`, or a directory's GUID. It is part of
+    /// the endpoints. The user's directory, the token's `tid`, is part of the issuer, which is stored with the subject.
+    /// The subject is `oid`: the same in every app of a directory, and the user's ID in Microsoft Graph.
     static let microsoft: ProviderDefinition = {
         var definition = ProviderDefinition(id: "microsoft.com", displayName: "Microsoft", protocolKind: .oidc)
         definition.variables = [
@@ -42,8 +42,8 @@ extension ProviderDefinition {
         return definition
     }()
 
-    /// What `iss` may be in a token with these claims, whose `tid` names the directory; nil where people of that directory
-    /// may not sign in.
+    /// The allowed values of `iss` for a token with these claims, whose `tid` is the directory; nil if users of that
+    /// directory may not sign in.
     func issuers(for claims: JSONObject) -> [String]? {
         guard quirks.contains(.microsoftTenant), issuers.contains(where: { $0.contains("{tid}") }) else {
             return issuers
@@ -54,20 +54,20 @@ extension ProviderDefinition {
         return issuers.map { $0.replacing("{tid}", with: directory) }
     }
 
-    /// What is stored beside the subject of a verified token: the directory's own issuer where there are many.
+    /// The issuer to store with a verified token's subject: the directory's own, if several are allowed.
     func canonicalIssuer(for claims: JSONObject) -> String {
         if quirks.contains(.microsoftTenant), let issuer = claims["iss"]?.string { return issuer }
         return issuers.first ?? ""
     }
 }
 
-/// One of Microsoft's directories, or several by one name.
+/// One of Microsoft's directories, or a name for several.
 struct MicrosoftTenant {
     private static let home = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
     private let name: String
 
-    /// A lower-case GUID, `common`, `organizations` or `consumers`; nil for all else.
+    /// A lowercase GUID, `common`, `organizations` or `consumers`; nil for anything else.
     init?(_ text: String) {
         guard ["common", "organizations", "consumers"].contains(text) || Self.isGUID(text) else { return nil }
         name = text
@@ -75,13 +75,13 @@ struct MicrosoftTenant {
 
     var isDirectory: Bool { Self.isGUID(name) }
 
-    /// A directory by a domain name of its own, which does not say what its `tid` is.
+    /// A directory named by its domain, which does not reveal its `tid`.
     static func isDomain(_ text: String) -> Bool {
         text.contains(".") && text.utf8.count <= 253
             && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 46 }
     }
 
-    /// Where personal accounts are.
+    /// The directory of personal accounts.
     var isHome: Bool { name == Self.home }
 
     func isWithin(_ tenant: String?) -> Bool {
@@ -100,9 +100,9 @@ struct MicrosoftTenant {
     }
 }
 
-/// What Microsoft says about a person.
+/// Rules for the claims of a Microsoft user.
 enum MicrosoftAccount {
-    /// Whether the profile of Microsoft Graph is about the token's person: `id` is `oid`, or, for a personal account, its
+    /// Whether the profile of Microsoft Graph is about the token's user: `id` is `oid`, or, for a personal account, its
     /// last 16 digits.
     static func isSame(_ profile: JSONObject, as claims: JSONObject) -> Bool {
         guard let id = profile["id"]?.string?.lowercased() else { return profile.members.isEmpty }
@@ -110,12 +110,12 @@ enum MicrosoftAccount {
         return id == oid || (id.utf8.count == 16 && oid.replacing("-", with: "").hasSuffix(id))
     }
 
-    /// Personal accounts have addresses that Microsoft itself verified; elsewhere the directory's admin writes what they
-    /// like, and only `xms_edov` says more.
+    /// Microsoft verified the emails of personal accounts itself; elsewhere the directory's admin sets them freely, and
+    /// only `xms_edov` states more.
     static func isPersonal(_ claims: JSONObject) -> Bool {
         claims["tid"]?.string.flatMap(MicrosoftTenant.init)?.isHome ?? false
     }
 
-    /// The name under which a directory keeps a guest is no address: `ada_example.com#EXT#@acme.onmicrosoft.com`.
+    /// A directory's name for a guest is not an email: `ada_example.com#EXT#@acme.onmicrosoft.com`.
     static func isAddress(_ text: String) -> Bool { !text.uppercased().contains("#EXT#") }
 }

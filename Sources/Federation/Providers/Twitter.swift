@@ -3,7 +3,7 @@ import Linking
 extension ProviderDefinition {
     /// Twitter, as X still calls its OAuth 1.0a: every call is signed with the client's secret and the token's.
     ///
-    /// The number in `id` is too large for many readers, hence `id_str`. The address is nowhere called verified.
+    /// The number in `id` is too large for many parsers, so `id_str` is used. The email is not marked as verified.
     static let twitter: ProviderDefinition = {
         var definition = ProviderDefinition(id: "twitter.com", displayName: "Twitter", protocolKind: .oauth1)
         definition.variables = ["base": "https://api.x.com"]

@@ -1,7 +1,7 @@
 import Linking
 
 extension ProviderDefinition {
-    /// X by OAuth 2.0; the address needs the scope `users.email` and is nowhere called verified.
+    /// X with OAuth 2.0; the email requires the scope `users.email` and is not marked as verified.
     static let x: ProviderDefinition = {
         var definition = genericOAuth2("oauth.x")
         definition.displayName = "X"

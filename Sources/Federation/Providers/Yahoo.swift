@@ -3,7 +3,8 @@ import Linking
 extension ProviderDefinition {
     /// Yahoo.
     ///
-    /// It refuses an unknown `code_challenge` with a misleading `unauthorized_client`, and signs with either kind of key.
+    /// It refuses an unknown `code_challenge` with a misleading `unauthorized_client`, and signs with either type of
+    /// key.
     static let yahoo: ProviderDefinition = {
         var definition = ProviderDefinition(id: "yahoo.com", displayName: "Yahoo", protocolKind: .oidc)
         definition.issuers = ["https://api.login.yahoo.com"]

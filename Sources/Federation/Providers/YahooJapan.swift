@@ -1,11 +1,11 @@
 import Linking
 
 extension ProviderDefinition {
-    /// Yahoo! JAPAN (YConnect v2), which has nothing in common with ``yahoo`` but the name.
+    /// Yahoo! JAPAN (YConnect v2), which shares only the name with ``yahoo``.
     ///
-    /// Its hybrid response types bring an ID token, an access token or both in the URL's fragment. User info needs an
-    /// approval of its own; without it a sign-in tells the subject alone. Without a client secret the registration is an
-    /// app's own, and the client id is all that is sent.
+    /// Its hybrid response types return an ID token, an access token or both in the URL's fragment. User info requires
+    /// a separate approval; without it, a sign-in returns only the subject. Without a client secret, the registration
+    /// is for a native app, and only the client ID is sent.
     static let yahooJapan: ProviderDefinition = {
         var definition = genericOIDC("oidc.yahoojp")
         definition.displayName = "Yahoo! JAPAN"
@@ -22,12 +22,12 @@ extension ProviderDefinition {
         definition.responseTypes = [
             .code, ResponseType([.idToken]), ResponseType([.token]), ResponseType([.idToken, .token]),
         ]
-        // So that a person who refuses comes back.
+        // With it, a user who refuses is redirected back.
         definition.extraAuthorizationParameters = ["bail": "1"]
         definition.token.encodesBasic = false
         definition.idToken = IDTokenRules(algorithms: [.rs256])
         definition.idToken.maximumAge = 600
-        // A refresh token comes unasked.
+        // A refresh token is returned without a scope.
         definition.refresh.scopes = []
         definition.claims.screenName = ["nickname"]
         return definition

@@ -1,10 +1,10 @@
 package import Linking
 
-/// Why a provider's sign-in did not come to an identity.
+/// Why a sign-in with a provider failed.
 ///
-/// Each case names the wire message that it becomes; the values are those that the message quotes, cut to 200 characters
-/// without control characters. The description is for logs: it has no value that came from outside, but for what an
-/// admin has to mend.
+/// Each case names the wire message that it becomes; the values are those that the message quotes, cut to 200
+/// characters without control characters. The description is for logs: it contains no external value, except what an
+/// admin has to fix.
 package enum FederationError: Error, Sendable, Hashable {
     // Configuration
 
@@ -12,15 +12,15 @@ package enum FederationError: Error, Sendable, Hashable {
     case providerNotFound
     /// `OPERATION_NOT_ALLOWED : The identity provider configuration is disabled.`
     case providerDisabled
-    /// `INVALID_CONFIG : <reason>`; the reason repeats no secret.
+    /// `INVALID_CONFIG : <reason>`; the reason never contains a secret.
     case misconfigured(InvalidDefinition)
 
     // The request that starts a flow
 
-    /// A custom parameter that the service sets itself, is named twice, or that the definition doesn't allow:
+    /// A custom parameter that the service sets itself, that is repeated, or that the definition does not allow:
     /// `INVALID_ARGUMENT : The custom parameter "<name>" is not allowed.`
     case customParameterNotAllowed(name: String)
-    /// `INVALID_ARGUMENT : The response type "<text>" is not offered.`
+    /// `INVALID_ARGUMENT : The response type "<text>" is not supported.`
     case responseTypeNotOffered(String)
     /// Not absolute, with a fragment, with control characters: `INVALID_CONTINUE_URI`.
     case invalidRedirectURI
@@ -29,23 +29,24 @@ package enum FederationError: Error, Sendable, Hashable {
 
     /// `MISSING_REQUEST_URI` or, when not absolute, `INVALID_REQUEST_URI`.
     case invalidRequestURI
-    /// One of `code`, `state`, `id_token`, `access_token`, `error`, `iss`… came twice:
-    /// `INVALID_IDP_RESPONSE : Duplicate parameter: <name>`.
+    /// One of `code`, `state`, `id_token`, `access_token`, `error`, `iss`… is repeated: `INVALID_IDP_RESPONSE :
+    /// Duplicate parameter: <name>`.
     case duplicateParameter(name: String)
-    /// The person refused, or the provider came back without anything: `USER_CANCELLED`.
+    /// The user refused, or the provider returned nothing: `USER_CANCELLED`.
     case cancelled
-    /// `prompt=none` met a person who must act: `INVALID_IDP_RESPONSE : interaction_required`.
+    /// `prompt=none`, but the user must act: `INVALID_IDP_RESPONSE : interaction_required`.
     case interactionRequired(error: String)
-    /// The provider refused a scope: `INVALID_CONFIG : <error>[: <description>]`, readable for developers.
+    /// The provider refused a scope: `INVALID_CONFIG : <error>[: <description>]`, for developers.
     case scopeRefused(error: String, description: String?)
     /// Any other `error` of a callback: `INVALID_IDP_RESPONSE : <error>`.
     case providerError(error: String, description: String?)
     /// The callback has no state, or another flow's: `INVALID_IDP_RESPONSE : The state does not match.`
     case stateMismatch
-    /// The callback came to another address than the flow's: `INVALID_IDP_RESPONSE : The redirect URI does not match.`
+    /// The callback arrived at another address than the flow's: `INVALID_IDP_RESPONSE : The redirect URI does not
+    /// match.`
     case callbackMismatch
-    /// RFC 9207 `iss` is missing though announced, or names another issuer (T-B3); or the provider's issuer is no longer
-    /// that of the flow: `INVALID_IDP_RESPONSE : The issuer of the response does not match.`
+    /// RFC 9207 `iss` is missing although announced, or names another issuer (T-B3); or the provider's issuer has
+    /// changed since the flow started: `INVALID_IDP_RESPONSE : The issuer of the response does not match.`
     case issuerParameterMismatch
     /// Nothing to verify: `INVALID_CREDENTIAL_OR_PROVIDER_ID : Invalid IdP response/credential: <url>?providerId=…`.
     case missingCredential
@@ -59,34 +60,34 @@ package enum FederationError: Error, Sendable, Hashable {
     case clientRejected(error: String)
     /// 429, 5xx, timeout, broken connection: `INVALID_IDP_RESPONSE : provider unavailable`
     case unavailable(Unavailable)
-    /// An answer that is no JSON object or form, lacks `access_token` or `id_token`, in a callback too, or has another `token_type`:
-    /// `INVALID_IDP_RESPONSE : The provider's response is not valid.`
+    /// A response that is not a JSON object or form, lacks `access_token` or `id_token`, also in a callback, or has
+    /// another `token_type`: `INVALID_IDP_RESPONSE : The provider's response is not valid.`
     case invalidAnswer(Answer)
     /// The profile belongs to someone else (T-C12), or has no subject: as ``invalidAnswer(_:)``.
     case subjectMismatch
-    /// The provider refused a call with the access token, or says that it has ended:
-    /// `INVALID_IDP_RESPONSE : The provider rejected the access token.`
+    /// The provider refused a call with the access token, or reports that it has expired: `INVALID_IDP_RESPONSE : The
+    /// provider rejected the access token.`
     case accessTokenRejected
-    /// The provider says that the access token was made for another client (T-C3):
-    /// `INVALID_IDP_RESPONSE : The access token was issued to another client.`
+    /// The provider reports that the access token was issued to another client (T-C3): `INVALID_IDP_RESPONSE : The
+    /// access token was issued to another client.`
     case accessTokenOfAnotherClient
-    /// The provider renews the access token no more; the person must sign in there again: `PROVIDER_CONSENT_REQUIRED`.
+    /// The provider no longer renews the access token; the user must sign in there again: `PROVIDER_CONSENT_REQUIRED`.
     case consentRequired(error: String)
     /// An access token alone proves nothing here (T-C3):
     /// `INVALID_IDP_RESPONSE : An access token alone is not accepted for <provider>.`
     case accessTokenNotAccepted(ProviderID)
 
-    /// The provider issues no ID tokens that an app could hand in by itself:
-    /// `INVALID_IDP_RESPONSE : An ID token is not accepted for <provider>.`
+    /// The provider issues no ID tokens that an app could send itself: `INVALID_IDP_RESPONSE : An ID token is not
+    /// accepted for <provider>.`
     case idTokenNotAccepted(ProviderID)
 
     // After the sign-in
 
-    /// The provider has no way to end a grant: `OPERATION_NOT_ALLOWED : The provider does not support revocation.`
+    /// Grants cannot be revoked at the provider: `OPERATION_NOT_ALLOWED : The provider does not support revocation.`
     case revocationNotSupported
     /// As ``invalidNotification(_:)``.
     case notificationsNotSupported
-    /// Not what the provider would send (T-C13): `INVALID_NOTIFICATION`, as whatever else is wrong with a notification.
+    /// Not sent by the provider (T-C13), or otherwise invalid: `INVALID_NOTIFICATION`.
     case invalidNotification(Notification)
 
     // The ID token
@@ -100,13 +101,14 @@ package enum FederationError: Error, Sendable, Hashable {
     /// `aud` or `azp`:
     /// `INVALID_IDP_RESPONSE : The audience in ID Token [<got, …>] does not match the expected audience <want>.`
     case audienceMismatch(got: [String], want: String)
-    /// Expired, issued in the future, too old, or without the times: `issuedAt` is empty when `iat` is missing.
-    /// `INVALID_IDP_RESPONSE : ID Token issued at <iat> is stale to sign-in.`
+    /// Expired, issued in the future, too old, or without the times: `INVALID_IDP_RESPONSE : ID Token issued at <iat>
+    /// is stale to sign-in.`
+    ///
+    /// `issuedAt` is empty if `iat` is missing.
     case staleIDToken(issuedAt: String)
     /// `INVALID_IDP_RESPONSE : ID Token does not contain user's identity in 'sub' claim: <claims>`, a JSON object, cut.
     case missingSubject(claims: String)
-    /// Discovery or keys cannot be had:
-    /// `INVALID_IDP_RESPONSE : provider unavailable`
+    /// Discovery or keys cannot be loaded: `INVALID_IDP_RESPONSE : provider unavailable`
     case issuerUnreachable
     /// `MISSING_OR_INVALID_NONCE : Nonce is missing in the request.`
     case nonceMissingInRequest
@@ -114,7 +116,7 @@ package enum FederationError: Error, Sendable, Hashable {
     case nonceMismatch
     /// `at_hash` or `c_hash` is wrong (T-C9): `INVALID_IDP_RESPONSE : The hash in ID Token does not match.`
     case hashMismatch
-    /// `max_age` was asked for, and `auth_time` is missing or too old; or `prompt=login`, and it is from before:
+    /// `max_age` was requested, and `auth_time` is missing or too old; or `prompt=login`, and it is earlier:
     /// `INVALID_IDP_RESPONSE : The authentication is too old.`
     case authenticationTooOld
 
@@ -124,7 +126,7 @@ package enum FederationError: Error, Sendable, Hashable {
         case throttled
         /// 5xx.
         case serverError
-        /// 3xx: never followed.
+        /// 3xx, which is never followed.
         case redirect
     }
 

@@ -2,8 +2,8 @@ import Linking
 import Projects
 
 extension FederationService {
-    /// Signs in with an access token alone, where the provider says for whom it was made; elsewhere it is refused before
-    /// anything is sent (T-C3, R-38).
+    /// Signs in with an access token alone, if the provider states for which client it was issued; otherwise it is
+    /// refused before any call (T-C3, R-38).
     func verify(
         accessToken: String,
         tokenSecret: String?,
@@ -37,7 +37,7 @@ extension FederationService {
         )
     }
 
-    /// Asks the provider for whom a token was made, and refuses one that is not ours or has ended.
+    /// Asks the provider for which client a token was issued, and refuses one that is not ours or has expired.
     func inspect(
         _ accessToken: String,
         by check: ProviderDefinition.AccessTokenCheck,
@@ -61,12 +61,12 @@ extension FederationService {
 }
 
 extension ProviderDefinition {
-    /// Where an access token is checked: no discovery document names it, so that a fallback steps in always.
+    /// Where an access token is checked; discovery documents do not contain it, so a fallback always applies.
     fileprivate var tokenCheckURL: String? { endpoints.tokenCheck ?? fallbackEndpoints.tokenCheck }
 }
 
 extension AccessTokenFacts {
-    /// The profile that a token opens must be of the person whom the check names (T-C12).
+    /// The profile must belong to the user that the check of the token named (T-C12).
     func requireSubject(_ other: String) throws(FederationError) {
         guard let subject else { return }
         guard subject.utf8.elementsEqual(other.utf8) else { throw .subjectMismatch }

@@ -19,7 +19,9 @@ extension FederationService {
         let endpoint = try provider.required(\.authorization, "authorization")
         let authentication = provider.clientAuthentication(hasSecret: configuration.clientSecret?.isEmpty == false)
         guard !authentication.needsSecret || configuration.clientSecret?.isEmpty == false else {
-            throw .misconfigured(InvalidDefinition(member: "clientSecret", problem: "is needed to exchange codes"))
+            throw .misconfigured(
+                InvalidDefinition(member: "clientSecret", problem: "is required to exchange authorization codes")
+            )
         }
         let state = random.handle()
         var flow = AuthorizationFlow(

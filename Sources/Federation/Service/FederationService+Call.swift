@@ -2,7 +2,7 @@ import Outbound
 import StrictJSON
 
 extension FederationService {
-    /// Sends a request to a provider, once; what the answer says is the caller's to read.
+    /// Sends a request to a provider, once; the caller interprets the response.
     func call(
         _ request: OutboundRequest,
         of definition: ProviderDefinition
@@ -14,7 +14,7 @@ extension FederationService {
         }
     }
 
-    /// Every request to a provider goes this way, and is counted.
+    /// Counts a request; all requests to providers use this.
     func measured(
         _ request: OutboundRequest,
         of definition: ProviderDefinition
@@ -33,15 +33,16 @@ extension FederationService {
             return response
         } catch {
             ProviderRequest.note(request, status: nil, ContinuousClock.now - start)
-            // That our caller went away says nothing of the provider.
+            // A cancelled caller says nothing about the provider.
             if error != .cancelled { calls.record(definition.id, .failed, ContinuousClock.now - start) }
             throw error
         }
     }
 
-    /// Sends a request once, whatever happens.
+    /// Sends a request exactly once.
     ///
-    /// - Throws: ``FederationError/unavailable(_:)`` without an answer, and for one that says nothing about the request.
+    /// - Throws: ``FederationError/unavailable(_:)`` without a response, and for one that says nothing about the
+    ///   request.
     func send(
         _ request: OutboundRequest,
         of definition: ProviderDefinition
@@ -51,7 +52,7 @@ extension FederationService {
         return response
     }
 
-    /// Calls a provider's API with an access token and reads the JSON of its answer.
+    /// Calls a provider's API with an access token and parses the JSON response.
     func callAPI(
         _ request: OutboundRequest,
         of definition: ProviderDefinition

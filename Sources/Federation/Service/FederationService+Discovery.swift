@@ -5,7 +5,7 @@ import Outbound
 import Projects
 
 extension FederationService {
-    /// The definition of a configuration, with discovery where it has any.
+    /// The definition of a configuration, with discovery if it uses any.
     ///
     /// - Throws: ``FederationError/providerDisabled``, ``FederationError/misconfigured(_:)``,
     ///   ``FederationError/issuerUnreachable``.
@@ -23,7 +23,7 @@ extension FederationService {
             return ResolvedProvider(definition: definition, discovery: discovery, client: configuration)
         } catch .issuerUnreachable where definition.discovery == .cached && definition.fallbackEndpoints.keys != nil {
             Logger.current.warning(
-                "Discovery is unreachable, built-in endpoints are used",
+                "Discovery is unreachable; built-in endpoints are used",
                 metadata: ["provider.id": "\(configuration.provider)"]
             )
             return ResolvedProvider(definition: definition, discovery: nil, client: configuration)
@@ -65,10 +65,10 @@ extension FederationService {
         }
     }
 
-    /// The keys that may have signed a token: those of the definition, or the provider's, which are loaded anew, at most
-    /// once in an interval, when none of them fits.
+    /// The keys that may have signed a token: those of the definition, or the provider's, which are reloaded, at most
+    /// once per interval, if none of them fits.
     ///
-    /// - Parameter tried: keys that did not verify the token, and so are not enough.
+    /// - Parameter tried: keys that did not verify the token, so more are needed.
     func keys(
         of provider: ResolvedProvider,
         for token: CompactJWT,

@@ -2,9 +2,10 @@ package import Linking
 package import Projects
 
 extension FederationService {
-    /// When an address that the provider asserts counts as proven.
+    /// When an email from the provider counts as verified.
     ///
-    /// A rule that the configuration states wins over both tables; a configuration that cannot be read trusts nothing.
+    /// A rule in the configuration takes precedence over both tables; an unreadable configuration trusts nothing.
+    ///
     /// - Parameter strict: the project setting ``Projects/ProjectSettings/strictEmailTrust``.
     package func emailTrust(
         for id: ProviderID,
@@ -20,7 +21,7 @@ extension FederationService {
         }
     }
 
-    /// The trust for one credential: as above, or the provider's claim when the credential says so.
+    /// The trust for one credential: as above, or the provider's claim if the credential requires it.
     package func emailTrust(
         for credential: FederatedCredential,
         configuration: ProviderConfiguration?,

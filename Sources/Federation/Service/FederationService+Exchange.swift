@@ -2,7 +2,7 @@ import Projects
 import Secrets
 
 extension FederationService {
-    /// Exchanges a code at the flow's token endpoint (RFC 6749 §4.1.3); sent once, whatever happens.
+    /// Exchanges a code at the flow's token endpoint (RFC 6749 §4.1.3), in exactly one request.
     func exchange(
         _ code: String,
         flow: AuthorizationFlow,

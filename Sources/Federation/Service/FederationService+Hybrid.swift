@@ -1,14 +1,14 @@
 import Projects
 import StrictJSON
 
-/// What came through the browser beside the code.
+/// The tokens that came through the browser with the code.
 struct FrontChannel: Sendable {
-    /// Verified; nil when it was not asked for.
+    /// Verified; nil if it was not requested.
     var idToken: VerifiedIDToken?
-    /// Judged and then forgotten: the app has it already, and all that is kept or used is the token endpoint's own.
+    /// Checked and then dropped: the app has it already, and only the token endpoint's tokens are stored or used.
     var accessToken: String?
 
-    /// Both ID tokens must speak of the same person (OIDC Core §3.3.3.6).
+    /// Both ID tokens must be about the same user (OIDC Core §3.3.3.6).
     func requireSamePerson(as other: VerifiedIDToken) throws(FederationError) {
         guard let idToken else { return }
         guard idToken.subject.utf8.elementsEqual(other.subject.utf8), idToken.claims["iss"] == other.claims["iss"]
@@ -17,9 +17,9 @@ struct FrontChannel: Sendable {
 }
 
 extension FederationService {
-    /// Verifies what the response type asks for beside the code, before the code goes anywhere (OIDC Core §3.3.2, T-B9).
+    /// Verifies the other parts of the response type before the code is sent anywhere (OIDC Core §3.3.2, T-B9).
     ///
-    /// Without a part that was asked for there is no sign-in; one that was not asked for is not even looked at.
+    /// If a requested part is missing, the sign-in fails; a part that was not requested is ignored.
     func frontChannel(
         of callback: ProviderCallback,
         code: String,
@@ -49,8 +49,8 @@ extension FederationService {
         return front
     }
 
-    /// Nothing binds an access token that came without an ID token: where user info answers our own token, it must tell
-    /// the same of this one.
+    /// Without an ID token, nothing binds an access token to the code: if our own token can read user info, this one
+    /// must return the same user.
     func requireSameOwner(
         of front: FrontChannel,
         as own: ProviderProfile,

@@ -9,14 +9,14 @@ struct VerifiedIDToken: Sendable {
 }
 
 extension ProviderDefinition {
-    /// The subject under which a verified token's person is kept: `sub`, unless the definition names another claim.
+    /// The subject under which a verified token's user is stored: `sub`, unless the definition names another claim.
     func subject(in claims: JSONObject) -> String? {
         self.claims.subject.lazy.compactMap { JSONValue.object(claims)[path: $0]?.string }.first
     }
 }
 
 extension FederationService {
-    /// Verifies an ID token against the provider's keys and what is expected of it.
+    /// Verifies an ID token against the provider's keys and the expectations.
     func verifyIDToken(
         _ token: CompactJWT,
         of provider: ResolvedProvider,
@@ -40,7 +40,7 @@ extension FederationService {
             if candidates.contains(where: { $0.verifies(token.signature, over: token.signedBytes, by: algorithm) }) {
                 break
             }
-            // A provider may have put another key in the place of one without an id, or under the same id.
+            // A provider may have replaced a key without an ID, or a key with the same ID.
             guard candidates != tried else { throw .signatureInvalid(.signature) }
             tried = candidates
         }

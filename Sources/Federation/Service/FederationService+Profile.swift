@@ -3,18 +3,18 @@ import HTTPTypes
 import Outbound
 import Projects
 
-/// What the profile calls brought.
+/// The results of the profile calls.
 struct ProviderProfile: Sendable {
-    /// The first call's answer without a name.
+    /// The response of the first call without a name.
     var document = JSONObject()
-    /// The answers of named calls.
+    /// The responses of named calls.
     var named = JSONObject()
 }
 
 extension FederationService {
-    /// Makes the definition's profile calls with an access token; without an ID token there is one at least.
+    /// Makes the definition's profile calls with an access token; without an ID token there is at least one.
     ///
-    /// - Parameter subject: the ID token's; a user info answer about anybody else ends the sign-in (T-C12).
+    /// - Parameter subject: the ID token's; a user info response about another user fails the sign-in (T-C12).
     func profile(
         of provider: ResolvedProvider,
         accessToken: String,
@@ -63,7 +63,7 @@ extension FederationService {
             if let name = HTTPField.Name(name) { headers[name] = value }
         }
         headers[.authorization] = call.scheme + " " + accessToken
-        // What sign-in can do without must not use up the patience of the person who waits.
+        // An optional call must not delay the waiting user for long.
         var request = OutboundRequest(url: url, headers: headers, timeLimit: call.optional ? .seconds(5) : nil)
         switch call.proof {
         case nil: break
@@ -77,7 +77,7 @@ extension FederationService {
 }
 
 extension JSONObject {
-    /// Adds the members of another object whose names are not here yet.
+    /// Adds the members of another object, except those that exist here.
     mutating func add(_ other: JSONObject) {
         var names = Set(members.map { Array($0.name.utf8) })
         self = JSONObject(members + other.members.filter { names.insert(Array($0.name.utf8)).inserted })

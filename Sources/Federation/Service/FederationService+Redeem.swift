@@ -3,12 +3,14 @@ package import Projects
 import Secrets
 
 extension FederationService {
-    /// Finishes a sign-in: checks the callback against the flow, exchanges the code, verifies what comes back.
+    /// Finishes a sign-in: checks the callback against the flow, exchanges the code, verifies the response.
     ///
-    /// The caller has found the flow by the callback's ``ProviderCallback/state``, has consumed it, and has compared the
-    /// client's `sessionId`. The code is sent to the provider once at most.
-    /// - Parameter keepName: gets what the provider says once about the person, before the code is exchanged: what happens
-    ///   afterwards cannot lose it. Only where the callback itself proves who the person is.
+    /// The caller has found the flow by the callback's ``ProviderCallback/state``, has consumed it, and has compared
+    /// the client's `sessionId`. The code is sent to the provider at most once.
+    ///
+    /// - Parameter keepName: receives what the provider sends only once about the user, before the code is exchanged,
+    ///   so that
+    ///   later failures cannot lose it. Only called if the callback itself proves the user.
     package func redeem(
         _ callback: ProviderCallback,
         flow: AuthorizationFlow,
@@ -70,7 +72,7 @@ extension FederationService {
             issuedAt: seconds,
             scopes: mapping.scopes
         )
-        // Later it may be too late: only a token that is still good is exchanged.
+        // Only a valid token can be exchanged, so this cannot wait.
         if provider.definition.keepTokens, provider.definition.refresh.exchange != nil,
             let longer = try? await refresh(tokens, of: identity.subject, at: provider)
         {

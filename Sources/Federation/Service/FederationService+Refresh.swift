@@ -2,13 +2,15 @@ package import Projects
 import Secrets
 
 extension FederationService {
-    /// Renews an access token (RFC 6749 §6, or as the definition says), with one request at most.
+    /// Renews an access token (RFC 6749 §6, or as the definition states), with at most one request.
     ///
-    /// The provider's answer may be the only copy of the next refresh token: whoever calls stores it at once.
+    /// The provider's response may contain the only copy of the next refresh token, so the caller must store it
+    /// immediately.
+    ///
     /// - Parameters:
-    ///   - tokens: as they were kept.
-    ///   - subject: whose they are.
-    /// - Throws: ``FederationError/consentRequired(error:)`` when the person must sign in at the provider again.
+    ///   - tokens: as they were stored.
+    ///   - subject: their user's.
+    /// - Throws: ``FederationError/consentRequired(error:)`` if the user must sign in at the provider again.
     package func refresh(
         _ tokens: ProviderTokens,
         of subject: String,
@@ -53,7 +55,7 @@ extension FederationService {
         )
     }
 
-    /// The new ID token when it is good and the same person's (OIDC Core §12.2); nil when there is none that is good.
+    /// The new ID token if it is valid and the same user's (OIDC Core §12.2); otherwise nil.
     private func idToken(
         in answer: TokenAnswer,
         of subject: String,
@@ -82,7 +84,7 @@ extension FederationService {
 }
 
 extension ProviderDefinition.RefreshRules {
-    /// Nil when there is nothing to renew with.
+    /// Nil if there is no token to renew with.
     fileprivate func form(for tokens: ProviderTokens) -> [(name: String, value: String)]? {
         let grant = exchange?.rawValue ?? "refresh_token"
         guard supported, let token = exchange == nil ? tokens.refreshToken : tokens.accessToken else { return nil }
@@ -91,7 +93,7 @@ extension ProviderDefinition.RefreshRules {
 }
 
 extension FederationError {
-    /// What an error of the token endpoint means when a token was to be renewed.
+    /// The meaning of a token endpoint's error when a token is renewed.
     fileprivate var atRefresh: FederationError {
         switch self {
         case .codeRejected(let error): return .consentRequired(error: error)

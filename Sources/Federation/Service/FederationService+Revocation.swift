@@ -3,9 +3,9 @@ package import Projects
 package import Secrets
 
 extension FederationService {
-    /// Ends a grant at the provider (RFC 7009 §2.1): the token dies there, and what was given with it.
+    /// Revokes a grant at the provider (RFC 7009 §2.1): the token, and everything granted with it.
     ///
-    /// - Parameter clientID: the client that the token was given to; nil for the configured one.
+    /// - Parameter clientID: the client that the token was issued to; nil for the configured one.
     package func revoke(
         _ token: Secret,
         isRefreshToken: Bool,
@@ -36,12 +36,12 @@ extension FederationService {
         throw TokenAnswer.fault(of: response, definition: provider.definition) ?? .invalidAnswer(.refused)
     }
 
-    /// Exchanges a code that a native app got by itself, so that its grant can be ended.
+    /// Exchanges a code that a native app received, so that its grant can be revoked.
     ///
     /// - Parameters:
-    ///   - redirectURI: as the app sent it to the provider; nil for a code of the platform's own dialog.
-    ///   - clientID: the client that the code was given to; nil for the configured one.
-    /// - Returns: the refresh token, else the access token.
+    ///   - redirectURI: as the app sent it to the provider; nil for a code from the platform's own dialog.
+    ///   - clientID: the client that the code was issued to; nil for the configured one.
+    /// - Returns: the refresh token, otherwise the access token.
     package func exchangeForRevocation(
         _ code: Secret,
         redirectURI: String?,

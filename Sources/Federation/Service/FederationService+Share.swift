@@ -2,8 +2,10 @@ import Outbound
 package import Projects
 
 extension FederationService {
-    /// Calls providers for a caller who has proved nothing yet: such calls take a share of each host's connections, which
-    /// is the project's own, so that no project's callers keep another's from a provider that both have (T-E11).
+    /// Calls providers for an unauthenticated caller.
+    ///
+    /// Such calls use a share of each host's connections that belongs to the project, so one project's callers cannot
+    /// block another's access to a provider that both use (T-E11).
     package func calling<Value, Failure: Error>(
         for project: ProjectID,
         _ work: () async throws(Failure) -> Value

@@ -4,7 +4,7 @@ import Outbound
 import Projects
 import Secrets
 
-/// Who we are at a provider: the client id, and how it is proved (RFC 6749 §2.3).
+/// Our client at a provider: the client ID, and its credential (RFC 6749 §2.3).
 struct ProviderClient: Sendable {
     var id: String
     var authentication: ProviderDefinition.ClientAuthentication
@@ -13,10 +13,11 @@ struct ProviderClient: Sendable {
 }
 
 extension FederationService {
-    /// Posts a form to an endpoint that authenticates the client: token, revocation; sent once, whatever happens.
+    /// Posts a form to an endpoint that authenticates the client (token, revocation), in exactly one request.
     ///
-    /// - Throws: ``FederationError/unavailable(_:)`` when no answer came, ``FederationError/misconfigured(_:)`` without a
-    ///   key that can sign; what the answer says is the caller's to read.
+    /// - Throws: ``FederationError/unavailable(_:)`` without a response, ``FederationError/misconfigured(_:)`` without
+    ///   a
+    ///   key that can sign; the caller interprets the response.
     func post(
         _ form: [(name: String, value: String)],
         to url: String,
@@ -52,7 +53,7 @@ extension FederationService {
         return try await call(request, of: definition)
     }
 
-    /// The form fields by which a client with a private key proves itself.
+    /// The form fields with which a client with a private key authenticates.
     private func assertion(
         of client: ProviderClient,
         for url: String,
@@ -74,7 +75,7 @@ extension FederationService {
                 clientID: client.id,
                 key: key,
                 keyID: definition.variables["keyId"],
-                // Never what discovery says: a provider could have assertions made that are good at another one
+                // Never a value from discovery: a provider could get assertions that are valid at another one
                 // (CVE-2025-27370). Without an issuer there is no discovery either.
                 audience: definition.variables["audience"] ?? definition.issuers.first ?? url,
                 id: random.handle(),

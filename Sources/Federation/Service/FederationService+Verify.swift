@@ -4,11 +4,12 @@ import Secrets
 import StrictJSON
 
 extension FederationService {
-    /// Verifies tokens that an app got from the provider by itself.
+    /// Verifies tokens that an app received from the provider itself.
     ///
-    /// An access token alone counts where the provider says for which app it was made (T-C3).
-    /// - Parameter configuration: nil when the project has none for `id`: then only a verifier of the list can answer,
-    ///   else ``FederationError/providerNotFound``.
+    /// An access token alone is accepted if the provider states for which app it was issued (T-C3).
+    ///
+    /// - Parameter configuration: nil if the project has none for `id`: then only a verifier of the list can handle it,
+    ///   otherwise ``FederationError/providerNotFound``.
     package func verify(
         _ credential: DirectCredential,
         id: ProviderID,

@@ -3,14 +3,14 @@ package import struct Foundation.TimeInterval
 package import Outbound
 package import Secrets
 
-/// Identity providers: in goes what a client sent, out comes a ``FederatedCredential``.
+/// Identity providers: verifies what a client sent and returns a ``FederatedCredential``.
 ///
-/// Knows no accounts and stores nothing but caches of discovery documents and keys.
+/// It has no access to accounts and stores only caches of discovery documents and keys.
 package final class FederationService: Sendable {
     let http: OutboundClient
     let now: @Sendable () -> Date
     let random: RandomSource
-    /// How the calls on providers went, since the start.
+    /// The results of calls to providers, since the start.
     package let calls = ProviderCalls()
     let verifiers: [any CredentialVerifier]
     let definitions: DefinitionStore
@@ -18,10 +18,10 @@ package final class FederationService: Sendable {
     let keySets: FetchCache<ProviderKeySet>
 
     /// - Parameters:
-    ///   - http: decides whether providers may be on this machine.
-    ///   - verifiers: asked before the definitions; empty in production.
-    ///   - refetchInterval: seconds between two loads of a provider's keys that an unknown key id asks for, and between
-    ///     two tries while a provider is down.
+    ///   - http: determines whether providers may be on this machine.
+    ///   - verifiers: run before the definitions; empty in production.
+    ///   - refetchInterval: seconds between two loads of a provider's keys because of an unknown key ID, and between
+    ///     two attempts while a provider is down.
     package init(
         http: OutboundClient,
         now: @escaping @Sendable () -> Date,

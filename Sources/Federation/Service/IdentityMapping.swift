@@ -1,17 +1,17 @@
 import StrictJSON
 import Linking
 
-/// Turns what a provider sent into an identity, by the definition's claim paths.
+/// Converts a provider's response to an identity, using the definition's claim paths.
 struct IdentityMapping {
     let definition: ProviderDefinition
     /// The verified ID token's; empty for plain OAuth 2.0.
     var claims = JSONObject()
     var profile = ProviderProfile()
     var scopes: [String] = []
-    /// What Apple sends beside its tokens.
+    /// What Apple sends with its tokens.
     var user: String?
 
-    /// Claims first, then the profile, then named answers.
+    /// Claims first, then the profile, then named responses.
     private var source: JSONValue {
         var source = claims
         source.add(profile.document)
@@ -19,7 +19,7 @@ struct IdentityMapping {
         return .object(source)
     }
 
-    /// - Parameter subject: the verified ID token's, where another of its claims may take its place; nil to read it from
+    /// - Parameter subject: the verified ID token's, if another of its claims can replace it; nil to read it from
     ///   the profile.
     func identity(subject: String?) throws(FederationError) -> FederatedIdentity {
         let source = source
@@ -68,10 +68,10 @@ struct IdentityMapping {
         credential.lacksNameSaidOnce = !credential.nameComesOnce
     }
 
-    /// An address counts with the flags that stand in the same document, or beside the same address in another: a flag
-    /// never passes from one address to the next.
+    /// An email counts with the flags in the same document, or with the same email in another one: a flag never applies
+    /// to another email.
     ///
-    /// A flag that says no counts more than any that says yes, wherever it stands, unless it is about another address.
+    /// A negative flag takes precedence over positive ones anywhere, unless it is about another email.
     private func readEmail(into identity: inout FederatedIdentity) {
         if definition.quirks.contains(.githubEmails) {
             identity.email = GitHubEmails.primary(profile.named["emails"]).flatMap(EmailAddress.init)
@@ -106,7 +106,7 @@ struct IdentityMapping {
         if identity.emailUnverifiedClaim == true { identity.emailVerifiedClaim = false }
     }
 
-    /// A flag that is there and does not say yes in any spelling; one that is absent or null says nothing.
+    /// A flag that is present and not true in any spelling; absent or null states nothing.
     private func isDenied(_ value: JSONValue?) -> Bool {
         guard let value, value != .null else { return false }
         if let text = value.string { return !["true", "1"].contains(text.lowercased()) }
@@ -136,8 +136,8 @@ struct IdentityMapping {
         return JSONValue.object(shown).jsonText
     }
 
-    /// The claims of a generic OpenID provider's ID token that neither OIDC Core §2 and §5.1 nor our own tokens define, as
-    /// the text of a JSON object; nil for none, or for more than a token should carry.
+    /// The claims of a generic OpenID provider's ID token that neither OIDC Core §2 and §5.1 nor our own tokens define,
+    /// as the text of a JSON object; nil if there are none, or more than a token should contain.
     var signInAttributes: String? {
         guard definition.id.rawValue.hasPrefix("oidc.") else { return nil }
         let others = claims.members.filter { !Self.standardClaims.contains($0.name) }
@@ -160,7 +160,7 @@ struct IdentityMapping {
             && [.string("true"), .string("1"), .number("1")].contains { $0 == value }
     }
 
-    /// The first text that is fit to be kept: not empty, no NUL, at most `limit` UTF-16 units.
+    /// The first text that can be stored: not empty, no NUL, at most `limit` UTF-16 code units.
     private func text(_ paths: [String], _ source: JSONValue, limit: Int = 256) -> String? {
         for path in paths {
             guard let text = source[path: path]?.string, !text.isEmpty, !text.utf8.contains(0) else { continue }

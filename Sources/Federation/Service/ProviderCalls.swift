@@ -1,7 +1,7 @@
 package import Linking
 package import Prometheus
 
-/// How the calls on identity providers went, each request and its answer by itself.
+/// The results of calls to identity providers, each request separately.
 package final class ProviderCalls: Sendable {
     package struct Key: Hashable, Sendable {
         /// ``Linking/ProviderID/family``.
@@ -11,14 +11,14 @@ package final class ProviderCalls: Sendable {
 
     package enum Outcome: String, Sendable, CaseIterable {
         case ok
-        /// 4xx but 429: the provider answers, and refuses this request.
+        /// 4xx except 429: the provider responds, and refuses this request.
         case refused
-        /// 429, 5xx, no answer in time, none that is HTTP.
+        /// 429, 5xx, no response in time, or no valid HTTP.
         case failed
     }
 
     package let timings = Timings<Key>()
-    /// Whom the last request found failing.
+    /// The providers whose last request failed.
     package let failing = Latest()
 
     package init() {}
@@ -31,8 +31,8 @@ package final class ProviderCalls: Sendable {
 }
 
 extension ProviderID {
-    /// What stands for the provider where few values are wanted: the id of a built-in one or of a method of ours; `oidc`,
-    /// `oauth` or `saml` for those that operators name; `other` for all else.
+    /// A name for the provider with few possible values: the ID of a built-in one or of one of our methods; `oidc`,
+    /// `oauth` or `saml` for those that operators name; `other` for the rest.
     package var family: String {
         if !isFederated || ProviderDefinition.builtIn[self] != nil { return rawValue }
         if isOIDC { return "oidc" }

@@ -2,16 +2,16 @@ import HTTPTypes
 import Outbound
 import Synchronization
 
-/// One request to a provider, as the test of a configuration shows it: without what is secret in it.
+/// One request to a provider for the display of a configuration test, without secrets.
 package struct ProviderRequest: Sendable, Hashable {
     package var method: String
     /// Without query and fragment.
     package var address: String
-    /// Nil when there was no answer.
+    /// Nil if there was no response.
     package var status: Int?
     package var duration: Duration
 
-    /// Where the requests of a task are noted; nil for none, as in every sign-in.
+    /// Records a task's requests; nil for none, as in every real sign-in.
     @TaskLocal package static var record: Record?
 
     package final class Record: Sendable {

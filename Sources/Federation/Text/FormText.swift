@@ -1,6 +1,6 @@
 /// `application/x-www-form-urlencoded` text and URL queries.
 package enum FormText {
-    /// The pairs in order: cut at `&`, then at the first `=`; names and values still encoded.
+    /// The pairs in order: split at `&`, then at the first `=`; names and values still encoded.
     package static func pairs(_ text: String) -> [(name: Substring, value: Substring)] {
         text.utf8.split(separator: UInt8(ascii: "&")).map { part in
             guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (Substring(part), "") }
@@ -8,10 +8,10 @@ package enum FormText {
         }
     }
 
-    /// Resolves `%XX`, and `+` as a space when asked.
+    /// Decodes `%XX`, and optionally `+` as a space.
     ///
-    /// Anything that is no escape stays as it is, because some clients send values that were never encoded. Bytes that
-    /// are no UTF-8 become U+FFFD.
+    /// Anything that is not an escape stays unchanged, because some clients send values without encoding them. Invalid
+    /// UTF-8 becomes U+FFFD.
     package static func decode(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
         let source = Array(text.utf8)
         guard source.contains(where: { $0 == UInt8(ascii: "%") || ($0 == UInt8(ascii: "+") && plusIsSpace) }) else {
@@ -35,7 +35,8 @@ package enum FormText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Everything but RFC 3986's unreserved characters as `%XX`: a space is `%20`, never `+`, which Apple refuses.
+    /// Encodes everything except RFC 3986's unreserved characters as `%XX`: a space is `%20`, never `+`, which Apple
+    /// refuses.
     package static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

@@ -1,6 +1,6 @@
 /// URLs that the service calls or sends browsers to.
 enum ProviderURL {
-    /// https with a host, without credentials and fragment; http for this machine alone, where that is allowed.
+    /// https with a host, without credentials and fragment; http only for this machine, where it is allowed.
     static func isAcceptable(_ text: String, allowsLoopback: Bool) -> Bool {
         guard let parts = URLParts(text), let host = parts.host, !host.isEmpty, !parts.hasUserInfo,
             parts.fragment == nil
@@ -14,7 +14,7 @@ enum ProviderURL {
             || (host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) })
     }
 
-    /// Whether a provider that owns `issuer` may be believed to own `url`: the same host, one below it, or a listed one.
+    /// Whether the provider of `issuer` may own `url`: the same host, a subdomain, or a listed one.
     static func isOwned(_ url: String, by issuer: String, alsoBy hosts: [String]) -> Bool {
         guard let host = URLParts(url)?.host, let owner = URLParts(issuer)?.host else { return false }
         return host == owner || host.hasSuffix("." + owner) || hosts.contains { $0.lowercased() == host }
@@ -36,7 +36,7 @@ package enum RedirectURI {
         return true
     }
 
-    /// A name without what browsers read in ways of their own, or an IPv6 address in brackets.
+    /// A host name without characters that browsers interpret specially, or an IPv6 address in brackets.
     private static func isHost(_ text: String) -> Bool {
         if text.hasPrefix("["), text.hasSuffix("]") {
             return text.dropFirst().dropLast().utf8.allSatisfy { "0123456789abcdef:.".utf8.contains($0) }
@@ -45,7 +45,7 @@ package enum RedirectURI {
     }
 }
 
-/// One scope (RFC 6749 §3.3): visible ASCII but `"` and `\`; URLs are fine.
+/// One scope (RFC 6749 §3.3): visible ASCII except `"` and `\`; URLs are allowed.
 enum Scope {
     static func isAcceptable(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count)

@@ -1,11 +1,11 @@
-/// Text from outside, made fit for a message or a log line.
+/// External text, made safe for a message or a log line.
 enum SafeText {
-    /// Compares byte by byte: to `String`, `K` and the Kelvin sign are equal.
+    /// Compares byte by byte, because `String` treats `K` and the Kelvin sign as equal.
     static func isOne(_ text: String, of known: [String]) -> Bool {
         known.contains { $0.utf8.elementsEqual(text.utf8) }
     }
 
-    /// At most 200 characters; control and line-breaking characters become spaces.
+    /// At most 200 characters; control characters and line breaks become spaces.
     static func short(_ text: String) -> String {
         let scalars = text.unicodeScalars.prefix(200).map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {
@@ -18,7 +18,7 @@ enum SafeText {
         return String(view)
     }
 
-    /// An error code of a provider: RFC 6749 allows visible ASCII; anything else becomes `_`, 64 characters at most.
+    /// A provider's error code: RFC 6749 allows visible ASCII; anything else becomes `_`, at most 64 characters.
     static func code(_ text: String) -> String {
         let bytes = text.utf8.prefix(64).map { byte -> UInt8 in
             switch byte {

@@ -1,4 +1,4 @@
-/// A URL cut into its parts without changing a byte of any (RFC 3986 appendix B).
+/// The parts of a URL, each byte unchanged (RFC 3986 appendix B).
 package struct URLParts: Sendable, Hashable {
     /// Lower-case.
     package let scheme: String
@@ -8,12 +8,12 @@ package struct URLParts: Sendable, Hashable {
     package let query: String?
     package let fragment: String?
 
-    /// Nil unless the text is absolute and made of visible ASCII, as every URL on the wire is.
+    /// Nil unless the text is absolute and consists of visible ASCII, as every URL on the wire does.
     package init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= 65_536, text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             return nil
         }
-        // It is ASCII: bytes are characters, and much cheaper.
+        // It is ASCII, so bytes are characters, and much faster.
         let bytes = text.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = bytes[..<colon]
@@ -35,14 +35,14 @@ package struct URLParts: Sendable, Hashable {
         }
     }
 
-    /// What stands behind the first `mark`, which is cut off with it; nil without one.
+    /// The part after the first `mark`, which is removed together with it; nil without one.
     private static func cut(_ text: inout Substring.UTF8View, at mark: UInt8) -> String? {
         guard let index = text.firstIndex(of: mark) else { return nil }
         defer { text = text[..<index] }
         return String(Substring(text[text.index(after: index)...]))
     }
 
-    /// The authority without user and port, lower-case.
+    /// The authority without user and port, lowercase.
     package var host: String? {
         guard let authority else { return nil }
         return hostAndPort(authority).host.lowercased()
@@ -52,7 +52,7 @@ package struct URLParts: Sendable, Hashable {
 
     var hasUserInfo: Bool { authority?.contains("@") ?? false }
 
-    /// `scheme://host[:port]`, lower-case; nil without a host.
+    /// `scheme://host[:port]`, lowercase; nil without a host.
     package var origin: String? {
         guard let host, !host.isEmpty else { return nil }
         return scheme + "://" + host + (port.map { ":\($0)" } ?? "")

@@ -1,5 +1,5 @@
 extension String {
-    /// Adds parameters to a URL's query; those that stand there already keep the URL's value, except where ours must win.
+    /// Adds parameters to a URL's query; existing ones keep the URL's value, except where ours must take precedence.
     package func adding(_ parameters: [(name: String, value: String)]) -> String {
         let mark = firstIndex(of: "?") ?? endIndex
         let ours = Set(parameters.map { $0.name.lowercased() })

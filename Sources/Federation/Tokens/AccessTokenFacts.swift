@@ -2,31 +2,31 @@ import Outbound
 import Projects
 import StrictJSON
 
-/// What a provider says about an access token when it is asked.
+/// A provider's statement about an access token.
 struct AccessTokenFacts: Sendable {
-    /// Ids of the clients that it was made for and by: all must be ours.
+    /// IDs of the clients that it was issued to and by: all must be ours.
     var clients: [String]
-    /// Nil where the provider does not say whose it is.
+    /// Nil if the provider does not state the user.
     var subject: String?
-    /// Nil where the provider does not say.
+    /// Nil if the provider does not state them.
     var scopes: [String]?
-    /// Seconds since 1970; nil for no end that is known.
+    /// Seconds since 1970; nil if no expiry is known.
     var expiresAt: Int64?
 }
 
-/// One provider's way to say for whom an access token was made (T-C3).
+/// A provider's method of stating for which client an access token was issued (T-C3).
 protocol AccessTokenInspector {
     /// - Parameter endpoint: ``ProviderDefinition/Endpoints/tokenCheck``.
     static func request(_ token: String, at endpoint: String, client: ProviderConfiguration) -> OutboundRequest
 
-    /// Reads the answer, which had status 200.
+    /// Reads a response with status 200.
     ///
     /// - Parameter now: seconds since 1970.
     static func facts(_ answer: JSONValue, now: Int64) throws(FederationError) -> AccessTokenFacts
 }
 
 extension ProviderDefinition.AccessTokenCheck {
-    /// Nil where the profile calls show it.
+    /// Nil if the profile calls prove it.
     var inspector: (any AccessTokenInspector.Type)? {
         switch self {
         case .signedCalls: nil

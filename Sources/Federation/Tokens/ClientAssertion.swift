@@ -3,9 +3,9 @@ import CryptoExtras
 import Secrets
 import StrictJSON
 
-/// A short-lived JWT by which we prove to a provider who we are.
+/// A short-lived JWT with which our client authenticates at a provider.
 enum ClientAssertion {
-    /// Seconds that one is good for; each request makes its own.
+    /// The lifetime in seconds; each request creates its own.
     private static let lifetime: Int64 = 300
 
     /// Apple's `client_secret`: issued by the team, about the client, for Apple ("Generate and validate tokens").
@@ -64,12 +64,12 @@ enum ClientAssertion {
     }
 }
 
-/// The private key of a client that signs its assertions.
+/// The private key with which a client signs its assertions.
 enum ClientKey: Sendable {
     case p256(P256.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
 
-    /// - Throws: ``InvalidDefinition`` for text that is no private key in PEM form; it never repeats the text.
+    /// - Throws: ``InvalidDefinition`` for text that is not a private key in PEM; it never contains the text.
     init(_ pem: Secret?) throws(InvalidDefinition) {
         let text = pem?.reveal() ?? ""
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) {
@@ -79,7 +79,7 @@ enum ClientKey: Sendable {
         } else {
             throw InvalidDefinition(
                 member: "clientSecret",
-                problem: "must be a private key in PEM form: P-256, or RSA of 2048 bits or more"
+                problem: "must be a private key in PEM: P-256, or RSA of 2048 bits or more"
             )
         }
     }

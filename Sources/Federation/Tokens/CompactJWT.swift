@@ -1,7 +1,7 @@
 import StrictJSON
 import Secrets
 
-/// A signed JWT (RFC 7515 §7.1) taken apart strictly; nothing of it is believed yet.
+/// A strictly parsed signed JWT (RFC 7515 §7.1); nothing in it is verified yet.
 package struct CompactJWT: Sendable {
     /// The header's `alg`, as text.
     let algorithm: String
@@ -10,11 +10,13 @@ package struct CompactJWT: Sendable {
     package let signedBytes: [UInt8]
     package let signature: [UInt8]
 
-    /// Up to 128 KiB: three parts of canonical base64url, two of them JSON objects without duplicate members.
+    /// At most 128 KiB: three parts of canonical base64url, two of them JSON objects without duplicate members.
     ///
-    /// The header's `jku`, `jwk`, `x5u` and `x5c` are not looked at; `crit`, `zip` and unencoded payloads are refused,
-    /// and so is a `typ` that names another kind of token.
-    /// - Parameter isSecurityEvent: takes the type of security event tokens (RFC 8417 §2.3), which no ID token may have.
+    /// The header's `jku`, `jwk`, `x5u` and `x5c` are ignored; `crit`, `zip`, unencoded payloads and a `typ` of another
+    /// kind of token are refused.
+    ///
+    /// - Parameter isSecurityEvent: accepts the type of security event tokens (RFC 8417 §2.3), which ID tokens must not
+    ///   have.
     package init(_ text: String, isSecurityEvent: Bool = false) throws(FederationError) {
         guard text.utf8.count <= 131_072 else { throw .unparsableIDToken }
         let bytes = Array(text.utf8)
@@ -42,7 +44,7 @@ package struct CompactJWT: Sendable {
         return (try? JSONValue(bytes, allowsNUL: true))?.object
     }
 
-    /// `at+jwt`, `logout+jwt` and `secevent+jwt` are no ID tokens (T-C10).
+    /// `at+jwt`, `logout+jwt` and `secevent+jwt` are not ID tokens (T-C10).
     private static func isSecurityEventType(_ type: JSONValue?) -> Bool {
         ["secevent+jwt", "application/secevent+jwt"].contains(type?.string?.lowercased())
     }

@@ -3,7 +3,7 @@ import Crypto
 import Secrets
 
 extension IDTokenExpectation {
-    /// Refuses another issuer; done before keys are looked for, so that a foreign token causes no request.
+    /// Refuses another issuer; done before keys are loaded, so that a foreign token causes no request.
     func checkIssuer(_ claims: JSONObject) throws(FederationError) {
         let got = claims["iss"]?.string
         guard let got, SafeText.isOne(got, of: issuers) else {
@@ -14,7 +14,7 @@ extension IDTokenExpectation {
         }
     }
 
-    /// Judges the claims of a token whose signature is good.
+    /// Checks the claims of a token with a valid signature.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: the subject.
@@ -62,7 +62,7 @@ extension IDTokenExpectation {
         if let maximumAge, now - issued > Int64(maximumAge) + Self.skew { throw stale }
         var earliest = authenticatedSince ?? 0
         if let maximumAuthenticationAge { earliest = max(earliest, now - Int64(maximumAuthenticationAge)) }
-        // `prompt=login` alone does not oblige the provider to say when it was.
+        // `prompt=login` alone does not require the provider to send `auth_time`.
         let mayLack = maximumAuthenticationAge == nil
         guard earliest > 0, !mayLack || claims["auth_time"] != nil else { return }
         guard let time = claims["auth_time"]?.integerPart, time >= earliest - Self.skew, time <= now + Self.skew
@@ -91,7 +91,7 @@ extension IDTokenExpectation {
         }
     }
 
-    /// OIDC Core §3.1.3.6, §3.3.2.11: the left half of the hash that belongs to the signature's algorithm.
+    /// OIDC Core §3.1.3.6, §3.3.2.11: the left half of the hash for the signature's algorithm.
     private func checkHash(
         _ claim: JSONValue?,
         of text: String?,

@@ -1,43 +1,43 @@
 import Projects
 
-/// What an ID token must be to count, all of it from stored configuration and the stored flow (invariant: nothing in a
-/// token or a request selects it).
+/// The requirements for an ID token, all from stored configuration and the stored flow (invariant: nothing in a token
+/// or a request selects them).
 struct IDTokenExpectation: Sendable {
     enum Nonce: Sendable {
-        /// The claim must be exactly this; nil: there must be none, because none was sent.
+        /// The claim must be exactly this; nil: it must be absent, because none was sent.
         case sent(String?)
-        /// The client's raw nonce; a token that carries a nonce needs one.
+        /// The client's raw nonce; required if the token has a nonce.
         case client(raw: String?, form: ProviderDefinition.IDTokenRules.NonceForm)
     }
 
     /// The first is the canonical one.
     var issuers: [String]
-    /// Client ids of which `aud` must name one; the first is the one that messages quote.
+    /// Client IDs of which `aud` must contain one; messages quote the first.
     var audiences: [String]
-    /// Client ids that `azp` may name.
+    /// Allowed client IDs in `azp`.
     var authorizedParties: [String]
     var nonce: Nonce
-    /// What `at_hash` must be made of.
+    /// The value that `at_hash` must match.
     var accessToken: String?
-    /// What `c_hash` must be made of.
+    /// The value that `c_hash` must match.
     var code: String?
-    /// The hash of what came beside the token must be there: it came through the browser (OIDC Core §3.3.2.11).
+    /// The hash of what came with the token is required, because it came through the browser (OIDC Core §3.3.2.11).
     var requiresHashes = false
     /// Seconds since `iat`.
     var maximumAge: Int?
-    /// Seconds since `auth_time`, which must be there (OIDC Core §3.1.3.7).
+    /// Seconds since `auth_time`, which is required then (OIDC Core §3.1.3.7).
     var maximumAuthenticationAge: Int?
-    /// Seconds since 1970, before which `auth_time` must not be where it is there.
+    /// Seconds since 1970; `auth_time`, if present, must not be earlier.
     var authenticatedSince: Int64?
-    /// A client's token must carry a nonce.
+    /// A client's token must have a nonce.
     var requiresNonce = false
 
-    /// Seconds by which the provider's clock may differ.
+    /// Allowed clock difference to the provider, in seconds.
     static let skew: Int64 = 60
 }
 
 extension IDTokenExpectation {
-    /// What every ID token of a flow must be, whichever way it comes.
+    /// The requirements for every ID token of a flow, from the browser or the token endpoint.
     init(
         _ flow: AuthorizationFlow,
         _ definition: ProviderDefinition,

@@ -1,8 +1,8 @@
 import StrictJSON
 
-/// An error that a provider states, in one of the many shapes in which they do.
+/// A provider's error, in any of the formats that providers use.
 struct ProviderFault: Sendable {
-    /// Fit for logs and messages.
+    /// Safe for logs and messages.
     let code: String
     let description: String?
 
@@ -12,8 +12,8 @@ struct ProviderFault: Sendable {
         self.description = description.map(SafeText.short)
     }
 
-    /// Reads a token answer: `{"error": "invalid_grant"}`, `{"error": {"type": …, "code": 190}}`, `{"ok": false, …}`;
-    /// nil when it states no error.
+    /// Reads a token response: `{"error": "invalid_grant"}`, `{"error": {"type": …, "code": 190}}`, `{"ok": false, …}`;
+    /// nil if it states no error.
     init?(_ answer: JSONObject?, rules: ProviderDefinition.TokenEndpoint) {
         guard let answer else { return nil }
         let description = answer["error_description"]?.string ?? answer["errorMessage"]?.string
@@ -31,7 +31,7 @@ struct ProviderFault: Sendable {
         }
     }
 
-    /// What the fault means when a code is exchanged.
+    /// The meaning of the error when a code is exchanged.
     var federationError: FederationError {
         switch code {
         case "invalid_grant", "bad_verification_code", "invalid_code", "code_already_used", "code_expired",
@@ -46,7 +46,7 @@ struct ProviderFault: Sendable {
         }
     }
 
-    /// What the fault means in a callback.
+    /// The meaning of the error in a callback.
     var callbackError: FederationError {
         switch code {
         case "access_denied", "user_cancelled_authorize", "user_cancelled_login", "user_denied": .cancelled

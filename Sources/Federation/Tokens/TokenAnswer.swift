@@ -2,14 +2,14 @@ import StrictJSON
 import HTTPTypes
 import Outbound
 
-/// The token endpoint's good answer (RFC 6749 §5.1), read as the definition says.
+/// A successful response of the token endpoint (RFC 6749 §5.1), read according to the definition.
 struct TokenAnswer: Sendable {
     let accessToken: String
     let idToken: String?
     let refreshToken: String?
     /// Seconds.
     let expiresIn: Int?
-    /// Nil when the provider does not say, which means: as asked for.
+    /// Nil if the provider does not state them, which means: as requested.
     let scopes: [String]?
 
     /// - Throws: ``FederationError/codeRejected(error:)``, ``FederationError/clientRejected(error:)``,
@@ -38,7 +38,7 @@ struct TokenAnswer: Sendable {
         self.scopes = Self.scopes(answer["scope"], separator: definition.scopes.answerSeparator)
     }
 
-    /// The error that an answer states; nil when it states none.
+    /// The error in a response; nil if it states none.
     static func fault(of response: OutboundResponse, definition: ProviderDefinition) -> FederationError? {
         fault(object(response, definition.token), definition)
     }
@@ -52,7 +52,7 @@ struct TokenAnswer: Sendable {
         return text
     }
 
-    /// Whether a token may stand in a header: visible ASCII, 16 KiB at most.
+    /// Whether a token can be sent in a header: visible ASCII, at most 16 KiB.
     static func isToken(_ text: String) -> Bool {
         (1...16_384).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
     }
@@ -80,7 +80,7 @@ struct TokenAnswer: Sendable {
         }
     }
 
-    /// A form as an object of strings; nil for what is no form, or names something twice.
+    /// A form as an object of strings; nil if it is not a form, or repeats a name.
     static func form(_ body: [UInt8]) -> JSONObject? {
         guard body.allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "<") }) else { return nil }
         var object = JSONObject()
@@ -94,8 +94,8 @@ struct TokenAnswer: Sendable {
 }
 
 extension OutboundResponse {
-    /// It says that it is JSON (RFC 6749 §5.1, RFC 6839 §3.1), or nothing: what is served as something else was made for
-    /// another purpose, perhaps by another person.
+    /// Whether it is declared as JSON (RFC 6749 §5.1, RFC 6839 §3.1), or not declared: content of another type was made
+    /// for another purpose, perhaps by another user.
     var mayBeJSON: Bool {
         guard let type = headers[.contentType] else { return true }
         let media = type.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
@@ -104,7 +104,7 @@ extension OutboundResponse {
 }
 
 extension FederationError.Unavailable {
-    /// The answers that say nothing about the request: redirects, 429 and 5xx.
+    /// Responses that say nothing about the request: redirects, 429 and 5xx.
     init?(status: Int) {
         switch status {
         case 300..<400: self = .redirect

@@ -1,18 +1,18 @@
 package import Projects
 
-/// What is kept of a provider's tokens with the linked credential, encrypted.
+/// The part of a provider's tokens that is stored with the linked credential, encrypted.
 package enum TokenKeeping: Int, Sendable, Hashable, Comparable {
     case nothing
-    /// The one token with which the grant is revoked, where a provider demands that.
+    /// The one token that revokes the grant, if a provider requires revocation.
     case revocable
-    /// To hand them out fresh.
+    /// All, to return current ones.
     case all
 
     package static func < (left: TokenKeeping, right: TokenKeeping) -> Bool { left.rawValue < right.rawValue }
 
-    /// The part of the tokens to store; nil for none.
+    /// The tokens to store; nil for none.
     ///
-    /// Tokens that an app got by itself are not kept: nothing says how long they live.
+    /// Tokens that an app received itself are not stored: their lifetime is unknown.
     package func kept(of tokens: ProviderTokens) -> ProviderTokens? {
         guard tokens.issuedAt != nil else { return nil }
         switch self {
@@ -36,7 +36,7 @@ extension ProviderDefinition {
 }
 
 extension FederationService {
-    /// What a configuration keeps; one that cannot be read, or is not there, keeps nothing.
+    /// What a configuration stores; an unreadable or missing one stores nothing.
     package func tokenKeeping(_ configuration: ProviderConfiguration?) -> TokenKeeping {
         guard let configuration else { return .nothing }
         return (try? definitions.definition(for: configuration))?.tokenKeeping ?? .nothing

@@ -7,16 +7,16 @@ import Storage
 struct APIKeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "api-keys",
-        abstract: "Make, list and revoke a project's API keys.",
-        discussion: "An API key names a project to the client SDKs. It is public and permits nothing.",
+        abstract: "Create, list and revoke a project's API keys.",
+        discussion: "Client SDKs name the project with its API key. The key is public and grants no access.",
         subcommands: [Create.self, List.self, Revoke.self]
     )
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make an API key and print it.")
+        static let configuration = CommandConfiguration(abstract: "Create an API key and print it.")
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The project.") var project: String
-        @Option(help: "A name for people.") var name: String?
+        @Option(help: "A display name.") var name: String?
 
         func run() async throws {
             try await database.withStores { stores in
@@ -47,7 +47,7 @@ struct APIKeysCommand: AsyncParsableCommand {
     }
 
     struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Revoke an API key, on all nodes within a second.")
+        static let configuration = CommandConfiguration(abstract: "Revoke an API key on all nodes within a second.")
         @OptionGroup var database: DatabaseOptions
         @Argument var key: String
 
@@ -57,7 +57,7 @@ struct APIKeysCommand: AsyncParsableCommand {
                     try await stores.configuration.revokeAPIKey(APIKey(rawValue: key))
                     print("revoked \(key)")
                 } catch ConfigurationError.notFound {
-                    throw CommandFailure.failed("there is no such key, or it is revoked already")
+                    throw CommandFailure.failed("this key does not exist or is already revoked")
                 }
             }
         }

@@ -8,20 +8,20 @@ import Storage
 struct AdminKeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin-keys",
-        abstract: "Make, list and revoke credentials for the admin API.",
+        abstract: "Create, list and revoke bearer tokens for the admin API.",
         discussion:
-            "An admin key goes into the header `Authorization: Bearer`. It is shown once; the database keeps a hash.",
+            "Send an admin key in the header `Authorization: Bearer`. It is printed only once; the database stores a hash.",
         subcommands: [Create.self, List.self, Revoke.self]
     )
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make an admin key and print it, this once.")
+        static let configuration = CommandConfiguration(abstract: "Create an admin key and print it once.")
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "A name for people.") var name: String
-        @Option(help: "The only project that it is good for; all without.") var project: String?
-        @Option(help: "What it may do: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). All without.")
+        @Option(help: "A display name.") var name: String
+        @Option(help: "The only project that the key can access; default: all.") var project: String?
+        @Option(help: "Scopes: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). Default: all.")
         var scope: [AdminScope] = []
-        @Option(help: "Days until it expires; never without.") var days: Int?
+        @Option(help: "Days until it expires; default: never.") var days: Int?
 
         func run() async throws {
             if let days, days < 1 { throw CommandFailure.usage("--days must be at least 1") }
@@ -61,9 +61,9 @@ struct AdminKeysCommand: AsyncParsableCommand {
     }
 
     struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Revoke an admin key, on all nodes at once.")
+        static let configuration = CommandConfiguration(abstract: "Revoke an admin key on all nodes immediately.")
         @OptionGroup var database: DatabaseOptions
-        @Argument(help: "The id that `admin-keys list` shows.") var id: String
+        @Argument(help: "The ID from `admin-keys list`.") var id: String
 
         func run() async throws {
             try await database.withStores { stores in
@@ -71,7 +71,7 @@ struct AdminKeysCommand: AsyncParsableCommand {
                     try await stores.configuration.revokeAdminCredential(id)
                     print("revoked \(id)")
                 } catch ConfigurationError.notFound {
-                    throw CommandFailure.failed("there is no such admin key, or it is revoked already")
+                    throw CommandFailure.failed("this admin key does not exist or is already revoked")
                 }
             }
         }

@@ -8,24 +8,24 @@ import Storage
 struct AdminsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admins",
-        abstract: "Let people in to the console, list them, and shut them out.",
+        abstract: "Create, list and revoke admins of the console.",
         discussion: """
-            `create` and `reset` print a set-up code, which is good once and for a day: with it the person chooses a password \
-            and enrols an authenticator app, at /console/set-up.
+            `create` and `reset` print a setup code. It expires after one day and can be used once. With it, the admin sets a \
+            password and an authenticator app at /console/set-up.
             """,
         subcommands: [Create.self, List.self, Revoke.self, Reset.self]
     )
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let somebody in, and print the set-up code, this once."
+            abstract: "Create an admin and print the setup code once."
         )
         @OptionGroup var database: DatabaseOptions
-        @Argument(help: "The person's email address.") var email: String
-        @Option(help: "The only project that they see; all without.") var project: String?
-        @Option(help: "What they may do: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). All without.")
+        @Argument(help: "The admin's email address.") var email: String
+        @Option(help: "The only project that the admin can access; default: all.") var project: String?
+        @Option(help: "Scopes: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). Default: all.")
         var scope: [AdminScope] = []
-        @Option(help: "Days until they may no more; always without.") var days: Int?
+        @Option(help: "Days until the admin's access expires; default: never.") var days: Int?
 
         func run() async throws {
             let address = try AdminsCommand.address(email)
@@ -42,7 +42,7 @@ struct AdminsCommand: AsyncParsableCommand {
                     print(code.reveal())
                 } catch ConfigurationError.alreadyExists {
                     throw CommandFailure.failed(
-                        "\(email) may sign in already: `identity admins reset` makes another code"
+                        "\(email) is already an admin: `identity admins reset` creates a new code"
                     )
                 }
             }
@@ -50,7 +50,7 @@ struct AdminsCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the people of the console.")
+        static let configuration = CommandConfiguration(abstract: "List the admins of the console.")
         @OptionGroup var database: DatabaseOptions
         @Flag(help: "Print JSON.") var json = false
 
@@ -76,10 +76,10 @@ struct AdminsCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shut somebody out: their sessions end on all nodes at once."
+            abstract: "Revoke an admin; their sessions end on all nodes immediately."
         )
         @OptionGroup var database: DatabaseOptions
-        @Argument(help: "The person's email address.") var email: String
+        @Argument(help: "The admin's email address.") var email: String
 
         func run() async throws {
             let address = try AdminsCommand.address(email)
@@ -92,10 +92,10 @@ struct AdminsCommand: AsyncParsableCommand {
 
     struct Reset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take somebody's password and app back, end their sessions, and print another set-up code."
+            abstract: "Remove an admin's password and authenticator app, end their sessions, print a new code."
         )
         @OptionGroup var database: DatabaseOptions
-        @Argument(help: "The person's email address.") var email: String
+        @Argument(help: "The admin's email address.") var email: String
 
         func run() async throws {
             let address = try AdminsCommand.address(email)
@@ -106,7 +106,7 @@ struct AdminsCommand: AsyncParsableCommand {
     }
 
     private static func address(_ text: String) throws -> EmailAddress {
-        guard let address = EmailAddress(text) else { throw CommandFailure.usage("'\(text)' is no email address") }
+        guard let address = EmailAddress(text) else { throw CommandFailure.usage("'\(text)' is not an email address") }
         return address
     }
 
@@ -117,7 +117,7 @@ struct AdminsCommand: AsyncParsableCommand {
     ) async throws {
         try await database.withStores { stores in
             do { try await body(stores) } catch ConfigurationError.notFound {
-                throw CommandFailure.failed("nobody with the address \(email) may sign in to the console")
+                throw CommandFailure.failed("\(email) is not an admin")
             }
         }
     }

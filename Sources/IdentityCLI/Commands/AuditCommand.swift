@@ -8,23 +8,23 @@ import Storage
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "See who changed what.",
+        abstract: "Read the audit log.",
         subcommands: [List.self, Export.self]
     )
 
     struct Options: ParsableArguments {
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The project; without one what belongs to the deployment: its own keys and credentials.")
+        @Option(help: "The project; default: entries of the deployment, such as signing keys and admin keys.")
         var project: String?
         @OptionGroup var tenant: TenantOption
-        @Option(help: "The id of an account.") var account: String?
+        @Option(help: "An account ID.") var account: String?
         @Option(help: "An action such as SIGNED_IN or SETTINGS_CHANGED.") var action: String?
-        @Option(help: "Who did it, such as admin:… or account.") var actor: String?
-        @Option(help: "Not before: a date such as 2026-01-31, or with a time as 2026-01-31T12:00:00Z.")
+        @Option(help: "An actor such as admin:… or account.") var actor: String?
+        @Option(help: "From this date: 2026-01-31, or with a time 2026-01-31T12:00:00Z.")
         var since: String?
         @Option(help: "Before this date.") var until: String?
 
-        /// Reads page by page until `body` wants no more.
+        /// Reads page by page until `body` returns false.
         func forEachPage(_ size: Int, _ body: ([RecordedChange]) throws -> Bool) async throws {
             var query = AuditQuery()
             query.account = account.map { AccountID($0) }
@@ -32,17 +32,17 @@ struct AuditCommand: AsyncParsableCommand {
             query.action = try action.map { name in
                 guard let action = AuditAction(rawValue: name) else {
                     let names = AuditAction.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw CommandFailure.usage("'\(name)' is no action; there are \(names)")
+                    throw CommandFailure.usage("'\(name)' is not an action; actions are \(names)")
                 }
                 return action
             }
             query.since = try since.map(Date.init(argument:))
             query.until = try until.map(Date.init(argument:))
             query.tenant = tenant.tenant.map { TenantID(rawValue: $0) }
-            // One that was deleted is as good as any: what is recorded of it stays.
+            // A deleted project is allowed too: its entries stay.
             let project = try project.map { text in
                 guard let id = ProjectID(rawValue: text) else {
-                    throw CommandFailure.usage("'\(text)' is no project id")
+                    throw CommandFailure.usage("'\(text)' is not a project ID")
                 }
                 return id
             }
@@ -58,9 +58,9 @@ struct AuditCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List entries, the newest first.")
+        static let configuration = CommandConfiguration(abstract: "List entries, newest first.")
         @OptionGroup var options: Options
-        @Option(help: "How many, at least 1.") var limit = 50
+        @Option(help: "The maximum number, at least 1.") var limit = 50
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
@@ -87,7 +87,7 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write all entries, one JSON object in each line, the newest first."
+            abstract: "Write all entries, one JSON object per line, newest first."
         )
         @OptionGroup var options: Options
 

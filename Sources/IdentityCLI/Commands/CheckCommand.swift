@@ -11,16 +11,16 @@ import Storage
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what in the projects' configuration cannot work, or should be another way.",
+        abstract: "Report errors and warnings in the projects' configuration.",
         discussion: """
-            A line for each finding; docs/reference/configuration.md lists them by their ids. Ends with 1 if one is an \
-            error, otherwise with 0. Nothing is changed and no provider is asked. With --url it looks at a service \
-            that runs instead, as anybody could, and needs no database.
+            Prints one line for each finding; docs/reference/configuration.md lists them by ID. Exits with 1 if one is an \
+            error, otherwise with 0. Changes nothing and does not call providers. With --url, it checks a running service \
+            from the outside instead and needs no database.
             """
     )
     @OptionGroup var database: DatabaseOptions
-    @Option(help: "One project alone.") var project: String?
-    @Option(help: "Where a service runs; --project may then name one whose issuer it should be.") var url: String?
+    @Option(help: "Check only this project.") var project: String?
+    @Option(help: "The URL of a running service; with --project, also checks that project's issuer.") var url: String?
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
@@ -45,7 +45,7 @@ struct CheckCommand: AsyncParsableCommand {
             rows += try await auditLog(stores, isDevelopment: check.isDevelopment)
             let missing = try await stores.sealed.usage().filter { !stores.keyRing.ids.contains($0.key) }
             rows += missing.sorted { $0.key < $1.key }.map { id, count in
-                let text = "encryption.keys lacks \(id), under which \(count) values are encrypted: put it back."
+                let text = "encryption.keys lacks \(id), but \(count) values are encrypted with it: add it again."
                 return ["", ConfigurationFinding.Level.error.rawValue, "encryption-key-missing", "", text]
             }
             if let tls = configuration?.tls { rows += Self.certificate(tls, now: Date()) }
@@ -55,14 +55,14 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// What is of the deployment, and of no project.
+    /// Findings about the deployment, not about a project.
     private func auditLog(_ stores: Stores, isDevelopment: Bool) async throws -> [[String]] {
         var found: [(id: String, text: String)] = []
         if try await !stores.auditLog.hasMonths(at: Date()) {
             found.append(
                 (
                     "audit-month-missing",
-                    "entries come into audit_log_rest: run `identity migrate`, and set database.migrationURL for the nodes"
+                    "entries are written to audit_log_rest: run `identity migrate`, and set database.migrationURL for the nodes"
                 )
             )
         }
@@ -70,7 +70,7 @@ struct CheckCommand: AsyncParsableCommand {
             found.append(
                 (
                     "audit-log-changeable",
-                    "the role of database.url may change and remove entries: give the service one that owns no tables "
+                    "the role of database.url can change and delete entries: use a role that owns no tables "
                         + "(docs/operations/production.md), and run `identity migrate`"
                 )
             )
@@ -86,7 +86,7 @@ struct CheckCommand: AsyncParsableCommand {
             let end = try ServerTLS.Pair(files).expiresAt
             guard end < now.addingTimeInterval(14 * 86_400) else { return [] }
             let text =
-                "\(files.certificate) ends at \(end.ISO8601Format()): renew it; nodes take the new one without a restart"
+                "\(files.certificate) expires at \(end.ISO8601Format()): renew it; nodes load the new one without a restart"
             return [end <= now ? row(.error, "certificate-expired", text) : row(.warning, "certificate-expires", text)]
         } catch {
             return [row(.error, "certificate-unusable", "http.tls: \(error)")]

@@ -19,35 +19,35 @@ import UnixSignals
 
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run everything for development: a private PostgreSQL, a demo identity provider, the service.",
+        abstract: "Run everything for development: a private PostgreSQL, demo identity providers and the service.",
         discussion: """
-            Listens on 127.0.0.1 alone. Any API key means the project, `Authorization: Bearer owner` is an admin, and fake \
-            provider credentials are believed: never put it on a network. Prints `ready http://127.0.0.1:PORT` once it \
-            serves; Ctrl-C stops all of it.
+            Listens only on 127.0.0.1. Accepts any API key, `Authorization: Bearer owner` as an admin, and fake provider \
+            credentials: never expose it to a network. Prints `ready http://127.0.0.1:PORT` when it accepts requests; \
+            Ctrl-C stops everything.
             """
     )
 
-    @Option(help: "The service's port; the demo identity provider takes the next one. 0 for any free ports.")
+    @Option(help: "The service's port; the demo identity provider uses the next one. 0: any free ports.")
     var port = 9099
 
-    @Option(help: "Where the database lives between starts.")
+    @Option(help: "The folder that keeps the database between starts.")
     var data = ".data"
 
-    @Flag(help: "Start with an empty database in a temporary folder, and remove it at the end.")
+    @Flag(help: "Start with an empty database in a temporary folder, and delete it on exit.")
     var ephemeral = false
 
-    @Option(help: "The project that every API key means.")
+    @Option(help: "The project that every API key names.")
     var project = "demo-project"
 
     @Option(help: "Which demo identity providers to start: none, some (Demo ID, Google, GitHub) or all.")
     var demoProviders = DemoProviders.Selection.some
 
-    @Flag(help: "Issue ID tokens without a signature, as the emulator does: Admin SDKs for Node.js want it so.")
+    @Flag(help: "Issue unsigned ID tokens, as Firebase's emulator does; the Admin SDK for Node.js requires it.")
     var unsignedTokens = false
 
     @Option(
         name: .customLong("import"),
-        help: ArgumentHelp("Start with the accounts of a folder that Firebase's emulators exported.", valueName: "dir")
+        help: ArgumentHelp("Import the accounts of a folder that Firebase's emulators exported.", valueName: "dir")
     )
     var importFolder: String?
 
@@ -55,7 +55,7 @@ struct Dev: AsyncParsableCommand {
         name: .customLong("export-on-exit"),
         defaultAsFlag: "",
         help: ArgumentHelp(
-            "Write the accounts to such a folder at the end; without a folder, to that of --import.",
+            "Export the accounts to such a folder on exit; default: the folder of --import.",
             valueName: "dir"
         )
     )
@@ -64,13 +64,13 @@ struct Dev: AsyncParsableCommand {
     func validate() throws {
         guard (0...65_534).contains(port) else { throw ValidationError("--port must be between 0 and 65534") }
         guard exportFolder != "" || importFolder != nil else {
-            throw ValidationError("--export-on-exit needs a folder, or --import")
+            throw ValidationError("--export-on-exit requires a folder, or --import")
         }
     }
 
     func run() async throws {
         guard let projectID = ProjectID(rawValue: project) else {
-            throw CommandFailure.usage("'\(project)' is no project id: 6 to 30 of a-z, 0-9 and -, a letter first")
+            throw CommandFailure.usage("'\(project)' is not a project ID: 6 to 30 of a-z, 0-9 and -, first a letter")
         }
         let exchange = try EmulatorExchange(importing: importFolder, exporting: exportFolder)
         let folder = try makeFolder()
@@ -216,15 +216,16 @@ private struct EmulatorExchange: Sendable {
     let source: EmulatorFolder?
     let target: EmulatorFolder?
 
-    /// Looks at both before anything is started: what is typed wrong is said at once, not at the end of a day's work.
+    /// Checks both before anything is started, so that a typing error is reported immediately, not at the end of a
+    /// day's work.
     init(importing: String?, exporting: String?) throws {
         let source = importing.map { EmulatorFolder(path: $0) }
         target = exporting.flatMap { $0.isEmpty ? source : EmulatorFolder(path: $0) }
         do throws(EmulatorFolderError) {
             try target?.checkWritable()
             if let source, source.isEmpty, source == target {
-                // The first start of many with the same command.
-                Progress.say("\(source.path) holds nothing to import yet")
+                // The first of many starts with the same command.
+                Progress.say("\(source.path) contains nothing to import yet")
                 self.source = nil
             } else {
                 try source?.checkReadable()
@@ -249,17 +250,17 @@ private struct EmulatorExchange: Sendable {
         let known = imported.knownAccounts
         Progress.say(
             "imported \(imported.accounts) account\(imported.accounts == 1 ? "" : "s") from \(source.path)"
-                + (known > 0 ? "; \(known) were here before and stay as they are" : "")
+                + (known > 0 ? "; \(known) already existed and are unchanged" : "")
         )
         guard imported.refused.isEmpty || source != target else {
             throw CommandFailure.configuration(
-                "--export-on-exit would write over what was not imported from \(source.path): name another folder"
+                "--export-on-exit would overwrite accounts in \(source.path) that were not imported: choose another folder"
             )
         }
     }
 }
 
-/// Runs a service after something else was done.
+/// Runs a service after some preparation.
 private struct Prepared: Service {
     let service: any Service
     let preparation: @Sendable () async throws -> Void
@@ -270,7 +271,7 @@ private struct Prepared: Service {
     }
 }
 
-/// What a person at the terminal sees, at once.
+/// Unbuffered output for the user at the terminal.
 enum Progress {
     static func say(_ text: String) { FileHandle.standardOutput.say(Data("\(text)\n".utf8)) }
 }

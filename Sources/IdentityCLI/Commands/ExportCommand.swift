@@ -10,21 +10,21 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract:
-            "Write all accounts of a project, or of one of its tenants, into files, in the format of `firebase auth:export`.",
+            "Export all accounts of a project or tenant to files in the format of `firebase auth:export`.",
         discussion: """
-            FOLDER gets one file for accounts without a password and one for each way in which passwords were hashed, \
-            with a file beside it that says how; `identity import firebase` takes them in again. They hold password hashes \
-            and their keys: keep them as you keep the database.
+            Writes to FOLDER one file for accounts without a password, and one for each password hash algorithm with a file \
+            of its parameters. `identity import firebase` imports them. The files contain password hashes and their keys: \
+            protect them like the database.
             """
     )
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The project.") var project: String
     @OptionGroup var tenant: TenantOption
-    @Option(help: "json or csv, which has no room for other providers than Firebase's own four.")
+    @Option(help: "json or csv; csv contains only Firebase's own four providers.")
     var format = UserFileFormat.json
-    @Flag(help: "Leave out what `firebase auth:import` refuses: other providers, second factors and the like.")
+    @Flag(help: "Omit what `firebase auth:import` refuses, such as other providers and second factors.")
     var portable = false
-    @Argument(help: "A folder that is empty, or not there yet.") var folder: String
+    @Argument(help: "A folder that is empty or does not exist.") var folder: String
 
     func run() async throws {
         do {

@@ -9,20 +9,20 @@ import Transfer
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Bring accounts in from elsewhere.",
+        abstract: "Import accounts.",
         subcommands: [Firebase.self]
     )
 
     struct Firebase: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Import a file of `firebase auth:export`, or of `identity export`.",
+            abstract: "Import a file from `firebase auth:export` or `identity export`.",
             usage: """
                 identity import firebase FILE --project ID [--tenant ID] [--hash-config FILE] [--dry-run] [--overwrite]
                 """,
             discussion: """
-                Accounts keep their ids, passwords, providers and times. Rows that do not land are named on standard \
-                output, each with its reason; an account whose id is taken stays as it is, so that an import may be \
-                repeated. How far it came is kept in FILE.progress until it is done: the same command goes on from there.
+                Accounts keep their IDs, passwords, providers and times. Refused rows are printed with their reasons. An \
+                account whose ID already exists is not changed, so you can repeat an import. FILE.progress stores the \
+                position until the import is complete: the same command continues from there.
                 """
         )
         @OptionGroup var database: DatabaseOptions
@@ -30,20 +30,20 @@ struct ImportCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOption
         @Option(
             help: """
-                A file that says how the passwords were hashed: what Firebase's console shows under "Password hash \
-                parameters", or the members of an upload as JSON. The one beside FILE, when there is one.
+                A file with the password hash parameters: as Firebase's console shows them under "Password hash \
+                parameters", or the members of an upload as JSON. Default: the file next to FILE, if it exists.
                 """
         )
         var hashConfig: String?
-        @Option(help: "json or csv; by the file's name.") var format: UserFileFormat?
-        @Flag(help: "Say what would happen, and write nothing.") var dryRun = false
-        @Flag(help: "Put the file's accounts in the place of those that have their ids.") var overwrite = false
-        @Flag(help: "Name refused rows as lines of JSON.") var json = false
-        @Argument(help: "The file of users.") var file: String
+        @Option(help: "json or csv; default: by the file's name.") var format: UserFileFormat?
+        @Flag(help: "Print what would happen, and write nothing.") var dryRun = false
+        @Flag(help: "Replace existing accounts that have the same IDs.") var overwrite = false
+        @Flag(help: "Print refused rows as lines of JSON.") var json = false
+        @Argument(help: "The file of accounts.") var file: String
 
         func run() async throws {
             guard let format = format ?? UserFileFormat(file: file) else {
-                throw CommandFailure.usage("say with --format whether \(file) is json or csv")
+                throw CommandFailure.usage("set --format to json or csv for \(file)")
             }
             var options = ImportUsers.Options()
             options.replaces = overwrite
@@ -67,9 +67,9 @@ struct ImportCommand: AsyncParsableCommand {
                 project: scope.project.rawValue,
                 tenant: scope.tenant.rawValue
             )
-            // A trial has nothing to go on from.
+            // A dry run has no position to continue from.
             var state = dryRun ? start : try kept.read(for: start) ?? start
-            if state.counts.rows > 0 { Self.note("going on after row \(state.counts.rows)") }
+            if state.counts.rows > 0 { Self.note("continuing after row \(state.counts.rows)") }
             let reader = try format.reader(of: file, from: state.end, after: state.counts.rows)
             let began = ContinuousClock.now
             let counts: ImportUsers.Counts
@@ -83,7 +83,7 @@ struct ImportCommand: AsyncParsableCommand {
                     if counts.rows % 10_000 == 0 { Self.note("\(counts.rows) rows …") }
                 }
             } catch {
-                // What was printed and what landed is known: the same command goes on there.
+                // The printed and imported rows are recorded, so the same command continues there.
                 Self.note("stopped after row \(state.counts.rows): \(Self.summary(state.counts, dryRun))")
                 throw error
             }
@@ -105,19 +105,19 @@ struct ImportCommand: AsyncParsableCommand {
             return try PasswordHashing(String(decoding: data, as: UTF8.self), file: path)
         }
 
-        /// At once: what is said of a row before the process dies is not said again.
+        /// Unbuffered: a row that is reported before the process dies is not reported again.
         private static func say(_ line: String) { FileHandle.standardOutput.say(Data("\(line)\n".utf8)) }
 
         private static func note(_ line: String) { FileHandle.standardError.say(Data("identity: \(line)\n".utf8)) }
 
         private static func summary(_ counts: ImportUsers.Counts, _ dryRun: Bool) -> String {
             var parts = ["\(dryRun ? "would import" : "imported") \(counts.imported) of \(counts.rows) accounts"]
-            if counts.known > 0 { parts.append("\(counts.known) were there before") }
+            if counts.known > 0 { parts.append("\(counts.known) already existed") }
             if counts.refused > 0 { parts.append("\(counts.refused) refused") }
             return parts.joined(separator: ", ")
         }
 
-        /// Ids and reasons come from the file: they must not forge a line or move a cursor.
+        /// IDs and reasons come from the file: they must not forge a line or move the cursor.
         private static func line(_ refusal: ImportUsers.Refusal) -> String {
             let id = refusal.localID.map { " (\(String($0.prefix(128)).debugDescription))" } ?? ""
             let reason = String(refusal.reason.prefix(512)).debugDescription.dropFirst().dropLast()

@@ -7,20 +7,20 @@ import Storage
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "List, rotate and revoke the keys that sign tokens, and replace those that encrypt.",
+        abstract: "List, rotate and revoke signing keys, and replace encryption keys.",
         discussion: """
-            They follow one another by themselves (signing.rotationDays); docs/operations/signing-keys.md says how, and \
-            what to do when one was taken away.
+            Signing keys rotate automatically (signing.rotationDays); see docs/operations/signing-keys.md, also for what to \
+            do if a key is stolen.
             """,
         subcommands: [List.self, Rotate.self, Revoke.self, Reencrypt.self]
     )
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the signing keys, in the order in which they sign."
+            abstract: "List the signing keys in the order in which they sign."
         )
         @OptionGroup var database: DatabaseOptions
-        @Flag(help: "List the encryption keys, and how many values are encrypted with each.") var encryption = false
+        @Flag(help: "List the encryption keys with the number of values that each encrypts.") var encryption = false
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
@@ -45,7 +45,7 @@ struct KeysCommand: AsyncParsableCommand {
         }
     }
 
-    /// Those of the configuration in their order, and those that it lacks; reads every encrypted value.
+    /// The configured keys in their order, and missing ones; reads every encrypted value.
     private static func encryptionKeys(_ stores: Stores) async throws -> Table {
         let usage = try await stores.sealed.usage()
         let ids = stores.keyRing.ids
@@ -57,10 +57,10 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct Reencrypt: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Encrypt with the first key whatever another one encrypted.",
+            abstract: "Encrypt all values again with the first key.",
             discussion: """
-                For a new key at the front of encryption.keys, once every node has it. The service goes on meanwhile; \
-                a run that was broken off is simply begun again.
+                Run this after you added a new key at the front of encryption.keys on every node. The service keeps \
+                running. If a run is interrupted, run it again.
                 """
         )
         @OptionGroup var database: DatabaseOptions
@@ -77,7 +77,7 @@ struct KeysCommand: AsyncParsableCommand {
                 }
                 print(try await KeysCommand.encryptionKeys(stores))
                 guard unreadable == 0 else {
-                    throw CommandFailure.failed("\(unreadable) values cannot be decrypted and stay as they are")
+                    throw CommandFailure.failed("\(unreadable) values cannot be decrypted and were not changed")
                 }
             }
         }
@@ -85,7 +85,7 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Publish the keys that sign next, a day before they do."
+            abstract: "Publish the next signing keys, one day before they sign."
         )
         @OptionGroup var database: DatabaseOptions
 
@@ -101,21 +101,21 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a signing key at once, with every token that it signed.",
+            abstract: "Revoke a signing key immediately, with every token that it signed.",
             discussion: """
-                For a key that somebody else may have. If it signs, the next one or a new one does from now on. Nobody is \
-                signed out: apps get new tokens with their refresh tokens.
+                For a key that may have been stolen. If it is the current key, the next or a new key replaces it. Users stay \
+                signed in: apps get new tokens with their refresh tokens.
                 """
         )
         @OptionGroup var database: DatabaseOptions
-        @Argument(help: "The id that `keys list` shows.") var kid: String
+        @Argument(help: "The ID from `keys list`.") var kid: String
 
         func run() async throws {
             try await database.withStores { stores in
                 do {
                     try await stores.configuration.revokeSigningKey(kid)
                 } catch ConfigurationError.notFound {
-                    throw CommandFailure.failed("there is no such signing key")
+                    throw CommandFailure.failed("this signing key does not exist")
                 }
                 print("revoked \(kid)")
                 let timeline = stores.configuration.signingKeyTimeline.keys
@@ -124,7 +124,7 @@ struct KeysCommand: AsyncParsableCommand {
                 }
                 print(
                     """
-                    Back ends that verify tokens by themselves may know the old keys for another \
+                    Back ends that verify tokens may cache the old keys for another \
                     \(SigningKeys.cacheSeconds) seconds: restart them to make that sooner.
                     """
                 )

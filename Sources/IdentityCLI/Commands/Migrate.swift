@@ -8,13 +8,13 @@ import Storage
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring the database's schema up to date.",
-        discussion: "Safe when several start at once; a step that fails leaves nothing behind."
+        discussion: "Several runs at the same time are safe; a migration that fails changes nothing."
     )
 
-    @Option(help: "A YAML file with the configuration.")
+    @Option(help: "A YAML configuration file.")
     var config: String?
 
-    @Flag(help: "Print the steps that would be applied, and change nothing.")
+    @Flag(help: "Print the migrations that would be applied, and change nothing.")
     var dryRun = false
 
     func run() async throws {

@@ -6,21 +6,23 @@ import Storage
 struct ProjectsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "projects",
-        abstract: "Make, list and delete projects.",
+        abstract: "Create, list and delete projects.",
         subcommands: [Create.self, List.self, Delete.self]
     )
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a project, with an API key for its apps.",
+            abstract: "Create a project and an API key for its apps.",
             discussion: "Prints the project's number and the key."
         )
         @OptionGroup var database: DatabaseOptions
-        @Argument(help: "6 to 30 of a-z, 0-9 and -, a letter first.") var project: String
+        @Argument(help: "6 to 30 characters of a-z, 0-9 and -, starting with a letter.") var project: String
 
         func run() async throws {
             guard let id = ProjectID(rawValue: project) else {
-                throw CommandFailure.usage("'\(project)' is no project id: 6 to 30 of a-z, 0-9 and -, a letter first")
+                throw CommandFailure.usage(
+                    "'\(project)' is not a project ID: 6 to 30 of a-z, 0-9 and -, first a letter"
+                )
             }
             try await database.withStores { stores in
                 do {
@@ -28,7 +30,7 @@ struct ProjectsCommand: AsyncParsableCommand {
                     let key = try await stores.configuration.createAPIKey(for: id, displayName: "default")
                     print(Table(["PROJECT", "NUMBER", "API KEY"], [[id.rawValue, "\(made.number)", key.rawValue]]))
                 } catch ConfigurationError.alreadyExists {
-                    throw CommandFailure.failed("the project '\(project)' exists already")
+                    throw CommandFailure.failed("project '\(project)' already exists")
                 }
             }
         }
@@ -49,11 +51,11 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a project with all its accounts; there is no way back."
+            abstract: "Permanently delete a project with all its accounts."
         )
         @OptionGroup var database: DatabaseOptions
         @Argument var project: String
-        @Flag(help: "Do it: without, nothing is deleted.") var yes = false
+        @Flag(help: "Confirm the deletion; without it, nothing is deleted.") var yes = false
 
         func run() async throws {
             try await database.withStores { stores in

@@ -8,7 +8,7 @@ import Storage
 struct ProvidersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "providers",
-        abstract: "See what sign-in methods are used for.",
+        abstract: "Show how sign-in methods are used.",
         subcommands: [Stats.self]
     )
 
@@ -16,8 +16,8 @@ struct ProvidersCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Count the accounts of each sign-in method.",
             discussion: """
-                DEPENDENT ACCOUNTS are those whom nothing else that is switched on lets in: they are shut out when the \
-                method is switched off.
+                DEPENDENT ACCOUNTS have no other enabled sign-in method: their users can no longer sign in if you disable \
+                the method.
                 """
         )
         @OptionGroup var target: ScopeOptions

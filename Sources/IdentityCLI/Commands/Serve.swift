@@ -19,18 +19,18 @@ struct Serve: AsyncParsableCommand {
         abstract: "Run the service.",
         discussion: """
             Reads the configuration from --config and the environment (IDENTITY_DATABASE_URL, IDENTITY_ENCRYPTION_KEYS, \
-            …; see docs/reference/configuration.md). Expects a database that `identity migrate` brought up to date.
+            …; see docs/reference/configuration.md). Requires a database that `identity migrate` has migrated.
             """
     )
 
-    @Option(help: "A YAML file with the configuration.")
+    @Option(help: "A YAML configuration file.")
     var config: String?
 
     func run() async throws {
         let configuration = try await ServiceConfiguration.load(file: config)
         try configuration.checkForServing()
         guard let proxies = TrustedProxies(configuration.trustedProxies) else {
-            throw CommandFailure.configuration("http.trustedProxies must hold addresses or networks")
+            throw CommandFailure.configuration("http.trustedProxies must contain addresses or networks")
         }
         let keyRing = try await configuration.keyRing()
         let logger = configuration.makeLogger()
@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
         )
         do {
             try await prepare(stores)
-            // It can do with fewer connections, for as long as the database has no more; those behind a pooler are its own.
+            // It also works with fewer connections while the database has no more; a pooler has its own.
             if configuration.prepares { try? await stores.warmUp() }
         } catch {
             await database.close()
@@ -112,7 +112,7 @@ struct Serve: AsyncParsableCommand {
         logger.notice("Stopped")
     }
 
-    /// Refuses a database that is not this release's, or that `identity dev` made.
+    /// Refuses a database with another schema version, or one that `identity dev` created.
     private func prepare(_ stores: Stores) async throws {
         do {
             guard try await Migrator(stores.database).plan().isEmpty else {
@@ -124,7 +124,7 @@ struct Serve: AsyncParsableCommand {
             throw CommandFailure.configuration("\(error)")
         }
         guard try await stores.configuration.mode() == .serve else {
-            throw CommandFailure.configuration("the database was made by `identity dev`")
+            throw CommandFailure.configuration("the database was created by `identity dev`")
         }
         let missing = try await stores.sealed.missingKeys()
         guard missing.isEmpty else { throw CommandFailure.missingKeys(missing) }

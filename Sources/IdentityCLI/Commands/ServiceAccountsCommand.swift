@@ -9,31 +9,31 @@ import Storage
 struct ServiceAccountsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service-accounts",
-        abstract: "Make, list and revoke keys of service accounts.",
+        abstract: "Create, list and revoke keys of service accounts.",
         discussion: """
-            A back end's Admin SDK loads the file that `create` prints (GOOGLE_APPLICATION_CREDENTIALS): with it the SDK \
-            signs custom tokens, and what it asks for access tokens with. The private key is in that file alone; the \
-            database keeps the public one.
+            A back end's Admin SDK loads the file that `create` prints (GOOGLE_APPLICATION_CREDENTIALS). With it, the SDK \
+            signs custom tokens and requests access tokens. Only that file contains the private key; the database stores \
+            the public key.
             """,
         subcommands: [Create.self, List.self, Revoke.self]
     )
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key of a service account and print its file, this once."
+            abstract: "Create a key of a service account and print its file once."
         )
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The project that it is good for.") var project: String
-        @Option(help: "The account's name: 6 to 30 of a-z, 0-9 and -, a letter first.") var name = "admin-sdk"
-        @Option(help: "What it may do: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). All without.")
+        @Option(help: "The project that the key can access.") var project: String
+        @Option(help: "The account's name: 6 to 30 of a-z, 0-9 and -, starting with a letter.") var name = "admin-sdk"
+        @Option(help: "Scopes: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). Default: all.")
         var scope: [AdminScope] = []
-        @Option(help: "Where the SDK asks for access tokens; without, /token below http.publicURL.")
+        @Option(help: "The URL for access tokens; default: /token below http.publicURL.")
         var tokenURI: String?
-        @Option(help: "Days until the key expires; never without.") var days: Int?
+        @Option(help: "Days until the key expires; default: never.") var days: Int?
 
         func run() async throws {
             guard ServiceAccountKey.isName(name) else {
-                throw CommandFailure.usage("'\(name)' is no name: 6 to 30 of a-z, 0-9 and -, a letter first")
+                throw CommandFailure.usage("'\(name)' is not a name: 6 to 30 of a-z, 0-9 and -, starting with a letter")
             }
             if let days, days < 1 { throw CommandFailure.usage("--days must be at least 1") }
             let tokenURI = try await tokenURI()
@@ -53,14 +53,14 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
             }
         }
 
-        /// Without any other, Google's: whose name has to lead to the service anyhow, as those of all other calls.
+        /// By default Google's, whose host name must point to the service anyway, like those of all other calls.
         private func tokenURI() async throws -> String {
             if let tokenURI { return tokenURI }
             guard let own = try await database.publicURL() else { return "https://oauth2.googleapis.com/token" }
             return (own.hasSuffix("/") ? String(own.dropLast()) : own) + "/token"
         }
 
-        /// The members that Admin SDKs look for.
+        /// The members that Admin SDKs read.
         private func file(
             of key: ServiceAccountKey,
             _ pair: ServiceAccountKeyPair,
@@ -106,10 +106,10 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a key: within half a second no node takes what it signs."
+            abstract: "Revoke a key on all nodes within half a second."
         )
         @OptionGroup var database: DatabaseOptions
-        @Argument(help: "The key that `service-accounts list` shows.") var key: String
+        @Argument(help: "The key ID from `service-accounts list`.") var key: String
 
         func run() async throws {
             try await database.withStores { stores in
@@ -117,7 +117,7 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
                     try await stores.configuration.revokeServiceAccountKey(key)
                     print("revoked \(key)")
                 } catch ConfigurationError.notFound {
-                    throw CommandFailure.failed("there is no such key, or it is revoked already")
+                    throw CommandFailure.failed("this key does not exist or is already revoked")
                 }
             }
         }

@@ -9,18 +9,18 @@ import Storage
 extension UsersCommand {
     struct Merge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Merge an account into another one of the same person; for a week it can be undone.",
+            abstract: "Merge an account into another account of the same user; can be undone for a week.",
             usage: "identity users merge KEEP MERGED [--dry-run] [--drop METHOD ...]"
         )
         @OptionGroup var options: Options
-        @Argument(help: "The id of the account that stays.") var keep: String
-        @Argument(help: "The id of the one that goes; it leads to the other one from then on.") var merged: String
-        @Flag(help: "Say what would come of it, and write nothing.") var dryRun = false
+        @Argument(help: "The ID of the account that remains.") var keep: String
+        @Argument(help: "The ID of the account to merge; it becomes an alias of the other.") var merged: String
+        @Flag(help: "Print the result, and write nothing.") var dryRun = false
         @Option(
             parsing: .upToNextOption,
             help: """
-                What the account that goes has and is given up: identity providers, password, phone, emailLink, mfa for \
-                its second factors.
+                A sign-in method of the merged account to drop: an identity provider, password, phone, emailLink, or \
+                mfa for its second factors.
                 """
         )
         var drop: [String] = []
@@ -41,8 +41,8 @@ extension UsersCommand {
                     "moved",
                     result.merge.moved.map(\.rawValue) + result.merge.movedFactors.map { "factor \($0.id)" }
                 )
-                UsersCommand.note("given up", result.merge.givenUp.map(\.rawValue))
-                UsersCommand.note("address kept from others", [result.merge.rest.email?.canonical].compactMap(\.self))
+                UsersCommand.note("dropped", result.merge.givenUp.map(\.rawValue))
+                UsersCommand.note("reserved address", [result.merge.rest.email?.canonical].compactMap(\.self))
                 UsersCommand.note("conflicts", result.merge.conflicts.map { "\($0.method) (\($0.reason.rawValue))" })
                 guard let id = result.id else { return }
                 UsersCommand.note("undo with", ["identity users undo-merge \(id)"])
@@ -53,11 +53,11 @@ extension UsersCommand {
 
     struct UndoMerge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Undo a merge: what is still as the merge moved it goes back.",
+            abstract: "Undo a merge; anything changed since stays as it is.",
             usage: "identity users undo-merge ID"
         )
         @OptionGroup var options: Options
-        @Argument(help: "What the merge is called.") var id: String
+        @Argument(help: "The merge ID.") var id: String
 
         func run() async throws {
             try await options.target.withAccounts { accounts, project, scope in
@@ -65,18 +65,18 @@ extension UsersCommand {
                     try await accounts.mergeAccounts.undo(id, project, scope.tenant)
                 }
                 print(AccountTable([both.survivor, both.restored]).text(json: options.json))
-                UsersCommand.note("changed since, and left", both.left.map(\.rawValue))
+                UsersCommand.note("changed since, not moved back", both.left.map(\.rawValue))
             }
         }
     }
 
-    /// On standard error: what programs read is on standard output.
+    /// On standard error, because programs read standard output.
     fileprivate static func note(_ title: String, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         FileHandle.standardError.say(Data("identity: \(title): \(texts.joined(separator: ", "))\n".utf8))
     }
 
-    /// With refusals in the words of the API.
+    /// Reports refusals with the API's messages.
     fileprivate static func readably<R>(_ body: () async throws -> R) async throws -> R {
         do {
             return try await body()

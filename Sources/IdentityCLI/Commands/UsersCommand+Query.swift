@@ -7,7 +7,7 @@ import Storage
 extension UsersCommand {
     struct Query: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List or count the accounts that meet all of the conditions.",
+            abstract: "List or count the accounts that match all conditions.",
             usage: """
                 identity users query --method google.com --email-domain example.com
                 identity users query --unused-since 2026-01-01 --count
@@ -15,20 +15,20 @@ extension UsersCommand {
         )
         @OptionGroup var options: Options
         @Option(help: "A sign-in method: an identity provider, password, phone or emailLink.") var method: String?
-        @Option(help: "The domain of the account's address.") var emailDomain: String?
-        @Option(help: "Not used since then: a date such as 2026-01-31, or with a time as 2026-01-31T12:00:00Z.")
+        @Option(help: "The domain of the account's email.") var emailDomain: String?
+        @Option(help: "Not used since this date: 2026-01-31, or with a time 2026-01-31T12:00:00Z.")
         var unusedSince: String?
-        @Option(help: "Used since then.") var usedSince: String?
-        @Flag(inversion: .prefixedNo, help: "Those that an admin disabled.") var disabled: Bool?
-        @Flag(inversion: .prefixedNo, help: "Those that lost a way in to another identity.") var detached: Bool?
-        @Flag(inversion: .prefixedNo, help: "Those with an address that a provider relays.") var relay: Bool?
-        @Flag(inversion: .prefixedNo, help: "Those that withdrew the grant at a provider.") var revoked: Bool?
-        @Flag(inversion: .prefixedNo, help: "Those that a provider blocked.") var blocked: Bool?
-        @Flag(inversion: .prefixedNo, help: "Those where somebody is signed in.") var signedIn: Bool?
-        @Option(help: "What they are ordered by: id, created or email.") var sort = Sort.id
-        @Flag(help: "The last first.") var descending = false
-        @Option(help: "How many, at least 1.") var limit = 100
-        @Flag(help: "Print how many there are instead.") var count = false
+        @Option(help: "Used since this date.") var usedSince: String?
+        @Flag(inversion: .prefixedNo, help: "Accounts that are disabled.") var disabled: Bool?
+        @Flag(inversion: .prefixedNo, help: "Accounts with a detached credential.") var detached: Bool?
+        @Flag(inversion: .prefixedNo, help: "Accounts with a provider's relay email.") var relay: Bool?
+        @Flag(inversion: .prefixedNo, help: "Accounts whose user revoked the grant at a provider.") var revoked: Bool?
+        @Flag(inversion: .prefixedNo, help: "Accounts that a provider blocked.") var blocked: Bool?
+        @Flag(inversion: .prefixedNo, help: "Accounts with a session.") var signedIn: Bool?
+        @Option(help: "The sort order: id, created or email.") var sort = Sort.id
+        @Flag(help: "Sort in descending order.") var descending = false
+        @Option(help: "The maximum number, at least 1.") var limit = 100
+        @Flag(help: "Print only the number of accounts.") var count = false
 
         enum Sort: String, ExpressibleByArgument, CaseIterable {
             case id
@@ -66,7 +66,7 @@ extension UsersCommand {
             query.method = method.map { ProviderID($0) }
             query.emailDomain = try emailDomain.map { text in
                 guard let domain = EmailAddress("x@\(text)")?.domain else {
-                    throw CommandFailure.usage("'\(text)' is no domain")
+                    throw CommandFailure.usage("'\(text)' is not a domain")
                 }
                 return domain
             }
@@ -91,10 +91,10 @@ extension UsersCommand {
 
     struct Providers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show an account's identities at providers, and how each stands there."
+            abstract: "Show an account's linked providers and their state."
         )
         @OptionGroup var options: Options
-        @Argument(help: "The account's id.") var id: String
+        @Argument(help: "The account ID.") var id: String
 
         func run() async throws {
             try await options.target.withScope { stores, _, scope in

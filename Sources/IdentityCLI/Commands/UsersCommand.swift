@@ -7,7 +7,7 @@ import Storage
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
-        abstract: "Look accounts and their linked providers up, make two of one person one.",
+        abstract: "Look up accounts and their linked providers, and merge accounts.",
         subcommands: [
             List.self, Show.self, Find.self, Query.self, Providers.self, Merge.self, UndoMerge.self,
         ]
@@ -25,10 +25,10 @@ struct UsersCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List accounts, ordered by id.")
+        static let configuration = CommandConfiguration(abstract: "List accounts, ordered by ID.")
         @OptionGroup var options: Options
-        @Option(help: "How many, 1 to 1000.") var limit = 100
-        @Option(help: "Begin after this id.") var after: String?
+        @Option(help: "The maximum number, 1 to 1000.") var limit = 100
+        @Option(help: "Start after this ID.") var after: String?
 
         func run() async throws {
             guard (1...1000).contains(limit) else { throw CommandFailure.usage("--limit must be between 1 and 1000") }
@@ -42,7 +42,7 @@ struct UsersCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show one account.")
         @OptionGroup var options: Options
-        @Argument(help: "The account's id.") var id: String
+        @Argument(help: "The account ID.") var id: String
 
         func run() async throws {
             try await options.printAccounts { stores, scope in
@@ -53,25 +53,27 @@ struct UsersCommand: AsyncParsableCommand {
 
     struct Find: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Find accounts by email, or by a provider's own id of the person.",
+            abstract: "Find accounts by email, or by the user's ID at a provider.",
             usage: """
                 identity users find --email ADDRESS
                 identity users find --provider github.com --subject 583231
                 """
         )
         @OptionGroup var options: Options
-        @Option(help: "The account's address.") var email: String?
-        @Option(help: "An identity provider, together with --subject.") var provider: String?
-        @Option(help: "The provider's id of the person.") var subject: String?
+        @Option(help: "The account's email.") var email: String?
+        @Option(help: "An identity provider; requires --subject.") var provider: String?
+        @Option(help: "The user's ID at the provider.") var subject: String?
 
         func run() async throws {
             var selectors = AccountSelectors()
             switch (email, provider, subject) {
             case (let email?, nil, nil):
-                guard let address = EmailAddress(email) else { throw CommandFailure.usage("that is no email address") }
+                guard let address = EmailAddress(email) else {
+                    throw CommandFailure.usage("'\(email)' is not an email address")
+                }
                 selectors.emails = [address]
             case (nil, let provider?, let subject?): selectors.federated = [(ProviderID(provider), subject)]
-            default: throw CommandFailure.usage("give either --email, or --provider and --subject")
+            default: throw CommandFailure.usage("set either --email, or --provider and --subject")
             }
             let wanted = selectors
             try await options.printAccounts { stores, scope in try await stores.accounts.find(wanted, in: scope) }
@@ -80,12 +82,12 @@ struct UsersCommand: AsyncParsableCommand {
 }
 
 extension Stores {
-    /// The account that a command names; that of an id whose account was merged into it.
+    /// The account that a command names; if it was merged, the survivor.
     func account(_ id: String, in scope: Scope) async throws -> Account {
         let named = AccountID(id)
         let survivor = try await accounts.survivors(of: [named], in: scope)[named]
         guard let found = try await accounts.find(survivor ?? named, session: nil, in: scope) else {
-            throw CommandFailure.failed("there is no account '\(id)'")
+            throw CommandFailure.failed("account '\(id)' does not exist")
         }
         return found.account
     }
@@ -123,7 +125,7 @@ struct AccountTable {
     }
 }
 
-/// The members that programs read; the names are the protocol's.
+/// The members for programs, with the protocol's names.
 private struct AccountJSON: Encodable {
     struct Provider: Encodable {
         var providerId: String

@@ -4,7 +4,7 @@ import Projects
 import Sessions
 import Storage
 
-/// What the page of an account says of it.
+/// The content of an account's page.
 struct ConsoleAccount {
     let account: Account
     let place: ConsolePlace
@@ -17,7 +17,7 @@ struct ConsoleAccount {
 
     var facts: HTML {
         var facts: [(name: String, value: HTML?)] = []
-        facts.append(("Id", "<code>\(account.id.rawValue)</code>"))
+        facts.append(("ID", "<code>\(account.id.rawValue)</code>"))
         facts.append(("Email address", account.email.map { "<bdi>\($0.original)</bdi>" }))
         facts.append(("Phone number", account.phoneNumber.map { "\($0)" }))
         facts.append(("Name", account.displayName.map { "<bdi>\($0)</bdi>" }))
@@ -45,8 +45,8 @@ struct ConsoleAccount {
         return ConsoleText.section(
             "methods",
             "Sign-in methods",
-            ConsoleText.table("Sign-in methods", ["Method", "By which it is known", ""], own + linked),
-            else: "There is none: a guest, or somebody who comes by custom tokens. Nobody signs in to it otherwise."
+            ConsoleText.table("Sign-in methods", ["Method", "Identifier", ""], own + linked),
+            else: "No sign-in methods. This is an anonymous account, or the user signs in with custom tokens."
         )
     }
 
@@ -54,7 +54,7 @@ struct ConsoleAccount {
         let name = ConsoleText.name(of: method)
         return disclosure(
             "Remove",
-            "Removes \(name) from the account, even if it is the last way in. The person can link it again.",
+            "Removes \(name) from the account, even if it is the last sign-in method. The user can link it again.",
             "unlink",
             "Remove \(name)",
             "<input type=\"hidden\" name=\"provider\" value=\"\(method.rawValue)\">"
@@ -72,7 +72,7 @@ struct ConsoleAccount {
             "factors",
             "Second factors",
             ConsoleText.table("Second factors", ["Kind", "Number", "Name", "Since"], rows),
-            else: "None is enrolled."
+            else: "No second factors are enrolled."
         )
     }
 
@@ -92,15 +92,15 @@ struct ConsoleAccount {
         let all: HTML? = rows.count > 1 ? button("signOut", "Sign out everywhere", nil) : nil
         let heads = ["Signed in with", "Device", "Network", "Since", "Last used", ""]
         let table = ConsoleText.table("Sessions", heads, rows).map { "\(html: $0)\(html: all)" as HTML }
-        return ConsoleText.section("sessions", "Sessions", table, else: "Nobody is signed in.")
+        return ConsoleText.section("sessions", "Sessions", table, else: "No active sessions.")
     }
 
     func detached(_ detached: [DetachedCredential]) -> HTML {
         let rows = detached.map { credential -> [HTML] in
             let reason =
                 switch credential.reason {
-                case .takeOver: "Its address was proved by somebody who came with"
-                case .emailRecycled: "The provider gave the address to somebody else, who came with"
+                case .takeOver: "Its email was verified by a user of"
+                case .emailRecycled: "The provider reassigned the email to another user of"
                 }
             return [
                 "\(ConsoleText.name(of: credential.provider))",
@@ -112,8 +112,8 @@ struct ConsoleAccount {
         return ConsoleText.section(
             "detached",
             "Detached credentials",
-            ConsoleText.table("Detached credentials", ["Method", "Of whom", "When", "Why"], rows),
-            else: "The account has lost no sign-in method to another identity."
+            ConsoleText.table("Detached credentials", ["Method", "Identifier", "When", "Reason"], rows),
+            else: "No sign-in methods were detached from this account."
         )
     }
 
@@ -124,15 +124,15 @@ struct ConsoleAccount {
                 ConsoleText.time(merge.undoableUntil),
                 disclosure(
                     "Undo",
-                    "The account comes back with what it had, as far as nobody changed it since; its sessions stay over.",
+                    "Restores the merged account, except for anything changed since the merge. Its sessions are not restored.",
                     "undoMerge",
-                    "Undo the merge",
+                    "Undo merge",
                     "<input type=\"hidden\" name=\"merge\" value=\"\(merge.id)\">"
                 ),
             ]
         }
-        let heads = ["Account that it took in", "When", "To be undone until", ""]
-        // An account that took in none needs no word of it.
+        let heads = ["Merged account", "When", "Can be undone until", ""]
+        // The section is omitted for accounts without merges.
         guard let table = ConsoleText.table("Merges", heads, rows) else { return "" }
         return ConsoleText.section("merges", "Merges", table)
     }
@@ -140,14 +140,14 @@ struct ConsoleAccount {
     func history(_ changes: [RecordedChange], hasMore: Bool) -> HTML {
         let segment = ConsolePath.segment(account.id.rawValue)
         let more: HTML? =
-            hasMore ? "<p><a href=\"\(place.path)/audit?account=\(segment)\">All of its audit trail</a></p>" : nil
+            hasMore ? "<p><a href=\"\(place.path)/audit?account=\(segment)\">Show all entries</a></p>" : nil
         let table = ConsoleText.table(of: changes, in: place, withAccounts: false)
         return ConsoleText.section(
             "history",
-            "Audit trail",
+            "Audit log",
             table.map { "\(html: $0)\(html: more)" },
             else:
-                "Nothing is recorded of it: the log keeps what happened since it was switched on, for as long as the project says."
+                "No entries. The audit log starts when it is turned on and keeps entries for the project's retention time."
         )
     }
 
@@ -159,49 +159,49 @@ struct ConsoleAccount {
             account.email == nil
             ? nil
             : disclosure(
-                "Send a mail to reset the password",
-                "The link in it goes to \(account.email?.original ?? ""), and lets the person choose another password.",
+                "Send a password reset email",
+                "Sends a link to \(account.email?.original ?? ""). With it, the user sets a new password.",
                 "sendReset",
-                "Send the mail"
+                "Send email"
             )
         let field: HTML = """
-            <label for="merged">The other account: its address, number or id</label>
+            <label for="merged">Other account: email address, phone number or ID</label>
             <input id="merged" name="merged" maxlength="512" autocomplete="off" spellcheck="false" required>
 
             """
         let confirm: HTML = """
-            <label for="confirm">Type the account's id to confirm: <code>\(account.id.rawValue)</code></label>
+            <label for="confirm">Type the account ID to confirm: <code>\(account.id.rawValue)</code></label>
             <input id="confirm" name="confirm" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" required>
 
             """
         let disabling =
             account.isDisabled
-            ? disclosure("Enable", "The person can sign in again.", "enable", "Enable the account")
+            ? disclosure("Enable", "The user can sign in again.", "enable", "Enable account")
             : disclosure(
                 "Disable",
-                "Nobody can sign in to it, and its sessions are refused, until it is enabled again.",
+                "The user cannot sign in, and existing sessions are refused, until you enable the account again.",
                 "disable",
-                "Disable the account"
+                "Disable account"
             )
         let merging = disclosure(
             "Merge another account into this one",
-            "Shows what would come of it first.",
+            "Shows a preview first.",
             "previewMerge",
-            "Show what would come of it",
+            "Preview merge",
             field
         )
         let deleting = disclosure(
             "Delete",
-            "The account, its sign-in methods and sessions are gone for good.",
+            "Permanently deletes the account, its sign-in methods and its sessions.",
             "delete",
-            "Delete the account",
+            "Delete account",
             confirm
         )
         let content: HTML = "\(html: disabling)\(html: reset)\(html: merging)\(html: deleting)"
         return ConsoleText.section("actions", "Actions", content)
     }
 
-    /// What would come of a merge, and the form that carries it out.
+    /// A preview of a merge, and the form that carries it out.
     func merge(_ other: Account, _ merge: AccountMerge, reason: String) -> HTML {
         func names(_ methods: [ProviderID]) -> HTML {
             methods.isEmpty ? "nothing" : "\(methods.map { ConsoleText.name(of: $0) }.joined(separator: ", "))"
@@ -214,26 +214,26 @@ struct ConsoleAccount {
             conflicts.isEmpty
             ? nil
             : """
-            <p>This account cannot take the following beside what it has; it is given up:</p>
+            <p>These items conflict with the remaining account and will be dropped:</p>
             <ul>\(html: conflicts)</ul>
             """
         let address = merge.survivor.email?.original ?? "none"
         var facts: [(name: String, value: HTML?)] = []
-        facts.append(("Stays", "<bdi>\(ConsoleText.name(of: account))</bdi> <code>\(account.id.rawValue)</code>"))
-        facts.append(("Goes", "<bdi>\(ConsoleText.name(of: other))</bdi> <code>\(other.id.rawValue)</code>"))
-        facts.append(("The one that stays takes", names(merge.moved)))
-        facts.append(("Its address then", "<bdi>\(address)</bdi>"))
+        facts.append(("Remains", "<bdi>\(ConsoleText.name(of: account))</bdi> <code>\(account.id.rawValue)</code>"))
+        facts.append(("Merged into it", "<bdi>\(ConsoleText.name(of: other))</bdi> <code>\(other.id.rawValue)</code>"))
+        facts.append(("Moves to the remaining account", names(merge.moved)))
+        facts.append(("Email address after the merge", "<bdi>\(address)</bdi>"))
         return """
             \(html: ConsoleText.facts(facts))
             \(html: givenUp)
-            <p>Sessions of the other account end, and its id leads to this one. For a week the merge can be undone.</p>
+            <p>The merged account's sessions end, and its ID becomes an alias of this account. You can undo the merge for a week.</p>
             <form class="narrow" method="post" action="\(path)">
             \(html: hidden("merge"))
             <input type="hidden" name="merged" value="\(other.id.rawValue)">
             <input type="hidden" name="mergedVersion" value="\(String(other.version))">
             <input type="hidden" name="dropped" value="\(dropped)">
             \(html: reasonField(reason))
-            <button class="danger">Merge</button> <a href="\(path)">Leave both as they are</a>
+            <button class="danger">Merge</button> <a href="\(path)">Cancel</a>
             </form>
             """
     }
@@ -255,7 +255,7 @@ struct ConsoleAccount {
         """
     }
 
-    /// Opens to a form that says what will happen; nil for who may not do it.
+    /// A disclosure with a form and its explanation; empty for admins who may not use it.
     private func disclosure(
         _ title: String,
         _ explanation: String,
@@ -277,7 +277,7 @@ struct ConsoleAccount {
             """
     }
 
-    /// A form of one button.
+    /// A form with a single button.
     private func button(_ action: String, _ title: String, _ fields: HTML?) -> HTML? {
         guard mayChange else { return nil }
         return """
@@ -290,33 +290,33 @@ struct ConsoleAccount {
     // MARK: What is wrong
 
     static func words(for error: any Error) -> HTML {
-        if case AccountsError.sessionNotFound = error { return "<p>That session is over already.</p>" }
-        if case AccountsError.sameAccount = error { return "<p>That is this account itself.</p>" }
+        if case AccountsError.sessionNotFound = error { return "<p>This session has already ended.</p>" }
+        if case AccountsError.sameAccount = error { return "<p>This is the same account. Choose another one.</p>" }
         let wire = WireError(mapping: error)
         return switch wire.code ?? wire.statusName {
         case "ABORTED":
             """
-            <p>Nothing was changed: somebody changed the account after you had opened the page. It is shown as it is now, with
-            the change at the top of its audit trail. Look at it, and do it again if it is still right.</p>
+            <p>Nothing was changed: the account changed after you opened the page. The page now shows the current account, with
+            the change at the top of its audit log. Review it, then try again if needed.</p>
             """
-        case "MISSING_LOCAL_ID": "<p>The account was not deleted: what you typed is not its id.</p>"
-        case "EMAIL_NOT_FOUND": "<p>Nothing was changed: there is no such account here.</p>"
+        case "MISSING_LOCAL_ID": "<p>The account was not deleted: the ID that you typed does not match.</p>"
+        case "EMAIL_NOT_FOUND": "<p>Nothing was changed: no account matches.</p>"
         case "OPERATION_NOT_ALLOWED":
-            "<p>Nothing was done: the service does not know its own address, where links of mails begin (http.publicURL).</p>"
+            "<p>The email was not sent: set http.publicURL first, because links in emails start with it.</p>"
         case "MERGE_NOT_FOUND", "MERGE_NOT_UNDOABLE": "<p>Nothing was changed: \(wire.message)</p>"
-        case "USER_DISABLED": "<p>Nothing was changed: a disabled account is to be enabled before it is merged.</p>"
+        case "USER_DISABLED": "<p>Nothing was changed: enable the account before you merge it.</p>"
         case let code: "<p>Nothing was changed. Error code: \(code ?? "")</p>"
         }
     }
 
     private static func words(for reason: AccountMerge.Reason) -> String {
         switch reason {
-        case .alreadyLinked: "this account has one of its own"
-        case .otherAddress: "it belongs to an address that does not come along"
-        case .emailNotVerified: "nobody proved the address of that password"
-        case .phoneSignIn: "an account with second factors is not opened by phone"
-        case .tooMany: "together they would be more than an account has"
-        case .enrollmentExists: "both have second factors of the same id"
+        case .alreadyLinked: "the remaining account already has one"
+        case .otherAddress: "it belongs to an email address that is not kept"
+        case .emailNotVerified: "its email address is not verified"
+        case .phoneSignIn: "accounts with second factors cannot sign in by phone"
+        case .tooMany: "the account would exceed the limit"
+        case .enrollmentExists: "both accounts have a second factor with the same ID"
         }
     }
 }

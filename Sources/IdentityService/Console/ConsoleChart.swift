@@ -1,14 +1,14 @@
-/// Bars for each day, in parts that stand one upon the other, and the same as a table.
+/// A stacked bar chart by day, with the same numbers as a table.
 struct ConsoleChart {
-    /// Of the heading, for the page.
+    /// The ID of the heading.
     var id: String
     var title: String
     /// Since 1970, in UTC.
     var days: [Int64]
-    /// A name, and a number for each day; the first stands lowest.
+    /// A name, and a count for each day; the first series is at the bottom.
     var series: [(name: String, counts: [Int64])]
 
-    /// How many parts have a color of their own; those that follow are one.
+    /// The number of series with their own color; the others are combined.
     private static let colors = 6
     private static let (width, height, gap) = (700, 160, 6)
 
@@ -21,7 +21,7 @@ struct ConsoleChart {
         for day in days.indices {
             var top = Self.height
             for (number, part) in parts.enumerated() where part.counts[day] > 0 {
-                // At least a line: one of a million is not nothing.
+                // At least one line, so that small counts stay visible.
                 let tall = max(2, Int(Double(part.counts[day]) / Double(most) * Double(Self.height - 20)))
                 top -= tall
                 bars.append(
@@ -38,7 +38,7 @@ struct ConsoleChart {
             return "<li><span class=\"key\(String(number))\"></span>\(part.name): \(String(total))</li>\n"
         }
         let label = "\(title): \(sum) in \(days.count) days, \(most) on the busiest day"
-        let summary = "Numbers of each day"
+        let summary = "Show daily numbers"
         return """
             <section aria-labelledby="\(id)">
             <h2 id="\(id)">\(title)</h2>
@@ -60,7 +60,7 @@ struct ConsoleChart {
         guard series.count > Self.colors else { return series }
         var shown = Array(series.prefix(Self.colors - 1))
         let rest = series.dropFirst(Self.colors - 1)
-        shown.append(("Others", days.indices.map { day in rest.reduce(0) { $0 + $1.counts[day] } }))
+        shown.append(("Other", days.indices.map { day in rest.reduce(0) { $0 + $1.counts[day] } }))
         return shown
     }
 

@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import Secrets
 
-/// The console's style sheet, under a name that changes with it: browsers keep it for good.
+/// The console's style sheet, under a name that changes with its content, so that browsers can cache it permanently.
 enum ConsoleFiles {
     static let path = "/console/files/{file}"
 

@@ -1,14 +1,14 @@
 import HTTPTypes
 
 extension ConsolePage {
-    /// What is wrong and what to do then, in words of ours: nothing that came with the request is repeated.
+    /// An explanation and advice in our own words: nothing from the request is repeated.
     static func problem(_ error: WireError, _ visit: ConsoleVisit?) -> ConsolePage {
         let words = words(for: error)
         var page = ConsolePage(
             words.title,
             """
             <p role="alert">\(words.advice)</p>
-            <p><a class="button" href="/console">Go to the first page</a></p>
+            <p><a class="button" href="/console">Go to the start page</a></p>
             <p class="quiet">Error code: \(error.code ?? error.statusName ?? "")</p>
             """,
             visit: visit
@@ -18,7 +18,7 @@ extension ConsolePage {
         return page
     }
 
-    /// 429 says more to whoever looks at the console than the 400 that SDKs know.
+    /// On a page, 429 is more useful than the 400 that SDKs expect.
     static func status(of error: WireError) -> HTTPResponse.Status {
         error.code == "TOO_MANY_ATTEMPTS_TRY_LATER" ? .tooManyRequests : error.status
     }
@@ -27,29 +27,29 @@ extension ConsolePage {
         switch error.status {
         case .forbidden where error == .foreignForm:
             (
-                "This form is out of date",
-                "Nothing was changed. The form was made for another session: open the page again, and repeat it there."
+                "This form has expired",
+                "Nothing was changed. The form belongs to another session. Reload the page and try again."
             )
         case .forbidden:
-            ("You may not see this", "Your scopes do not cover it. Whoever made your account can change that.")
-        case .notFound: ("Not found", "There is no such project, tenant, account or page.")
+            ("Permission denied", "Your scopes do not allow this. Ask the operator to change them.")
+        case .notFound: ("Not found", "This project, tenant, account or page does not exist.")
         case .conflict:
-            ("Somebody else was faster", "Nothing was changed. Open the page again: it is no longer as you saw it.")
+            ("Changed in the meantime", "Nothing was changed. Reload the page to see the current state.")
         case .serviceUnavailable:
             (
-                "The service cannot answer just now",
-                "Its database does not answer, or it is overloaded. Nothing has to be started again: reload this page in a "
-                    + "moment."
+                "Service unavailable",
+                "The database does not respond, or the service is overloaded. No restart is needed. Reload this page in "
+                    + "a moment."
             )
         case let status where status.kind == .serverError:
-            ("Something went wrong", "The service's log has more, under the request id of this answer.")
+            ("Something went wrong", "See the service's log for this response's request ID.")
         default:
             switch error.code {
             case "TOO_MANY_ATTEMPTS_TRY_LATER": ("Too many attempts", "Try again in half an hour.")
-            case "USER_NOT_FOUND": ("Not found", "There is no such account any more.")
+            case "USER_NOT_FOUND": ("Not found", "This account no longer exists.")
             case "OPERATION_NOT_ALLOWED":
-                ("Not possible here", "The service does not know its own address: set http.publicURL.")
-            default: ("This could not be read", "The request is not one of our pages'. Nothing was changed.")
+                ("Not possible here", "Set http.publicURL first.")
+            default: ("Invalid request", "Nothing was changed. Open the page again and try again.")
             }
         }
     }

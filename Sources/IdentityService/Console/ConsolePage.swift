@@ -3,27 +3,27 @@ import NIOCore
 import Projects
 import Storage
 
-/// A page of the console: one style sheet of ours, no script, nothing from anywhere else.
+/// A page of the console: one style sheet of ours, no script, no external content.
 struct ConsolePage: Sendable {
     var status: HTTPResponse.Status = .ok
     var title: String
-    /// What stands below the heading.
+    /// The content below the heading.
     var content: HTML
-    /// Who looks at it; nil before they are signed in.
+    /// The admin's visit; nil before sign-in.
     var visit: ConsoleVisit?
-    /// What it is about; nil for what is no project's.
+    /// The project or tenant; nil for pages of the deployment.
     var place: ConsolePlace?
-    /// Which part of the project it is.
+    /// The selected part of the project.
     var part: Part?
-    /// What was done.
+    /// The result of an action.
     var notice: String?
-    /// What is wrong.
+    /// The problem to show.
     var alert: HTML?
     var cookies: [Cookie] = []
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?
 
-    /// The parts of a project, as the navigation has them.
+    /// The parts of a project in the navigation.
     enum Part: String, CaseIterable {
         case accounts, overview, providers, settings, access, audit
 
@@ -40,7 +40,7 @@ struct ConsolePage: Sendable {
 
         var isInTenants: Bool { self != .settings && self != .access }
 
-        /// What is needed to see it.
+        /// The scope required to see it.
         var scope: AdminScope {
             switch self {
             case .accounts, .overview, .audit: .readAccounts
@@ -69,7 +69,7 @@ struct ConsolePage: Sendable {
             <link rel="stylesheet" href="\(ConsoleFiles.sheetPath)">
             </head>
             <body>
-            <a class="skip" href="#main">Skip to the content</a>
+            <a class="skip" href="#main">Skip to content</a>
             \(html: header)
             <main id="main" tabindex="-1">
             <h1>\(title)</h1>
@@ -111,7 +111,7 @@ struct ConsolePage: Sendable {
             """
     }
 
-    /// Where no project is looked at.
+    /// The navigation outside of projects.
     private func deployment(_ visit: ConsoleVisit) -> HTML? {
         guard visit.seesDeployment else { return nil }
         return """

@@ -4,13 +4,13 @@ import Linking
 import Projects
 import StrictJSON
 
-/// What the page of an identity provider says, and what its form means.
+/// The content of an identity provider's page, and the meaning of its form.
 struct ConsoleProvider {
     let provider: ProviderConfiguration
-    /// Of the configuration that is shown.
+    /// The version of the displayed configuration.
     let version: String
     let path: String
-    /// Of the session, as a field.
+    /// The session's form token, as a field.
     let token: HTML
 
     func html(callback: HTML?) -> HTML {
@@ -24,7 +24,7 @@ struct ConsoleProvider {
 
             """
         let facts: [(name: String, value: HTML?)] = [
-            ("Id", "<code>\(provider.provider.rawValue)</code>"), ("Address to register at the provider", callback),
+            ("ID", "<code>\(provider.provider.rawValue)</code>"), ("Redirect URI to register there", callback),
         ]
         let isApple = provider.provider == .apple
         let client = Self.clientFields(
@@ -35,7 +35,7 @@ struct ConsoleProvider {
             \(html: ConsoleText.facts(facts))
             <form class="narrow" method="post" action="\(path)">
             \(html: hidden("save"))
-            <label class="check"><input name="enabled" type="checkbox" value="true"\(html: checked)> People may sign in with it</label>
+            <label class="check"><input name="enabled" type="checkbox" value="true"\(html: checked)> Users can sign in with it</label>
             \(html: isNamed ? name : nil)
             \(html: client)
             \(html: issuer)
@@ -43,21 +43,21 @@ struct ConsoleProvider {
             \(html: Self.reasonField)
             <button>Save</button>
             </form>
-            <h2>Test it</h2>
-            <p>A real sign-in with your own account at the provider, step by step. It works while the provider is disabled, and
-            signs nobody in here.</p>
+            <h2>Test</h2>
+            <p>Runs a real sign-in with your own account at the provider, step by step. The test also works while the provider
+            is disabled. It does not sign you in to the app.</p>
             <form method="post" action="\(path)/test">
-            \(html: token)<button>Test this provider</button>
+            \(html: token)<button>Test provider</button>
             </form>
-            <h2>Delete it</h2>
+            <h2>Delete</h2>
             <details><summary>Delete</summary>
             <form method="post" action="\(path)">
-            <p>Nobody can sign in with it any more. Accounts keep their links to it, for the case that it comes back.</p>
+            <p>Users can no longer sign in with this provider. Accounts stay linked, in case you add it again.</p>
             \(html: hidden("delete"))
-            <label for="confirm">Type the provider's id to confirm: <code>\(provider.provider.rawValue)</code></label>
+            <label for="confirm">Type the provider ID to confirm: <code>\(provider.provider.rawValue)</code></label>
             <input id="confirm" name="confirm" maxlength="64" autocomplete="off" autocapitalize="off" spellcheck="false" required>
             \(html: Self.reasonField)
-            <button class="danger">Delete the provider</button>
+            <button class="danger">Delete provider</button>
             </form>
             </details>
             """
@@ -77,7 +77,7 @@ struct ConsoleProvider {
         <input name="reason" maxlength="256" autocomplete="off"></label>
         """
 
-    /// - Parameter hasSecret: whether one is kept, which nobody gets to see; nil for a provider without one.
+    /// - Parameter hasSecret: whether one is stored, which is never shown; nil for a provider without one.
     static func clientFields(clientID: String, hasSecret: Bool?) -> HTML {
         let secret = hasSecret.map { isKept -> HTML in
             """
@@ -88,27 +88,27 @@ struct ConsoleProvider {
             """
         }
         return """
-            <label for="client">Client id</label>
+            <label for="client">Client ID</label>
             <input id="client" name="clientId" value="\(clientID)" maxlength="512" autocomplete="off" spellcheck="false" required>\(html: secret)
             """
     }
 
     private static func hint(ofKept isKept: Bool) -> HTML {
-        isKept ? "One is kept. Leave this empty to keep it." : "None is kept."
+        isKept ? "Leave empty to keep the stored one." : "None is stored."
     }
 
-    /// Apple's client secret is a token that is signed with a key of the team
+    /// Apple's client secret is a token signed with a key of the team
     /// (developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret).
     private var appleFields: HTML {
         let variables = provider.definitionVariables
         return """
-            <label for="bundles">Bundle ids of apps that send Apple's ID tokens, one a line</label>
+            <label for="bundles">Bundle IDs of apps that send Apple's ID tokens, one per line</label>
             <textarea id="bundles" name="bundleIds" rows="2" spellcheck="false">\(provider.audiences.joined(separator: "\n"))</textarea>
-            <label for="team">Team id</label>
+            <label for="team">Team ID</label>
             <input id="team" name="teamId" value="\(variables["teamId"]?.string ?? "")" maxlength="64" autocomplete="off" spellcheck="false">
-            <label for="key">Key id</label>
+            <label for="key">Key ID</label>
             <input id="key" name="keyId" value="\(variables["keyId"]?.string ?? "")" maxlength="64" autocomplete="off" spellcheck="false">
-            <label for="private">Private key: what the .p8 file holds</label>
+            <label for="private">Private key (contents of the .p8 file)</label>
             <textarea id="private" name="privateKey" rows="4" autocomplete="off" spellcheck="false" aria-describedby="private-hint"></textarea>
             <p id="private-hint" class="hint">\(html: Self.hint(ofKept: provider.clientSecret != nil))</p>
             """
@@ -119,7 +119,7 @@ struct ConsoleProvider {
         let open: HTML? = text.isEmpty ? nil : " open"
         return """
             <details\(html: open)><summary>Definition</summary>
-            <label for="definition">What this provider does otherwise than its built-in definition says, as JSON</label>
+            <label for="definition">Overrides of the provider's built-in definition, as JSON</label>
             <textarea id="definition" name="definition" rows="6" spellcheck="false">\(text)</textarea>
             </details>
             """
@@ -127,7 +127,7 @@ struct ConsoleProvider {
 
     static func issuerField(_ issuer: String) -> HTML {
         """
-        <label for="issuer">Issuer, of <code>oidc.</code> providers: an https URL</label>
+        <label for="issuer">Issuer (<code>oidc.</code> providers only), an https URL</label>
         <input id="issuer" name="issuer" value="\(issuer)" maxlength="1024" autocomplete="off" spellcheck="false">
         """
     }
@@ -138,9 +138,9 @@ struct ConsoleProvider {
         [ProviderCollection.builtIn, .custom].first { $0.contains(id) }
     }
 
-    /// The same change by the words of the API: nothing in a form means anything that it does not take.
+    /// The form's change as an API request, so that a form can do nothing that the API would refuse.
     ///
-    /// A secret that is not typed stays.
+    /// A secret that is not entered stays.
     static func change(_ form: ConsoleForm) throws -> (body: WireObject, mask: FieldMask) {
         var members: [JSONObject.Member] = []
         func add(_ name: String, _ value: JSONValue) { members.append(JSONObject.Member(name: name, value: value)) }
@@ -176,7 +176,7 @@ struct ConsoleProvider {
     private static func json(_ text: String) throws -> JSONValue {
         guard !text.allSatisfy(\.isWhitespace) else { return .null }
         guard let value = try? JSONValue(text), value.object != nil else {
-            throw WireError.invalidRequest("The definition is not a JSON object.", field: "definition")
+            throw WireError.invalidRequest("The definition must be a JSON object.", field: "definition")
         }
         return value
     }
@@ -188,14 +188,14 @@ struct ConsoleProvider {
         return switch wire.code ?? wire.statusName {
         case "ABORTED":
             """
-            <p>Nothing was changed: somebody changed the provider after you had opened the page. It is shown as it is now; the audit
-            log says who did. Look at it, and do it again if it is still right.</p>
+            <p>Nothing was changed: the provider changed after you opened the page. The page now shows the current configuration;
+            the audit log shows who changed it. Review it, then try again if needed.</p>
             """
-        case "ALREADY_EXISTS", "CONFIGURATION_EXISTS": "<p>Nothing was changed: there is such a provider already.</p>"
-        case "INVALID_CONFIG_ID": "<p>Nothing was changed: that is not the id of a provider.</p>"
-        case "MISSING_OAUTH_CLIENT_ID": "<p>Nothing was changed: the client id is missing.</p>"
-        case "MISSING_ISSUER": "<p>Nothing was changed: the issuer is missing.</p>"
-        // Our own words about what was typed.
+        case "ALREADY_EXISTS", "CONFIGURATION_EXISTS": "<p>Nothing was changed: this provider already exists.</p>"
+        case "INVALID_CONFIG_ID": "<p>Nothing was changed: this is not a valid provider ID.</p>"
+        case "MISSING_OAUTH_CLIENT_ID": "<p>Nothing was changed: enter the client ID.</p>"
+        case "MISSING_ISSUER": "<p>Nothing was changed: enter the issuer.</p>"
+        // Our own message about the entered values.
         default: "<p>Nothing was changed: \(wire.message)</p>"
         }
     }

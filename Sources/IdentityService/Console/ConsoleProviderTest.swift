@@ -3,11 +3,11 @@ import Federation
 import Foundation
 import Linking
 
-/// What the test of a provider shows: its steps, what was sent and what came, and where it ended.
+/// The display of a provider test: its steps, the requests and responses, and the result.
 struct ConsoleProviderTest {
-    /// Of the provider, for people.
+    /// The provider's display name.
     let name: String
-    /// Of the provider's page.
+    /// The path of the provider's page.
     var path = ""
 
     init(name: String) { self.name = name }
@@ -36,18 +36,18 @@ struct ConsoleProviderTest {
     private var back: HTML { "<p><a class=\"button\" href=\"\(path)\">Back to \(name)</a></p>" }
 
     private static let titles: [(step: RehearseSignIn.Step, title: String)] = [
-        (.comeBack, "The provider sends the browser back"),
-        (.exchange, "The code is exchanged"),
+        (.comeBack, "The provider redirects back"),
+        (.exchange, "The authorization code is exchanged"),
         (.verifyIDToken, "The ID token is verified"),
-        (.identify, "The person is known"),
+        (.identify, "The user is identified"),
     ]
-    private static let (wayThere, decision) = ("The way to the provider", "What a sign-in would come to")
+    private static let (wayThere, decision) = ("Redirect to the provider", "Result of a real sign-in")
 
     // MARK: The way there
 
     func start(_ started: RehearseSignIn.Started) -> HTML {
         let parts = started.authURI.split(separator: "?", maxSplits: 1).map { String($0) }
-        var facts: [(name: String, value: HTML?)] = [("Address", "<code>\(parts.first ?? "")</code>")]
+        var facts: [(name: String, value: HTML?)] = [("URL", "<code>\(parts.first ?? "")</code>")]
         for (name, value) in FormText.pairs(parts.dropFirst().first ?? "") {
             let text = FormText.decode(value, plusIsSpace: true)
             facts.append((FormText.decode(name, plusIsSpace: true), "<code>\(text)</code>"))
@@ -55,7 +55,7 @@ struct ConsoleProviderTest {
         let later = Self.titles.map { step($0.title, .next) } + [step(Self.decision, .next)]
         let here: HTML = """
             \(html: requests(started.requests))
-            <p>The browser is sent to the provider with this request:</p>
+            <p>The browser is redirected to the provider with this request:</p>
             \(html: ConsoleText.facts(facts))
             <p><a class="button" href="\(started.authURI)">Go to \(name)</a></p>
             """
@@ -69,7 +69,7 @@ struct ConsoleProviderTest {
 
     // MARK: The way back
 
-    /// The page to which the provider sends the browser: it has no session yet, and asks for nothing.
+    /// The page that the provider redirects to: it has no session yet, and no input fields.
     static func comeBack(
         _ returned: ReturnFromProvider.Returned,
         path: String,
@@ -93,7 +93,7 @@ struct ConsoleProviderTest {
                 <input type="hidden" name="token" value="\(token)">
                 <input type="hidden" name="requestUri" value="\(requestURI)">\(html: posted)
                 <input type="hidden" name="sessionId" value="\(returned.sessionID ?? "")">
-                <button>Exchange the code</button>
+                <button>Exchange authorization code</button>
                 </form>
                 """
             content = test.list(
@@ -101,7 +101,7 @@ struct ConsoleProviderTest {
                 ""
             )
         }
-        var page = ConsolePage("Back from \(test.name)", content)
+        var page = ConsolePage("Redirected from \(test.name)", content)
         page.cookies = [cookie]
         return page
     }
@@ -131,8 +131,8 @@ struct ConsoleProviderTest {
         steps.append(step(Self.decision, .passed, words(for: explanation)))
         let advice: HTML =
             isEnabled
-            ? "<p>All of it works. Nobody was signed in, and nothing was changed.</p>"
-            : "<p>All of it works. People may sign in with it as soon as you enable it.</p>"
+            ? "<p>The test succeeded. You were not signed in, and nothing was changed.</p>"
+            : "<p>The test succeeded. Enable the provider to let users sign in with it.</p>"
         return "\(html: advice)\(html: list(steps, back))"
     }
 
@@ -141,35 +141,35 @@ struct ConsoleProviderTest {
             let milliseconds = request.duration / .milliseconds(1)
             return [
                 "\(request.method)", "<code>\(request.address)</code>",
-                request.status.map { "\(String($0))" } ?? "no answer", "\(String(Int(milliseconds.rounded()))) ms",
+                request.status.map { "\(String($0))" } ?? "no response", "\(String(Int(milliseconds.rounded()))) ms",
             ]
         }
-        return "\(html: ConsoleText.table("Requests to \(name)", ["Request", "To", "Answer", "After"], rows))"
+        return "\(html: ConsoleText.table("Requests to \(name)", ["Method", "URL", "Response", "Time"], rows))"
     }
 
-    /// What came, never the tokens themselves.
+    /// The kinds of tokens received, never the tokens themselves.
     private func tokens(_ credential: FederatedCredential) -> HTML {
         let tokens = credential.tokens
         let came = [
             ("ID token", tokens.idToken), ("access token", tokens.accessToken), ("refresh token", tokens.refreshToken),
         ]
         .filter { $0.1 != nil }.map(\.0).joined(separator: ", ")
-        var facts: [(name: String, value: HTML?)] = [("Came", "\(came.isEmpty ? "nothing" : came)")]
-        facts.append(("Good for", tokens.expiresIn.map { "\(String($0)) seconds" }))
+        var facts: [(name: String, value: HTML?)] = [("Tokens received", "\(came.isEmpty ? "none" : came)")]
+        facts.append(("Expires in", tokens.expiresIn.map { "\(String($0)) seconds" }))
         facts.append(("Scopes", tokens.scopes.isEmpty ? nil : "\(tokens.scopes.joined(separator: " "))"))
         return ConsoleText.facts(facts)
     }
 
     private func identity(_ credential: FederatedCredential) -> HTML {
         let identity = credential.identity
-        var facts: [(name: String, value: HTML?)] = [("Id at the provider", "<code>\(identity.subject)</code>")]
+        var facts: [(name: String, value: HTML?)] = [("User ID at the provider", "<code>\(identity.subject)</code>")]
         facts.append(("Issuer", identity.issuer.isEmpty ? nil : "\(identity.issuer)"))
         facts.append(("Email address", identity.email.map { "<bdi>\($0.original)</bdi>" } ?? "none"))
         if identity.email != nil {
             let word: HTML =
                 identity.emailUnverifiedClaim == true
-                ? "it is not verified" : identity.emailVerifiedClaim ? "it is verified" : "nothing of its proof"
-            facts.append(("The provider says", word))
+                ? "not verified" : identity.emailVerifiedClaim ? "verified" : "not stated"
+            facts.append(("Email verified by the provider", word))
         }
         facts.append(("Name", identity.profile.displayName.map { "<bdi>\($0)</bdi>" }))
         return ConsoleText.facts(facts)
@@ -178,16 +178,16 @@ struct ConsoleProviderTest {
     private func words(for explanation: ExplainSignIn.Explanation) -> HTML {
         let outcome =
             switch explanation.decision {
-            case .signIn: "A sign-in to the account that has it."
-            case .signUp: "A new account."
-            case .link: "A sign-in to the account that has the address, to which it is linked."
-            case .takeOver: "The account that never proved the address is taken over."
-            case .conflict: "The person is asked to sign in with what the account has, and is linked then."
-            case .refuse: "Nobody is let in."
+            case .signIn: "Signs in to the linked account."
+            case .signUp: "Creates an account."
+            case .link: "Links the identity to the account with this email and signs in."
+            case .takeOver: "Takes over the account whose email is not verified."
+            case .conflict: "Asks the user to sign in with an existing method, then links the identity."
+            case .refuse: "Refuses the sign-in."
             }
         let trust =
             explanation.provesEmail
-            ? "The provider's word proves the address." : "The provider's word proves no address."
+            ? "The provider's email counts as verified." : "The provider's email does not count as verified."
         return "<p>\(outcome) \(explanation.row.reason) \(trust)</p>"
     }
 
@@ -203,17 +203,17 @@ struct ConsoleProviderTest {
         guard case AccountsError.federation(let error) = error else { return nil }
         return switch error {
         case .clientRejected:
-            "The client id or the client secret is not what the provider has. Copy both from there again."
+            "The provider rejected the client ID or client secret. Copy both from the provider again."
         case .codeRejected:
-            "The provider does not take the code that it gave: usually the client id is another application's there."
-        case .cancelled: "You said no at the provider, or it came back with nothing."
-        case .scopeRefused: "The application at the provider may not ask for one of the scopes."
+            "The provider rejected its authorization code. Usually the client ID belongs to another application."
+        case .cancelled: "You canceled at the provider, or it returned no authorization code."
+        case .scopeRefused: "The application at the provider is not allowed to request one of the scopes."
         case .unavailable, .issuerUnreachable:
-            "The provider did not answer, or its address leads nowhere from here."
-        case .issuerMismatch, .issuerParameterMismatch: "Another issuer answers than the one that is configured."
-        case .audienceMismatch: "The ID token is for another client id."
-        case .misconfigured: "What is configured does not go together."
-        case .callbackMismatch: "The provider came back to another address than the one that was asked for."
+            "The provider did not respond, or its address cannot be reached from this node."
+        case .issuerMismatch, .issuerParameterMismatch: "The issuer in the response is not the configured one."
+        case .audienceMismatch: "The ID token is for another client ID."
+        case .misconfigured: "The configuration is inconsistent."
+        case .callbackMismatch: "The provider redirected to an unexpected redirect URI."
         default: nil
         }
     }

@@ -5,7 +5,7 @@ import Linking
 import Projects
 import Storage
 
-/// The keys of a project: those that apps name it by, and those of back ends.
+/// A project's API keys and its service accounts' keys.
 extension ConsoleRoutes {
     var accessRoutes: [Route] {
         [
@@ -14,7 +14,7 @@ extension ConsoleRoutes {
         ]
     }
 
-    /// What a form of the page asks for.
+    /// The actions of the page's forms.
     private enum AccessAction: String {
         case createKey, revokeKey, revokeServiceAccount
     }
@@ -36,7 +36,7 @@ extension ConsoleRoutes {
             \(html: visit.token)<input type="hidden" name="do" value="\(action.rawValue)">\
             <input type="hidden" name="key" value="\(key)">
             \(html: ConsoleProvider.reasonField)
-            <button class="danger">Revoke it for good</button>
+            <button class="danger">Revoke permanently</button>
             </form></details>
             """
         }
@@ -45,7 +45,7 @@ extension ConsoleRoutes {
             return [
                 "<code>\(listed.key.rawValue)</code>", "<bdi>\(listed.displayName ?? "")</bdi>",
                 ConsoleText.time(listed.createdAt),
-                revoked ?? revoking(.revokeKey, listed.key.rawValue, "Apps that have it reach the service no more."),
+                revoked ?? revoking(.revokeKey, listed.key.rawValue, "Apps can no longer use this key."),
             ]
         }
         let backEnds = try await serviceAccounts(of: place.project.id).map { listed -> [HTML] in
@@ -54,7 +54,7 @@ extension ConsoleRoutes {
             let last: HTML =
                 listed.disabled
                 ? "revoked"
-                : revoking(.revokeServiceAccount, listed.key.id, "Back ends that have it reach the service no more.")
+                : revoking(.revokeServiceAccount, listed.key.id, "Back ends can no longer use this key.")
             return [
                 "<code>\(listed.key.id)</code><br>\(listed.key.email)", "\(scopes)", ConsoleText.time(listed.createdAt),
                 listed.lastUsedAt.map { ConsoleText.time($0) } ?? "never",
@@ -64,20 +64,20 @@ extension ConsoleRoutes {
         let apiKeys = ConsoleText.section(
             "api-keys",
             "API keys",
-            ConsoleText.table("API keys", ["Key", "Name", "Since", ""], keys),
-            else: "There is none: no app reaches the project."
+            ConsoleText.table("API keys", ["Key", "Name", "Created", ""], keys),
+            else: "No API keys. Apps cannot access the project without one."
         )
         let creating: HTML = """
             <form class="narrow" method="post" action="\(path)">
             \(html: visit.token)<input type="hidden" name="do" value="createKey">
-            <label for="name">Name of another API key (optional)</label>
+            <label for="name">Name of the new API key (optional)</label>
             <input id="name" name="name" maxlength="128" autocomplete="off">
-            <button>Make an API key</button>
+            <button>Create API key</button>
             </form>
             """
         let table = ConsoleText.table(
             "Service accounts",
-            ["Key", "Scopes", "Since", "Last used", "Expires", ""],
+            ["Key", "Scopes", "Created", "Last used", "Expires", ""],
             backEnds
         )
         let backEndKeys = ConsoleText.section(
@@ -85,10 +85,10 @@ extension ConsoleRoutes {
             "Service accounts",
             table,
             else:
-                "There is none. <code>identity service-accounts create</code> prints the file that an Admin SDK loads: its private key is nowhere else."
+                "No service accounts. <code>identity service-accounts create</code> prints the file that an Admin SDK loads. The private key is not stored anywhere else."
         )
         return ConsolePage(
-            "Keys of apps and back ends",
+            "API keys and service accounts",
             "\(html: [apiKeys, creating, backEndKeys])",
             visit: visit,
             place: place,
@@ -113,7 +113,7 @@ extension ConsoleRoutes {
                 _ = try await configuration.createAPIKey(for: project, displayName: name.isEmpty ? nil : name)
                 return .done("\(place.path)/access", .made)
             case .revokeKey:
-                // A key is of one project for good.
+                // A key never moves to another project.
                 guard try await configuration.listAPIKeys(of: project).contains(where: { $0.key.rawValue == key })
                 else { throw ConfigurationError.notFound }
                 try await configuration.revokeAPIKey(APIKey(rawValue: key))
@@ -121,13 +121,13 @@ extension ConsoleRoutes {
                 guard try await serviceAccounts(of: project).contains(where: { $0.key.id == key })
                 else { throw ConfigurationError.notFound }
                 try await configuration.revokeServiceAccountKey(key)
-            case nil: throw WireError.invalidRequest("There is no such action.", field: "do")
+            case nil: throw WireError.invalidRequest("Unknown action.", field: "do")
             }
             return .done("\(place.path)/access", .revoked)
         } catch ConfigurationError.notFound {
             var page = try await accessPage(visit, place)
             page.status = .conflict
-            page.alert = "<p>Nothing was changed: there is no such key here, or somebody has revoked it already.</p>"
+            page.alert = "<p>Nothing was changed: this key does not exist or is already revoked.</p>"
             throw RefusedPage(cause: ConfigurationError.notFound, response: page.response())
         }
     }

@@ -4,7 +4,7 @@ import Linking
 import Projects
 import Storage
 
-/// Finding accounts, and what is on the page of one.
+/// The search for accounts, and the page of an account.
 extension ConsoleRoutes {
     var accountRoutes: [Route] {
         [
@@ -16,9 +16,9 @@ extension ConsoleRoutes {
 
     // MARK: Finding
 
-    /// How many accounts a page has.
+    /// The number of accounts on a page.
     private static let pageSize = 50
-    /// Longer than any address, number or id.
+    /// Longer than any email, number or ID.
     private static let longestTerm = 512
 
     @Sendable private func listAccounts(_ visit: ConsoleVisit) async throws -> ConsolePage {
@@ -31,8 +31,8 @@ extension ConsoleRoutes {
                 <li>
                 <p><a href="\(place.path(of: account.id))"><b><bdi>\(ConsoleText.name(of: account))</bdi></b></a>\
                 \(html: ConsoleText.tags(of: account))</p>
-                <p class="quiet">\(methods.isEmpty ? "no sign-in method" : methods)<br><code>\(account.id.rawValue)</code>,
-                since \(html: ConsoleText.time(account.createdAt))</p>
+                <p class="quiet">\(methods.isEmpty ? "no sign-in methods" : methods)<br><code>\(account.id.rawValue)</code>,
+                created \(html: ConsoleText.time(account.createdAt))</p>
                 </li>
 
                 """
@@ -46,7 +46,7 @@ extension ConsoleRoutes {
             "Accounts",
             """
             <form class="search" role="search" method="get" action="\(place.path)/accounts">
-            <label for="q">Email address, phone number, id, or a provider's id of the person</label>
+            <label for="q">Email address, phone number, account ID, or user ID at a provider</label>
             <div><input id="q" name="q" type="search" value="\(term)" maxlength="512" autocomplete="off" spellcheck="false">
             <button>Search</button></div>
             </form>
@@ -63,18 +63,18 @@ extension ConsoleRoutes {
     private func nothingFound(_ term: String, _ place: ConsolePlace) -> HTML {
         guard term.isEmpty else {
             return """
-                <p>No account here has <b><bdi>\(term)</bdi></b> as its email address, phone number or id, and none is linked to
-                a provider's account with that id. An address is searched whole, a number with its country
-                (<code>+49…</code>). <a href="\(place.path)/accounts">Show the newest accounts</a></p>
+                <p>No account matches <b><bdi>\(term)</bdi></b>. Enter the complete email address, phone number with country code
+                (<code>+49…</code>), account ID, or user ID at a provider.
+                <a href="\(place.path)/accounts">Show the newest accounts</a></p>
                 """
         }
         return """
-            <p>Nobody has signed up yet. Give an app the project's API key (<code>identity api-keys list</code>), or bring
-            accounts along with <code>identity import</code>.</p>
+            <p>No accounts yet. Use the project's API key in an app (<code>identity api-keys list</code>), or import accounts
+            with <code>identity import</code>.</p>
             """
     }
 
-    /// The accounts that a term names, the newest ones without one.
+    /// The accounts that match a search term, or the newest ones.
     private func find(
         _ term: String,
         after token: String?,
@@ -106,7 +106,7 @@ extension ConsoleRoutes {
 
     // MARK: One account
 
-    /// The account of the path: its own id leads to it, and that of an account that was merged into it.
+    /// The account of the path, by its own ID or by that of an account merged into it.
     private func account(_ visit: ConsoleVisit, _ place: ConsolePlace) async throws -> Account {
         guard let id = ConsolePath.id(visit.call.parameter("account")) else { throw WireError.notFound }
         var selectors = AdminAccounts.Selectors()
@@ -155,11 +155,11 @@ extension ConsoleRoutes {
 
     // MARK: Actions
 
-    /// What a form of an account's page asks for.
+    /// The actions of an account page's forms.
     enum AccountAction: String {
         case disable, enable, signOut, unlink, sendReset, previewMerge, merge, undoMerge, delete
 
-        /// What takes something away for good, or moves it, is not done by whoever finds the browser open.
+        /// Permanent removals and moves ask for the password again, in case the admin left the browser open.
         @Sendable static func isGrave(_ form: ConsoleForm) throws -> Bool {
             switch AccountAction(rawValue: try form.value("do")) {
             case .unlink, .merge, .undoMerge, .delete: true
@@ -172,12 +172,12 @@ extension ConsoleRoutes {
         let place = try place(visit, .manageAccounts)
         let account = try await account(visit, place)
         guard let action = AccountAction(rawValue: try form.value("do")) else {
-            throw WireError.invalidRequest("There is no such action.", field: "do")
+            throw WireError.invalidRequest("Unknown action.", field: "do")
         }
         do {
             return try await carryOut(action, account, form, visit, place)
         } catch let error where WireError(mapping: error).status.kind == .clientError && !(error is RefusedPage) {
-            // The page once more, as it is now, with what is wrong.
+            // Shows the page again, with the current account and the error.
             let wire = WireError(mapping: error)
             guard wire.code != "USER_NOT_FOUND" else { throw error }
             var page = try await accountPage(self.account(visit, place), visit, place)
@@ -217,7 +217,7 @@ extension ConsoleRoutes {
             )
             return .done(path, .signedOut)
         case .sendReset:
-            // It goes to the address that the admin saw.
+            // The email must go to the address that the admin saw.
             guard account.version == version else { throw AccountsError.changedMeanwhile }
             var request = SendOOBCode.Request(type: .passwordReset)
             request.email = account.email?.original
@@ -245,7 +245,7 @@ extension ConsoleRoutes {
         }
     }
 
-    /// What would come of a merge, and the form that carries it out.
+    /// A preview of a merge, and the form that carries it out.
     private func mergePage(
         _ account: Account,
         _ form: ConsoleForm,
@@ -273,7 +273,7 @@ extension ConsoleRoutes {
 }
 
 extension String {
-    /// Without spaces at its ends, as they come along when text is pasted.
+    /// Without leading and trailing spaces, which pasted text often has.
     fileprivate var trimmingSpaces: String {
         let rest = drop(while: \.isWhitespace)
         return String(rest[..<(rest.lastIndex { !$0.isWhitespace }.map { rest.index(after: $0) } ?? rest.startIndex)])

@@ -38,7 +38,7 @@ extension ConsoleRoutes {
         }
         let table = ConsoleText.table(of: page.entries, in: place, withAccounts: query.account == nil)
         let nothing: HTML = """
-            <p>There is no such entry. Signing in, and every change of an account or of the configuration, leaves one
+            <p>No entries match. Sign-ins and changes to accounts or the configuration create entries
             (<a href="\(place.path)/audit">show all</a>).</p>
             """
         return ConsolePage(
@@ -46,10 +46,10 @@ extension ConsoleRoutes {
             """
             <form class="search" method="get" action="\(place.path)/audit">
             <input type="hidden" name="account" value="\(segment ?? "")">
-            <label for="action">What</label>
-            <select id="action" name="action"><option value="">Everything</option>
+            <label for="action">Action</label>
+            <select id="action" name="action"><option value="">All actions</option>
             \(html: options)</select>
-            <label for="actor">Who, as <code>admin:…</code> or <code>account</code></label>
+            <label for="actor">Actor: <code>admin:…</code> or <code>account</code></label>
             <div><input id="actor" name="actor" value="\(query.actor ?? "")" maxlength="256" autocomplete="off">
             <button>Show</button></div>
             </form>

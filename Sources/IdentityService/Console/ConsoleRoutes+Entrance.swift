@@ -4,7 +4,7 @@ import Projects
 import Secrets
 import Storage
 
-/// Signing in, setting up, signing out, and proving once more who one is.
+/// Sign-in, setup, sign-out, and reauthentication.
 extension ConsoleRoutes {
     var entranceRoutes: [Route] {
         [
@@ -16,7 +16,7 @@ extension ConsoleRoutes {
         ]
     }
 
-    /// A page for people who are not signed in.
+    /// A page for visitors who are not signed in.
     private func entrance(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -62,21 +62,21 @@ extension ConsoleRoutes {
             \(html: Self.proofFields)
             <button>Sign in</button>
             </form>
-            <p class="quiet">Who administers the service lets people in: <code>identity admins create EMAIL</code>.
-            With the code that it prints, <a href="/console/set-up">set up your account</a>.</p>
+            <p class="quiet">The operator creates your account with <code>identity admins create EMAIL</code>.
+            <a href="/console/set-up">Set up your account</a> with the code that it prints.</p>
             """
         )
     }
 
-    /// What a person proves.
+    /// The fields for the password and a code.
     private static let proofFields: HTML = """
         <label for="password">Password</label>
         <input id="password" name="password" type="password" autocomplete="current-password" required>
-        <label for="code">Code of your authenticator app</label>
+        <label for="code">Code from your authenticator app</label>
         <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
         """
 
-    /// The page once more with what is wrong; what is the service's own fault is a page of its own.
+    /// The same page with the error; errors of the service have their own page.
     private func refused(_ error: any Error, _ page: ConsolePage) -> RefusedPage {
         let wire = WireError(mapping: error)
         let isOurs = wire.status.kind == .serverError
@@ -89,16 +89,16 @@ extension ConsoleRoutes {
     private static func words(for error: any Error) -> HTML {
         switch error {
         case ConsoleError.wrongCredentials:
-            "<p>Address, password or code is wrong. Each code is good once: wait for the next one.</p>"
+            "<p>Incorrect email address, password or code. You can use each code only once: wait for the next one.</p>"
         case ConsoleError.invalidSetUpCode:
-            "<p>The set-up code is wrong, was used, or is older than a day. <code>identity admins reset EMAIL</code> makes another.</p>"
-        case ConsoleError.setUpOver: "<p>That took too long. Enter the set-up code once more.</p>"
-        case ConsoleError.passwordTooShort: "<p>The password must have 12 characters at least.</p>"
+            "<p>The setup code is incorrect, already used, or older than a day. <code>identity admins reset EMAIL</code> creates a new one.</p>"
+        case ConsoleError.setUpOver: "<p>That took too long. Enter the setup code again.</p>"
+        case ConsoleError.passwordTooShort: "<p>The password must have at least 12 characters.</p>"
         case ConsoleError.passwordTooLong: "<p>The password is too long.</p>"
         case ConsoleError.wrongCode:
-            "<p>The code is not that of the app just now. Check that its clock is right, and enter the one that it shows.</p>"
+            "<p>The code is incorrect. Enter the code that the app shows now, and check the device's clock.</p>"
         case is RateLimitReached: "<p>Too many attempts. Try again in half an hour.</p>"
-        default: "<p>This could not be read. Try again.</p>"
+        default: "<p>Invalid request. Try again.</p>"
         }
     }
 
@@ -111,11 +111,11 @@ extension ConsoleRoutes {
             "Set up your account",
             """
             <form class="narrow" method="post" action="/console/set-up">
-            <label for="setup">Set-up code</label>
+            <label for="setup">Setup code</label>
             <input id="setup" name="setup" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="128"
             aria-describedby="setup-hint" required>
-            <p id="setup-hint" class="hint">As <code>identity admins create</code> printed it. It is good once, and for a day.</p>
-            <button>Go on</button>
+            <p id="setup-hint" class="hint"><code>identity admins create</code> printed it. It expires after one day and can be used once.</p>
+            <button>Continue</button>
             </form>
             """
         )
@@ -155,7 +155,7 @@ extension ConsoleRoutes {
 
     private func enrollmentPage(_ enrollment: SetUpConsole.Enrollment, _ code: Secret) -> ConsolePage {
         ConsolePage(
-            "Choose your password and app",
+            "Set a password and an authenticator app",
             """
             <form class="narrow" method="post" action="/console/set-up">
             <input type="hidden" name="setup" value="\(code.reveal())">
@@ -165,11 +165,11 @@ extension ConsoleRoutes {
             <label for="password">New password</label>
             <input id="password" name="password" type="password" autocomplete="new-password" minlength="12"
             aria-describedby="password-hint" required>
-            <p id="password-hint" class="hint">12 characters at least; a manager of passwords makes a good one.</p>
+            <p id="password-hint" class="hint">At least 12 characters. We recommend a password manager.</p>
             <h2>Authenticator app</h2>
-            <p>Add an account to your app, by this key, or by <a href="\(enrollment.uri)">its link</a> on this device.</p>
+            <p>Add an account to your app with this key, or open <a href="\(enrollment.uri)">this link</a> on this device.</p>
             <p><code class="key">\(Self.grouped(enrollment.secret))</code></p>
-            <label for="code">Code that the app shows</label>
+            <label for="code">Code from the app</label>
             <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
             <button>Set up and sign in</button>
             </form>
@@ -177,7 +177,7 @@ extension ConsoleRoutes {
         )
     }
 
-    /// In groups of four, as people type it.
+    /// In groups of four characters, for typing.
     private static func grouped(_ secret: String) -> String {
         secret.enumerated().map { $0 > 0 && $0 % 4 == 0 ? " \($1)" : String($1) }.joined()
     }
@@ -202,9 +202,9 @@ extension ConsoleRoutes {
         case asked(ConsolePage)
     }
 
-    /// Takes password and code that the form has besides its own fields, or asks for them; then the action goes on.
+    /// Checks the password and code in the form, or asks for them; then the action continues.
     ///
-    /// The session gets another handle, as at every sign-in.
+    /// The session gets a new handle, as at every sign-in.
     func proveAgain(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Proof {
         guard try !form.value("code").isEmpty else { return .asked(proofPage(visit, form)) }
         do {
@@ -228,12 +228,12 @@ extension ConsoleRoutes {
             "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">\n"
         }
         return ConsolePage(
-            "Is it still you?",
+            "Confirm that it's you",
             """
-            <p>This cannot be done lightly: prove once more who you are, and it is carried out.</p>
+            <p>Enter your password and a code to continue with this action.</p>
             <form class="narrow" method="post" action="\(visit.call.path)">
             \(html: fields)\(html: Self.proofFields)
-            <button>Go on</button>
+            <button>Continue</button>
             </form>
             """,
             visit: visit

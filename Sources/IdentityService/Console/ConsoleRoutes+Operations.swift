@@ -6,23 +6,23 @@ import Storage
 
 import struct Foundation.Date
 
-/// What a node knows of the deployment besides its configuration.
+/// A node's knowledge of the deployment, apart from its configuration.
 struct ConsoleOperations: Sendable {
-    /// Adds what this node counted of sign-ins to the numbers of all.
+    /// Adds this node's sign-in counts to the database.
     var saveCounts: @Sendable () async -> Void
-    /// What waits in the outbox of all nodes.
+    /// The pending messages of all nodes.
     var backlog: @Sendable () async throws -> [Stores.Backlog]
-    /// Those that are tried next.
+    /// The messages that are due next.
     var waitingMessages: @Sendable () async throws -> [Stores.WaitingMessage]
-    /// What cannot work in a project, or should be another way.
+    /// The findings of `identity check` for a project.
     var findings: @Sendable (Project) -> [ConfigurationFinding]
-    /// Whether the mail server took the last mail that this node tried to send.
+    /// Whether this node's last email failed at the mail server.
     var mailFails: @Sendable () -> Bool
-    /// Which providers did not answer this node the last time.
+    /// The providers that did not respond to this node's last request.
     var failingProviders: @Sendable () -> [String]
 }
 
-/// What belongs to no project: signing keys, the outbox, and who else does not answer.
+/// The deployment's page: signing keys, the outbox, and the state of external services.
 extension ConsoleRoutes {
     static let operationsPath = "/console/operations"
 
@@ -40,19 +40,19 @@ extension ConsoleRoutes {
         )
     }
 
-    /// Mail server and providers, as this node met them last.
+    /// The state of the mail server and the providers, from this node's last requests.
     private var neighbours: HTML {
         let providers = operations.failingProviders().joined(separator: ", ")
         let mail: HTML =
             operations.mailFails()
-            ? "<span class=\"tag warning\">does not take mails</span> They wait in the outbox, and are tried again."
-            : "takes mails, as far as this node knows"
+            ? "<span class=\"tag warning\">refuses emails</span> They stay in the outbox and are retried."
+            : "works, as far as this node knows"
         let answering: HTML =
             providers.isEmpty
-            ? "answer, as far as this node knows"
-            : "<span class=\"tag warning\">\(providers)</span> did not answer this node the last time."
+            ? "respond, as far as this node knows"
+            : "<span class=\"tag warning\">\(providers)</span> did not respond to this node's last request."
         let facts: [(name: String, value: HTML?)] = [("Mail server", mail), ("Identity providers", answering)]
-        return ConsoleText.section("neighbours", "Who else is there", ConsoleText.facts(facts))
+        return ConsoleText.section("neighbours", "External services", ConsoleText.facts(facts))
     }
 
     private func outbox(_ waiting: [Stores.Backlog], _ messages: [Stores.WaitingMessage]) -> HTML {
@@ -65,14 +65,14 @@ extension ConsoleRoutes {
                 "\(String(message.attempts))", ConsoleText.time(message.nextAttemptAt),
             ]
         }
-        let heads = ["Kind", "Project", "Since", "Tried", "Next try"]
-        let table = ConsoleText.table("Outbox", ["Kind", "Waiting", "The oldest since"], rows)
-        let tables = table.map { "\(html: $0)\(html: ConsoleText.table("Messages tried next", heads, next))" as HTML }
+        let heads = ["Kind", "Project", "Created", "Attempts", "Next attempt"]
+        let table = ConsoleText.table("Outbox", ["Kind", "Pending", "Oldest created"], rows)
+        let tables = table.map { "\(html: $0)\(html: ConsoleText.table("Next messages", heads, next))" as HTML }
         return ConsoleText.section(
             "outbox",
             "Outbox",
             tables,
-            else: "Nothing waits: mails, SMS, webhooks and revocations are delivered."
+            else: "The outbox is empty: all emails, SMS, webhooks and revocations are delivered."
         )
     }
 
@@ -93,12 +93,12 @@ extension ConsoleRoutes {
             "keys",
             "Signing keys",
             ConsoleText.table("Signing keys", heads, rows),
-            else: "There is none yet: a node makes them when it starts."
+            else: "No signing keys yet. A node creates them when it starts."
         )
     }
 }
 
 extension ConsoleVisit {
-    /// Whoever administers one project sees nothing of the others' deployment.
+    /// Admins of a single project cannot see the deployment.
     var seesDeployment: Bool { session.admin.project == nil && may(.manageConfiguration) }
 }

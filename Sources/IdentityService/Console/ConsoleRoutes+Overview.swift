@@ -3,20 +3,20 @@ import HTTPTypes
 import Linking
 import Projects
 
-/// What happens in a project, in charts.
+/// The charts of a project.
 extension ConsoleRoutes {
     var overviewRoutes: [Route] { [page("/console/{project}/overview", showOverview)] }
 
     @Sendable private func showOverview(_ visit: ConsoleVisit) async throws -> ConsolePage {
         let place = try place(visit, .readAccounts)
-        // What this node counted a moment ago is among them; what others did follows within seconds.
+        // This node's counts are included immediately; those of other nodes follow within seconds.
         await operations.saveCounts()
         let counted = try await accounts.countSignIns(place.project, place.tenant)
         let findings = findings(visit, place)
         guard !counted.methods.isEmpty else {
             let nobody: HTML = """
-                \(html: findings)<p>Nobody has signed in these two weeks. The
-                <a href="\(place.path)/accounts">accounts</a> say who could; an app needs the project's API key.</p>
+                \(html: findings)<p>No sign-ins in the last two weeks. Apps need the project's API key. See
+                <a href="\(place.path)/accounts">all accounts</a>.</p>
                 """
             return ConsolePage("Overview", nobody, visit: visit, place: place, part: .overview)
         }
@@ -32,7 +32,7 @@ extension ConsoleRoutes {
 }
 
 extension ConsoleRoutes {
-    /// What `identity check` says of the configuration, for who may change it.
+    /// The findings of `identity check`, for admins who can change the configuration.
     private func findings(_ visit: ConsoleVisit, _ place: ConsolePlace) -> HTML {
         guard place.tenant == .none, visit.may(.manageConfiguration) else { return "" }
         let items = operations.findings(place.project).map { finding -> HTML in
@@ -44,7 +44,7 @@ extension ConsoleRoutes {
                 "<li>\(html: tag) \(html: provider)\(finding.text) <span class=\"quiet\">(\(finding.id.rawValue))</span></li>\n"
         }
         guard !items.isEmpty else { return "" }
-        return ConsoleText.section("findings", "To look at", "<ul>\n\(html: items)</ul>")
+        return ConsoleText.section("findings", "Warnings", "<ul>\n\(html: items)</ul>")
     }
 }
 
@@ -52,15 +52,15 @@ extension ConsoleRoutes {
 private struct ConsoleOverview {
     let counted: CountSignIns.Result
 
-    /// In the order of the charts; who is asked for a second factor is not at the end of the sign-in yet.
+    /// In the order of the charts; a request for a second factor is not a final outcome.
     private static let outcomes: [(outcome: AccountEvents.Outcome, name: String)] = [
-        (.signedIn, "Signed in"), (.signedUp, "Signed up"), (.linked, "Linked to an account"),
-        (.takenOver, "Took an unproved account over"), (.conflict, "Met an account with another credential"),
+        (.signedIn, "Signed in"), (.signedUp, "Signed up"), (.linked, "Linked"),
+        (.takenOver, "Took over an account"), (.conflict, "Account conflict"),
         (.refused, "Refused"), (.secondFactorRefused, "Wrong second factor"), (.linkRefused, "Link refused"),
     ]
     private static let entered: Set<AccountEvents.Outcome> = [.signedIn, .signedUp, .linked, .takenOver]
 
-    /// The sums, day by day, of the numbers that are meant.
+    /// The daily sums of the selected counts.
     private func sum(
         _ method: ProviderID? = nil,
         _ isMeant: (AccountEvents.Outcome) -> Bool
@@ -87,23 +87,23 @@ private struct ConsoleOverview {
     }
 
     var outcomes: HTML {
-        chart("outcomes", "What came of them", Self.outcomes.map { outcome, name in (name, sum { $0 == outcome }) })
+        chart("outcomes", "Outcomes", Self.outcomes.map { outcome, name in (name, sum { $0 == outcome }) })
     }
 
     var conflicts: HTML {
         let found = sum { $0 == .conflict }
         guard (found + counted.resolved).contains(where: { $0 > 0 }) else {
-            let none: HTML = "No sign-in met an account that has its address with another credential."
+            let none: HTML = "No account conflicts."
             return ConsoleText.section("conflicts", "Conflicts", nil, else: none)
         }
         let series = [
-            (name: "An account with the address existed", counts: found),
-            (name: "Resolved: the person came through with both", counts: counted.resolved),
+            (name: "Account conflict", counts: found),
+            (name: "Resolved: the user signed in and linked", counts: counted.resolved),
         ]
         return chart("conflicts", "Conflicts", series)
     }
 
-    /// Each method with each outcome.
+    /// Counts by method and outcome.
     var table: HTML {
         let shown = Self.outcomes.filter { outcome, _ in sum { $0 == outcome }.contains { $0 > 0 } }
         let rows = counted.methods.map { method, _ -> [HTML] in

@@ -3,7 +3,7 @@ import HTTPTypes
 import Projects
 import Storage
 
-/// The first page: which projects there are.
+/// The start page: the list of projects.
 extension ConsoleRoutes {
     var projectRoutes: [Route] { [page("/console", showProjects)] }
 
@@ -13,7 +13,7 @@ extension ConsoleRoutes {
         guard let part = ConsolePage.Part.allCases.first(where: { visit.may($0.scope) }) else {
             return ConsolePage(
                 "Projects",
-                "<p>Your scopes cover nothing that the console shows. Whoever made your account can change that.</p>",
+                "<p>Your scopes do not allow any page of the console. Ask the operator to change them.</p>",
                 visit: visit
             )
         }
@@ -34,8 +34,8 @@ extension ConsoleRoutes {
         }
         let nothing: HTML =
             admin.project == nil
-            ? "There is no project yet. <code>identity projects create</code> makes one, and an API key for its app with <code>identity api-keys create</code>."
-            : "The project that you administer is gone."
+            ? "No projects yet. Create one with <code>identity projects create</code>, and an API key for its app with <code>identity api-keys create</code>."
+            : "Your project no longer exists."
         let content: HTML =
             items.isEmpty ? "<p>\(html: nothing)</p>" : "<ul class=\"rows\">\n\(html: items)</ul>"
         var page = ConsolePage("Projects", content, visit: visit)

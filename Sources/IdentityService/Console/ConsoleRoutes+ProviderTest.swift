@@ -5,10 +5,11 @@ import Linking
 import Projects
 import Secrets
 
-/// The test of a provider: a real sign-in that shows each of its steps, and signs nobody in.
+/// The test of a provider: a real sign-in that shows each step and signs no user in.
 ///
-/// A page leads the browser to the provider, the handler page takes it back, and a form of that page brings the answer here:
-/// the provider's page cannot, for browsers send the session's cookie only from pages of our own.
+/// A page sends the browser to the provider, the handler page receives it back, and a form on that page posts the
+/// response here. The provider's own request cannot, because browsers send the session's cookie only from our own
+/// pages.
 extension ConsoleRoutes {
     var providerTestRoutes: [Route] {
         [
@@ -31,7 +32,7 @@ extension ConsoleRoutes {
         var test = ConsoleProviderTest(name: ProviderNames.name(of: provider.provider.rawValue, provider.displayName))
         test.path = path
         var page = ConsolePage("Test", "", visit: visit, place: place, part: .providers)
-        page.title = "Test of \(test.name)"
+        page.title = "Test \(test.name)"
         do {
             let started = try await accounts.rehearseSignIn.begin(
                 provider.provider,
@@ -69,7 +70,7 @@ extension ConsoleRoutes {
         test.path = path
         return .page(
             ConsolePage(
-                "Test of \(test.name)",
+                "Test \(test.name)",
                 test.result(report, isEnabled: provider.enabled),
                 visit: visit,
                 place: place,

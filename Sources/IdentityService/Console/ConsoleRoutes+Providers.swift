@@ -6,7 +6,7 @@ import Projects
 import Storage
 import StrictJSON
 
-/// The identity providers of a project: what is configured, and what is wrong with it.
+/// The identity providers of a project: their configurations and the errors in them.
 extension ConsoleRoutes {
     var providerConfigurationRoutes: [Route] {
         [
@@ -17,7 +17,7 @@ extension ConsoleRoutes {
         ]
     }
 
-    /// What a form of a provider's page asks for.
+    /// The actions of a provider page's forms.
     private enum ProviderAction: String {
         case save, delete
     }
@@ -47,25 +47,25 @@ extension ConsoleRoutes {
                 """
         }
         let nothing: HTML = """
-            <p>There is no identity provider yet. Register this service at one, with the address below, and add it here with what
-            the provider gave you.</p>
+            <p>No identity providers yet. Register this service with a provider, using the redirect URI below. Then add the
+            provider here with its client ID and client secret.</p>
             """
         let list: HTML = items.isEmpty ? nothing : "<ul class=\"rows\">\n\(html: items)</ul>"
         var page = ConsolePage(
             "Identity providers",
             """
             \(html: list)
-            \(html: ConsoleText.facts([("Address to register at providers", callback(visit))]))
+            \(html: ConsoleText.facts([("Redirect URI to register with providers", callback(visit))]))
             <h2>Add a provider</h2>
             <form class="narrow" method="post" action="\(place.path)/providers">
             \(html: visit.token)
-            <label for="provider">Id: <code>google.com</code>, <code>github.com</code>, …, <code>oidc.</code> or
-            <code>oauth.</code> and a name of your own</label>
+            <label for="provider">ID: <code>google.com</code>, <code>github.com</code>, …, or <code>oidc.</code> or
+            <code>oauth.</code> followed by a name that you choose</label>
             <input id="provider" name="provider" value="\(typed)" maxlength="64" autocapitalize="off" spellcheck="false" required>
             \(html: ConsoleProvider.clientFields(clientID: "", hasSecret: false))
             \(html: ConsoleProvider.issuerField(""))
             \(html: ConsoleProvider.reasonField)
-            <button>Add it, disabled</button>
+            <button>Add (disabled)</button>
             </form>
             """,
             visit: visit,
@@ -142,7 +142,7 @@ extension ConsoleRoutes {
         let known = try provider(visit, place)
         guard let collection = ConsoleProvider.collection(of: known.provider),
             let action = ProviderAction(rawValue: try form.value("do"))
-        else { throw WireError.invalidRequest("There is no such action.", field: "do") }
+        else { throw WireError.invalidRequest("Unknown action.", field: "do") }
         let version = try form.value("version")
         let isStill: @Sendable (ProviderConfiguration) throws -> Void = { provider in
             guard configuration.version(of: provider) == version else { throw AccountsError.changedMeanwhile }
@@ -167,7 +167,7 @@ extension ConsoleRoutes {
                 return .done("\(place.path)/providers", .removed)
             }
         } catch let error where WireError(mapping: error).status.kind == .clientError {
-            // As it is now, also where another node changed it.
+            // Reloads the current state, which another node may have changed.
             try await configuration.refresh()
             var refused = providerPage(try provider(visit, place), visit, place)
             refused.status = ConsolePage.status(of: WireError(mapping: error))

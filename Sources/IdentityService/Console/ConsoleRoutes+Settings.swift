@@ -32,7 +32,7 @@ extension ConsoleRoutes {
             \(html: ConsoleProvider.reasonField)
             <button>Save</button>
             </form>
-            <p class="quiet">The API has more of them: <code>projects/\(place.project.id.rawValue)/config</code>.</p>
+            <p class="quiet">More settings are available in the API: <code>projects/\(place.project.id.rawValue)/config</code>.</p>
             """,
             visit: visit,
             place: place,
@@ -65,8 +65,8 @@ extension ConsoleRoutes {
             page.alert =
                 wire == .changedMeanwhile
                 ? """
-                <p>Nothing was changed: somebody changed the settings after you had opened the page. They are shown as they are now;
-                the audit log says who did. Look at them, and do it again if it is still right.</p>
+                <p>Nothing was changed: the settings changed after you opened the page. The page now shows the current settings; the
+                audit log shows who changed them. Review them, then try again if needed.</p>
                 """
                 : "<p>Nothing was changed: \(wire.message)</p>"
             throw RefusedPage(cause: error, response: page.response())

@@ -5,16 +5,16 @@ import Projects
 import Secrets
 import Storage
 
-/// `/console`: the pages on which people administer the service (docs/operations/console.md).
+/// `/console`: the pages for the service's admins (docs/operations/console.md).
 ///
-/// Everything is HTML that this service makes, and works without scripts. A page reads the session by one statement, so
-/// that whoever is revoked sees nothing more; an action besides needs the token of our own form and a request that the
-/// browser says comes from our own page.
+/// All content is HTML from this service and works without scripts. Every page reads the session from the database, so
+/// a revoked admin sees nothing more. An action also requires our form's token, and a request that the browser marks as
+/// coming from our own page.
 struct ConsoleRoutes: Sendable {
     let accounts: AccountsService
     let configuration: ConfigurationStore
     let ownAddress: OwnPages
-    /// How the API checks a configuration.
+    /// The API's checks of a configuration.
     let providerRoutes: ProviderRoutes
     let operations: ConsoleOperations
 
@@ -25,7 +25,7 @@ struct ConsoleRoutes: Sendable {
 
     // MARK: Pages
 
-    /// A page for whoever is signed in; others sign in first, and come back to it.
+    /// A page for signed-in admins; others sign in first and return to it.
     func page(
         _ path: String,
         isInTenants: Bool = true,
@@ -46,16 +46,16 @@ struct ConsoleRoutes: Sendable {
         )
     }
 
-    /// What an action came to.
+    /// The result of an action.
     enum Outcome: Sendable {
-        /// Done: browsers go on to a page, so that they do not do it again.
+        /// Done: the browser is redirected to a page, so that a reload does not repeat the action.
         case done(String, Notice?)
         case page(ConsolePage)
     }
 
-    /// An action of whoever is signed in.
+    /// An action of a signed-in admin.
     ///
-    /// - Parameter isGrave: whether password and code are asked for again, unless that was a short while ago.
+    /// - Parameter isGrave: whether the password and a code are required again, unless they were entered recently.
     func action(
         _ path: String,
         isInTenants: Bool = true,
@@ -94,7 +94,7 @@ struct ConsoleRoutes: Sendable {
                                 cause: error,
                                 response: ConsolePage.problem(WireError(mapping: error), visit).response()
                             )
-                        // The session has its new handle even so.
+                        // The session has its new handle in any case.
                         for cookie in cookies {
                             refused.response.headers.append(HTTPField(name: .setCookie, value: cookie.header))
                         }
@@ -122,27 +122,27 @@ struct ConsoleRoutes: Sendable {
         }
     }
 
-    /// What the page says that an action leads to.
+    /// The message on the page after an action.
     enum Notice: String {
         case disabled, enabled, signedOut, unlinked, resetSent, deleted, merged, unmerged, moved, saved, removed, made,
             revoked
 
         var text: String {
             switch self {
-            case .disabled: "The account is disabled: nobody can sign in to it, and its sessions are refused."
-            case .enabled: "The account is enabled."
+            case .disabled: "Account disabled. The user cannot sign in, and existing sessions are refused."
+            case .enabled: "Account enabled."
             case .signedOut: "Signed out."
-            case .unlinked: "The sign-in method is removed."
-            case .resetSent: "The mail is on its way; the outbox keeps it until the mail server has taken it."
-            case .deleted: "The account is deleted."
-            case .merged: "The accounts are one. For a week the merge can be undone."
+            case .unlinked: "Sign-in method removed."
+            case .resetSent: "Email queued. It stays in the outbox until the mail server accepts it."
+            case .deleted: "Account deleted."
+            case .merged: "Accounts merged. You can undo the merge for a week."
             case .unmerged:
-                "The merge is undone. What somebody changed since stays with the account that has it."
-            case .saved: "Saved. Every node goes by it within half a second."
-            case .made: "The key is made."
-            case .revoked: "The key is revoked: within half a second no node takes it."
-            case .removed: "The provider is deleted."
-            case .moved: "This account took in the one that you asked for."
+                "Merge undone. Anything changed since the merge was left as it is."
+            case .saved: "Saved. All nodes apply the change within half a second."
+            case .made: "Key created."
+            case .revoked: "Key revoked. All nodes refuse it within half a second."
+            case .removed: "Provider deleted."
+            case .moved: "The account that you requested was merged into this one."
             }
         }
 
@@ -179,7 +179,7 @@ struct ConsoleRoutes: Sendable {
 
     func isSecure(_ call: Call) throws -> Bool { try ownAddress.url(for: call).hasPrefix("https:") }
 
-    /// Browsers say whose page posts, and no page can say otherwise.
+    /// Browsers state the origin of a request, and no page can forge it.
     func requireOwnPage(_ call: Call) throws {
         let isOwn =
             if let site = call.headers[.secFetchSite] { site == "same-origin" } else {
@@ -188,9 +188,9 @@ struct ConsoleRoutes: Sendable {
         guard isOwn else { throw WireError.foreignForm }
     }
 
-    /// The project of a page's path, or the tenant of it.
+    /// The project or tenant of a page's path.
     ///
-    /// - Throws: 403 where the person may not do this, whether or not there is such a project; then 404.
+    /// - Throws: 403 if the admin lacks the scope, whether or not the project exists; then 404.
     func place(_ visit: ConsoleVisit, _ scope: AdminScope) throws -> ConsolePlace {
         guard let id = ProjectID(rawValue: visit.call.parameter("project")) else { throw WireError.projectNotFound }
         guard visit.may(scope), visit.session.admin.project ?? id == id else { throw WireError.forbidden }
@@ -222,12 +222,12 @@ struct ConsoleRoutes: Sendable {
             .replacing("+", with: "%2B").replacing("?", with: "%3F")
     }
 
-    /// For an action of somebody who is signed in no more: it was not carried out.
+    /// For an action after the session ended: it was not carried out.
     private static func signedOut(_ call: Call) -> ConsolePage {
         var page = ConsolePage(
-            "Your session is over",
+            "Your session has ended",
             """
-            <p>Nothing was changed. Sign in, and do it again.</p>
+            <p>Nothing was changed. Sign in and try again.</p>
             <p><a class="button" href="\(signInPath(backTo: call))">Sign in</a></p>
             """
         )
@@ -237,6 +237,6 @@ struct ConsoleRoutes: Sendable {
 }
 
 extension WireError {
-    /// A form that is not of our own page, or of another session.
-    static let foreignForm = status(.forbidden, "PERMISSION_DENIED", "The form is not of this page.")
+    /// A form from another page or another session.
+    static let foreignForm = status(.forbidden, "PERMISSION_DENIED", "The form belongs to another page or session.")
 }

@@ -2,15 +2,15 @@ import Linking
 import Projects
 import StrictJSON
 
-/// A setting of a project that the console shows, by the path that the API has for it.
+/// A project's setting that the console shows, by its path in the API.
 struct ConsoleSetting: Sendable {
     enum Kind: Sendable {
         case flag(@Sendable (ProjectSettings) -> Bool)
         case number(@Sendable (ProjectSettings) -> Int64)
         case text(@Sendable (ProjectSettings) -> String)
-        /// One of them.
+        /// One of the given values.
         case choice([String], @Sendable (ProjectSettings) -> String)
-        /// One a line.
+        /// One value per line.
         case list(@Sendable (ProjectSettings) -> [String])
     }
 
@@ -22,61 +22,61 @@ struct ConsoleSetting: Sendable {
         (self.path, self.label, self.kind) = (path, label, kind)
     }
 
-    /// What it is not shown here, the API sets.
+    /// All other settings are only available in the API.
     static let all: [ConsoleSetting] = [
-        ConsoleSetting("identity.appName", "Name of the app, in mails and on pages", .text { $0.mail.appName ?? "" }),
-        ConsoleSetting("authorizedDomains", "Domains of the app, one a line", .list { $0.authorizedDomains }),
+        ConsoleSetting("identity.appName", "App name in emails and on pages", .text { $0.mail.appName ?? "" }),
+        ConsoleSetting("authorizedDomains", "Authorized domains, one per line", .list { $0.authorizedDomains }),
         ConsoleSetting(
             "identity.continueURLs",
-            "URLs to return to, one a line (none: any page of the domains)",
+            "Continue URLs, one per line (empty: any page on an authorized domain)",
             .list { $0.continueURLs }
         ),
-        ConsoleSetting("signIn.email.enabled", "Sign-in by email and password", .flag { $0.passwordSignIn }),
-        ConsoleSetting("signIn.anonymous.enabled", "Guests without an address", .flag { $0.anonymousSignIn }),
+        ConsoleSetting("signIn.email.enabled", "Email and password sign-in", .flag { $0.passwordSignIn }),
+        ConsoleSetting("signIn.anonymous.enabled", "Anonymous sign-in", .flag { $0.anonymousSignIn }),
         ConsoleSetting(
             "client.permissions.disabledUserSignup",
-            "Nobody signs up by themselves",
+            "Disable sign-up by users",
             .flag { $0.disabledUserSignup }
         ),
         ConsoleSetting(
             "emailPrivacyConfig.enableImprovedEmailPrivacy",
-            "Answers do not tell which addresses have accounts",
+            "Email enumeration protection",
             .flag { $0.emailEnumerationProtection }
         ),
-        ConsoleSetting("identity.signInPage", "The service's own sign-in page", .flag { $0.signInPage }),
+        ConsoleSetting("identity.signInPage", "Hosted sign-in page", .flag { $0.signInPage }),
         ConsoleSetting(
             "identity.linking",
-            "A new identity whose address belongs to an account",
+            "When a new identity's email already has an account",
             .choice(LinkingMode.allCases.map(\.rawValue)) { $0.linking.rawValue }
         ),
         ConsoleSetting(
             "identity.emailTrust",
-            "Which providers' addresses are believed",
+            "Providers whose emails count as verified",
             .choice(["default", "strict"]) { $0.strictEmailTrust ? "strict" : "default" }
         ),
         ConsoleSetting(
             "identity.methodChanges",
-            "Linking and unlinking sign-in methods: which accounts need a recent sign-in",
+            "Accounts that need a recent sign-in to link or unlink sign-in methods",
             .choice(MethodChangePolicy.allCases.map(\.rawValue)) { $0.methodChanges.rawValue }
         ),
         ConsoleSetting(
             "identity.keepLastSignInMethod",
-            "Nobody removes their last sign-in method",
+            "Users cannot remove their last sign-in method",
             .flag { $0.keepLastSignInMethod }
         ),
         ConsoleSetting(
             "identity.rotateRefreshTokens",
-            "Each refresh token is good once",
+            "Rotate refresh tokens",
             .flag { $0.rotateRefreshTokens }
         ),
         ConsoleSetting(
             "identity.sessionIdleDays",
-            "Days after which a session ends that nobody uses (0: never)",
+            "Days until an unused session ends (0: never)",
             .number { Int64($0.sessionIdleDays) }
         ),
         ConsoleSetting(
             "identity.recentSignInSeconds",
-            "Seconds since the sign-in in which sensitive things may be done (0: always)",
+            "Seconds for which a sign-in counts as recent (0: always)",
             .number { $0.recentSignInSeconds }
         ),
     ]
@@ -125,7 +125,7 @@ struct ConsoleSetting: Sendable {
 
     // MARK: From a form
 
-    /// Sets it as a request of the API would that says the same.
+    /// Applies it as the equivalent API request would.
     func apply(_ form: ConsoleForm, to settings: inout ProjectSettings) throws {
         let text = try form.value(path)
         let value: JSONValue =

@@ -3,14 +3,14 @@ import Storage
 
 import struct Foundation.Date
 
-/// How the console writes things.
+/// Common formats of the console.
 enum ConsoleText {
     static func time(_ date: Date) -> HTML {
         let text = UTCTime(seconds: Int64(date.timeIntervalSince1970)).text
         return "<time datetime=\"\(text)Z\">\(text.replacing("T", with: " ")) UTC</time>"
     }
 
-    /// What an account is called: its address, number, or name, else its id.
+    /// The display name of an account: its email, number, or name, otherwise its ID.
     static func name(of account: Account) -> String {
         let email = account.email?.original ?? account.linked.compactMap(\.email).first
         return email ?? account.phoneNumber ?? account.displayName.flatMap { $0.isEmpty ? nil : $0 }
@@ -42,9 +42,9 @@ enum ConsoleText {
     }
 
     /// - Parameters:
-    ///   - id: of the heading.
-    ///   - content: nil when there is nothing.
-    ///   - nothing: what to say then.
+    ///   - id: the ID of the heading.
+    ///   - content: nil if there is nothing to show.
+    ///   - nothing: the text in that case.
     static func section(_ id: String, _ title: String, _ content: HTML?, else nothing: HTML = "") -> HTML {
         let shown: HTML = content ?? "<p class=\"quiet\">\(html: nothing)</p>"
         return """
@@ -56,11 +56,11 @@ enum ConsoleText {
             """
     }
 
-    /// A table that scrolls by itself where the window is narrow, also by the keyboard.
+    /// A table that scrolls on narrow screens, also with the keyboard.
     ///
     /// - Parameters:
-    ///   - label: what it is a table of.
-    ///   - rows: nil when empty: there is no table then.
+    ///   - label: the table's accessible name.
+    ///   - rows: if empty, there is no table.
     static func table(_ label: String, _ heads: [String], _ rows: [[HTML]]) -> HTML? {
         guard !rows.isEmpty else { return nil }
         let head = heads.map { title -> HTML in title.isEmpty ? "<td></td>" : "<th scope=\"col\">\(title)</th>" }
@@ -77,7 +77,7 @@ enum ConsoleText {
             """
     }
 
-    /// A list of names and values; those without a value are left out.
+    /// A list of names and values, without those that have no value.
     static func facts(_ facts: [(name: String, value: HTML?)]) -> HTML {
         let rows = facts.compactMap { fact in
             fact.value.map { "<div><dt>\(fact.name)</dt><dd>\(html: $0)</dd></div>\n" as HTML }
@@ -87,9 +87,9 @@ enum ConsoleText {
 
     // MARK: The audit log
 
-    /// - Parameter withAccounts: whether there is a column of the accounts, which leads on to their pages.
+    /// - Parameter withAccounts: whether a column links to the accounts.
     static func table(of changes: [RecordedChange], in place: ConsolePlace, withAccounts: Bool) -> HTML? {
-        let heads = ["When", "What"] + (withAccounts ? ["Account"] : []) + ["Who", "More", "Why"]
+        let heads = ["Time", "Action"] + (withAccounts ? ["Account"] : []) + ["Actor", "Details", "Reason"]
         let rows = changes.map { change -> [HTML] in
             var row: [HTML] = [time(change.recordedAt), "\(sentence(change.action))"]
             if withAccounts { row.append(account(of: change, in: place)) }

@@ -5,15 +5,15 @@ import Projects
 import Secrets
 import Storage
 
-/// A request of somebody who is signed in to the console.
+/// A request of a signed-in admin.
 struct ConsoleVisit: Sendable {
     let call: Call
     let session: ConsoleStore.Session
-    /// Another one once password and code were asked for again.
+    /// Changes when the admin enters the password and a code again.
     var handle: Secret
     let isSecure: Bool
 
-    /// What a form of ours proves with: only who has the session's handle can know it (threats.md, T-D9).
+    /// The token in our forms: only a page with the session's handle can contain it (threats.md, T-D9).
     var formToken: String { Base64URL.encode(SecureHash.sha256("console form \(handle.reveal())")) }
 
     /// The same, as a field.
@@ -22,13 +22,13 @@ struct ConsoleVisit: Sendable {
     func may(_ scope: AdminScope) -> Bool { session.admin.scopes.contains(scope) }
 }
 
-/// The project of a page, or a tenant of it.
+/// The project or tenant of a page.
 struct ConsolePlace: Sendable {
-    /// As it is in the tenant, if there is one.
+    /// With the tenant's settings, if there is one.
     let project: Project
     let tenant: TenantID
 
-    /// Without a `/` at its end.
+    /// Without a trailing `/`.
     var path: String {
         let path = "/console/\(project.id.rawValue)"
         return tenant == .none ? path : path + "/tenants/\(ConsolePath.segment(tenant.rawValue))"
@@ -37,12 +37,12 @@ struct ConsolePlace: Sendable {
     func path(of account: AccountID) -> String { "\(path)/accounts/\(ConsolePath.segment(account.rawValue))" }
 }
 
-/// Ids in paths of the console: they may hold anything, a `/` and a `:` too.
+/// IDs in paths of the console, which may contain any character, including `/` and `:`.
 package enum ConsolePath {
-    /// Whether a path is the console's, though no route may have it: people see a page there.
+    /// Whether a path belongs to the console, even without a route, so that errors are shown as pages.
     static func holds(_ path: String) -> Bool { path == "/console" || path.hasPrefix("/console/") }
 
-    /// Letters, digits, `.`, `_` and `-` stand as they are, all else in base64url behind a `~`.
+    /// Letters, digits, `.`, `_` and `-` stay; anything else becomes `~` followed by base64url.
     static func segment(_ id: String) -> String {
         let isPlain = id.utf8.allSatisfy { byte in
             switch byte {
@@ -53,17 +53,17 @@ package enum ConsolePath {
         return isPlain && !id.utf8.allSatisfy { $0 == UInt8(ascii: ".") } ? id : "~" + Base64URL.encode(id.utf8)
     }
 
-    /// The id of a segment; nil for one that is none.
+    /// The ID of a segment; nil if it is not valid.
     static func id(_ segment: String) -> String? {
         guard segment.hasPrefix("~") else { return segment }
         guard let bytes = Base64URL.decode(segment.dropFirst()), !bytes.isEmpty, !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Where to go on after a sign-in: a page of the console that the request named, else the first one.
+    /// The page after a sign-in: the console page that the request named, otherwise the start page.
     ///
-    /// Nothing in it can lead to another host: it begins with our own path, and has no character by which browsers would
-    /// take it otherwise.
+    /// It can never lead to another host: it starts with our own path and contains no character that browsers interpret
+    /// specially.
     package static func next(_ text: String?) -> String {
         guard let text, text.utf8.count <= 512, text == "/console" || text.hasPrefix("/console/"),
             text.utf8.allSatisfy({ byte in
@@ -77,11 +77,11 @@ package enum ConsolePath {
     }
 }
 
-/// What a form of the console says.
+/// The fields of a console form.
 struct ConsoleForm: Sendable {
     let items: QueryItems
 
-    /// - Throws: for a body that is no form.
+    /// - Throws: if the body is not a form.
     init(_ call: Call) throws {
         guard let items = QueryItems(utf8: call.body.readableBytesView), items.pairs.count <= 256 else {
             throw WireError.invalidRequest("Invalid form payload received.", field: nil)
@@ -89,11 +89,12 @@ struct ConsoleForm: Sendable {
         self.items = items
     }
 
-    /// Empty when it is absent.
-    /// - Throws: when it comes twice.
+    /// Empty if absent.
+    ///
+    /// - Throws: if it is repeated.
     func value(_ name: String) throws -> String { try items.value(name) ?? "" }
 
-    /// Why it is done, for the audit log; at most 256 characters in one line.
+    /// The reason for the audit log, one line of at most 256 characters.
     var reason: String? {
         get throws {
             let text = String(WireError.line(try value("reason")).prefix(256))
@@ -101,7 +102,7 @@ struct ConsoleForm: Sendable {
         }
     }
 
-    /// As the page had it that the form stands on.
+    /// The version that the form's page was rendered with.
     var version: Int64 {
         get throws {
             guard let version = Int64(try value("version")) else {

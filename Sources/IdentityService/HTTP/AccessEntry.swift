@@ -2,10 +2,10 @@ import HTTPTypes
 import Logging
 import Traces
 
-/// The log line of a request: what was called and what came of it; never a query, a header, a body or a name from them.
+/// The log line of a request: the operation and its result; never a query, a header, a body or a name from them.
 struct AccessEntry {
     private let method: HTTPRequest.Method
-    /// The route's path; for an unknown one what came, cut.
+    /// The route's path; for an unknown path, the path itself, shortened.
     private let path: String
     let envelope: ErrorEnvelope
     private let meter: RouteMeter?
@@ -30,10 +30,10 @@ struct AccessEntry {
         }
     }
 
-    /// Makes the answer of an error, and keeps its code for the line.
+    /// Builds an error's response and keeps its code for the log line.
     ///
-    /// What cannot be explained is an error, each time. That the service is unavailable is a warning, once a second: there
-    /// is one cause for thousands of requests.
+    /// Unexplained errors are logged each time. Unavailability is logged as a warning at most once a second, because
+    /// one cause affects thousands of requests.
     mutating func refuse(_ error: any Error, load: ServerLoad, logger: Logger) -> Response {
         let page = error as? RefusedPage
         let error = page?.cause ?? error

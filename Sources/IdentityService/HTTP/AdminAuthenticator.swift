@@ -1,12 +1,14 @@
 package import Projects
 package import Secrets
 
-/// Tells whose admin credential a bearer token is.
+/// Finds the admin credential of a bearer token.
 ///
-/// `identity serve` asks the database; `identity dev` puts `Bearer owner` in front, which exists nowhere else.
+/// `identity serve` asks the database; `identity dev` also accepts `Bearer owner`.
 package protocol AdminAuthenticator: Sendable {
-    /// - Returns: nil for a token that stands for nothing. Whether a known credential is disabled, expired or of another
-    ///   project is checked by the caller.
-    /// - Throws: when it cannot tell; the request is then refused.
+    /// - Returns: nil for an unknown token.
+    ///
+    /// The caller checks whether a known credential is disabled, expired or for another
+    ///   project.
+    /// - Throws: if it cannot decide; the request is then refused.
     func credential(for token: Secret) async throws -> AdminCredential?
 }

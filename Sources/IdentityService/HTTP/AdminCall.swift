@@ -1,16 +1,16 @@
 package import Projects
 
-/// A call of an admin: the credential is good for the project and the operation.
+/// An admin's call whose credential is valid for the project and the operation.
 package struct AdminCall: Sendable {
     package var call: Call
     package var admin: AdminCredential
-    /// As it is in ``tenant``, if that is one.
+    /// With the settings of ``tenant``, if there is one.
     package var project: Project
     package var tenant: TenantID
 
-    /// - Parameter project: of the path, or of the API key.
-    /// - Throws: `TENANT_ID_MISMATCH` when the path names one tenant and the body or the query another; 404
-    ///   `TENANT_NOT_FOUND`; `PROJECT_DISABLED` for the accounts of a tenant that is switched off.
+    /// - Parameter project: from the path or the API key.
+    /// - Throws: `TENANT_ID_MISMATCH` if the path and the body or query name different tenants; 404
+    ///   `TENANT_NOT_FOUND`; `PROJECT_DISABLED` for the accounts of a disabled tenant.
     package init(call: Call, admin: AdminCredential, project: Project, scope: AdminScope) throws {
         self.call = call
         self.admin = admin
@@ -30,6 +30,6 @@ package struct AdminCall: Sendable {
         self.tenant = tenant
     }
 
-    /// The body, which may repeat the tenant of the path.
+    /// The body, which may repeat the path's tenant.
     package func json() throws -> WireObject { try call.json() }
 }

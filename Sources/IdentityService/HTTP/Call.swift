@@ -4,34 +4,34 @@ package import HTTPTypes
 package import Logging
 package import NIOCore
 
-/// One request, read whole, before anything in it is believed.
+/// A complete request, before anything in it is verified.
 ///
-/// A class, because each step of the answer holds it, and a copy would count each of its parts.
+/// A class, because many steps hold it, and copying a struct would retain each of its parts.
 package final class Call: Sendable {
     package let method: HTTPRequest.Method
-    /// As it came, percent-encoded.
+    /// As received, percent-encoded.
     package let path: String
     /// The captures of the route's path, decoded.
     package let parameters: [String: String]
     package let query: QueryItems
-    /// ``query`` as it came.
+    /// ``query`` as received.
     package let rawQuery: String
     package let headers: HTTPFields
     /// At most ``Route/bodyLimit`` bytes.
     package let body: ByteBuffer
     package let device: Device
     package let logger: Logger
-    /// What ``json()`` has read.
+    /// The result of ``json()``.
     private let content = Mutex<WireObject?>(nil)
 
-    /// Who seems to call.
+    /// The apparent caller.
     package struct Device: Sendable {
         /// At most 256 characters, without control characters.
         package var userAgent: String?
         /// /24 of IPv4, /64 of IPv6.
         package var addressPrefix: String?
         package var address: String?
-        /// Whom limits count as one: an address of IPv4, a /64 of IPv6.
+        /// The address that rate limits count by: an IPv4 address, a /64 of IPv6.
         package var subscriber: String?
 
         package init(
@@ -69,16 +69,16 @@ package final class Call: Sendable {
         self.logger = logger
     }
 
-    /// A capture that the route's path names.
+    /// A capture of the route's path.
     package func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
-    /// The `Host` header: what the caller believes to talk to.
+    /// The `Host` header: the host that the caller believes it is talking to.
     package var host: String? { headers[.hostField] }
 
-    /// `X-Firebase-Locale`, when it looks like a language tag (BCP 47): the language of mails.
+    /// `X-Firebase-Locale` if it looks like a language tag (BCP 47): the language of emails.
     package var language: String? { headers[.firebaseLocale].flatMap { Self.isLanguage($0) ? $0 : nil } }
 
-    /// `X-Goog-Request-Reason`: why an admin does it, for the audit log; at most 256 characters.
+    /// `X-Goog-Request-Reason`: the admin's reason, for the audit log; at most 256 characters.
     var reason: String? { headers[.requestReason].map { String(WireError.line($0).prefix(256)) } }
 
     static func isLanguage(_ text: String) -> Bool {
@@ -91,9 +91,9 @@ package final class Call: Sendable {
             }
     }
 
-    /// The body as JSON, whatever content type it claims; an empty body is an empty object.
+    /// The body as JSON, whatever its content type; an empty body is an empty object.
     ///
-    /// It is read once.
+    /// It is parsed once.
     package func json() throws(WireError) -> WireObject {
         if let content = content.withLock({ $0 }) { return content }
         let object = try readJSON()

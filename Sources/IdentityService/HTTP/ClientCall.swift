@@ -3,7 +3,7 @@ import HTTPTypes
 import Projects
 import Sessions
 
-/// A call of an app: the API key named its project, the call itself perhaps a tenant of that.
+/// A client's call: the API key names its project, and the call itself may name a tenant.
 package struct ClientCall: Sendable {
     package var call: Call
     package var caller: Caller
@@ -13,12 +13,12 @@ package struct ClientCall: Sendable {
         self.caller = caller
     }
 
-    /// The body; the tenant that it names is the caller's.
+    /// The body; a tenant in it is the caller's.
     package func json() throws -> WireObject { try call.json() }
 }
 
 extension Call {
-    /// `tenantId`: in the body, or in the query of what has none.
+    /// `tenantId`: in the body, or in the query if there is no body.
     func tenantNamed() throws -> TenantID? {
         let name =
             switch method {
@@ -28,9 +28,9 @@ extension Call {
         return name.flatMap { $0.isEmpty ? nil : TenantID(rawValue: $0) }
     }
 
-    /// The tenant of an app's call: the one that it names, or else that of its ID token.
+    /// The tenant of a client's call: the one that it names, otherwise that of its ID token.
     ///
-    /// The token has not been verified: what it says here decides in which tenant it will have to be good.
+    /// The token is not verified yet: its tenant only determines where it must be valid.
     func tenant(of project: Project) throws -> TenantID {
         if let named = try tenantNamed() { return named }
         guard !project.tenants.isEmpty, method == .post, let idToken = try json().string("idToken"),
@@ -41,7 +41,7 @@ extension Call {
 }
 
 extension Caller {
-    /// Who makes a call, once its API key has named the project.
+    /// The caller, after its API key named the project.
     init(_ call: Call, project: Project, apiKey: String?, language: String? = nil) {
         self.init(
             project: project,

@@ -3,11 +3,12 @@ import HTTPTypes
 package import Secrets
 import Storage
 
-/// The cookies that there are, each made anew for what it is for (threats.md, T-D9).
+/// All cookies of the service, each with a new value for its purpose (threats.md, T-D9).
 extension Cookie {
     // MARK: The handler page
 
-    /// By which the handler page knows the browser of a flow: one each, several windows may be at providers.
+    /// Lets the handler page recognize a flow's browser; one for each flow, because several windows may be at
+    /// providers.
     static func flow(_ state: String, _ value: String, seconds: Int, _ isSecure: Bool) -> Cookie {
         Cookie(name: flowName(state), value: value, seconds: seconds, isSecure: isSecure)
     }
@@ -24,7 +25,7 @@ extension Cookie {
 
     private static let signInPagePrefix = "identity-page-"
 
-    /// By which the sign-in page knows the browser of a visit.
+    /// Lets the sign-in page recognize a visit's browser.
     static func signInPage(_ visit: PageVisit, _ value: String, isSecure: Bool) -> Cookie {
         var cookie = Cookie(name: signInPageName(visit), value: value, seconds: 3_600, isSecure: isSecure)
         cookie.returnsFromOtherSites = false
@@ -35,7 +36,7 @@ extension Cookie {
         values(signInPageName(visit), isSecure: isSecure, in: headers)
     }
 
-    /// Takes those of visits back that nobody has finished, before they are too many.
+    /// Removes cookies of unfinished visits before there are too many.
     static func leftSignInPages(isSecure: Bool, in headers: HTTPFields) -> [Cookie] {
         let prefix = fullName(signInPagePrefix, isSecure: isSecure)
         let names = headers[values: .cookie].flatMap { $0.split(separator: ";") }
@@ -54,7 +55,7 @@ extension Cookie {
 
     private static let consoleName = "console"
 
-    /// The session of a person at the console; nil ends it in the browser.
+    /// The session of an admin of the console; nil ends it in the browser.
     package static func console(_ handle: Secret?, isSecure: Bool) -> Cookie {
         var cookie = Cookie(
             name: consoleName,
@@ -66,7 +67,7 @@ extension Cookie {
         return cookie
     }
 
-    /// Nil without one, and for several: then somebody else put one of them there.
+    /// Nil without one, and if there are several: then another site may have set one of them.
     static func consoleHandle(isSecure: Bool, in headers: HTTPFields) -> Secret? {
         let values = values(consoleName, isSecure: isSecure, in: headers)
         return values.count == 1 ? Secret(values[0]) : nil

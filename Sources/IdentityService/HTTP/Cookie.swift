@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A cookie of ours: for this host alone, out of the reach of scripts.
+/// A cookie for this host alone that scripts cannot read.
 package struct Cookie: Sendable, Hashable {
     /// A token of RFC 9110 §5.6.2, without the prefix.
     var name: String
@@ -10,15 +10,15 @@ package struct Cookie: Sendable, Hashable {
     var seconds: Int
     /// Whether browsers reach the service over https.
     ///
-    /// A provider's POST carries a cookie only when it is `SameSite=None`, which browsers want to be `Secure`; on loopback
-    /// without TLS provider and service are of one site, or the page's own storage helps.
+    /// A provider's POST only carries a cookie that is `SameSite=None`, which requires `Secure`. On loopback without
+    /// TLS, provider and service are the same site, or the page's own storage is used.
     var isSecure: Bool
-    /// Whether other sites' POSTs are to bring it along.
+    /// Whether POSTs from other sites carry it.
     var returnsFromOtherSites = true
-    /// Whether it does not even come along when another site's link is followed.
+    /// Whether it is omitted even when the user follows a link from another site.
     var isStrict = false
 
-    /// `__Host-`: browsers take it over https, for this host and all its paths alone (RFC 6265bis §4.1.3.2).
+    /// `__Host-`: browsers accept it only over https, for this host and all its paths (RFC 6265bis §4.1.3.2).
     static func fullName(_ name: String, isSecure: Bool) -> String { isSecure ? "__Host-\(name)" : name }
 
     package var header: String {
@@ -31,7 +31,7 @@ package struct Cookie: Sendable, Hashable {
         return isSecure && returnsFromOtherSites ? "None" : "Lax"
     }
 
-    /// The values that a request has for the name, in their order.
+    /// A request's values of the name, in order.
     static func values(_ name: String, isSecure: Bool, in headers: HTTPFields) -> [String] {
         let name = fullName(name, isSecure: isSecure)
         return headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in

@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// CORS: browsers call every operation from the origins of apps, with no cookies, so any origin may; pages are for people.
+/// CORS: apps in browsers call every operation without cookies, so any origin is allowed; pages are not included.
 ///
-/// Errors need the headers as well: without them the Web SDK reports a network failure.
+/// Errors need the headers too: without them the Web SDK reports a network failure.
 enum CrossOrigin {
     static func allow(_ headers: inout HTTPFields) {
         headers[.accessControlAllowOrigin] = "*"
         headers[.accessControlExposeHeaders] = "x-request-id"
     }
 
-    /// The answer to `OPTIONS`, which looks at no credential and reads no body.
+    /// The response to `OPTIONS`, which checks no credential and reads no body.
     static func preflight(_ request: HTTPFields) -> Response {
         var headers = HTTPFields()
         headers[.accessControlAllowMethods] = "GET, POST, PATCH, DELETE, OPTIONS"
@@ -22,7 +22,7 @@ enum CrossOrigin {
         return Response(status: .noContent, headers: headers)
     }
 
-    /// Header names and commas: nothing else is sent back.
+    /// Header names and commas; nothing else is echoed.
     private static func isList(_ text: String) -> Bool {
         text.utf8.count <= 2048
             && text.utf8.allSatisfy { byte in

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Runs a task on the event loop of its connection, so that a request changes threads only to ask the database.
+/// Runs a task on its connection's event loop, so that a request changes threads only for database queries.
 final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

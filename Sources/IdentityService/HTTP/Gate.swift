@@ -3,7 +3,7 @@ import HTTPTypes
 package import Projects
 import Secrets
 
-/// Checks the credential that stands on a request, before anything in its body is looked at.
+/// Checks a request's credential before anything in its body is used.
 package struct Gate: Sendable {
     private let projectForKey: @Sendable (APIKey) -> Project?
     private let projectNamed: @Sendable (String) async throws -> Project?
@@ -11,8 +11,9 @@ package struct Gate: Sendable {
     private let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - projectForKey: in `identity dev`, every key means its project.
-    ///   - projectNamed: by id or number, once the caller may know; in `identity dev`, makes the project on first use.
+    ///   - projectForKey: in `identity dev`, every key names its project.
+    ///   - projectNamed: finds a project by ID or number, after the credential check; in `identity dev`, creates it on
+    ///     first use.
     package init(
         projectForKey: @escaping @Sendable (APIKey) -> Project?,
         projectNamed: @escaping @Sendable (String) async throws -> Project?,
@@ -43,7 +44,8 @@ package struct Gate: Sendable {
     // MARK: Admins
 
     /// The admin credential of a bearer header.
-    /// - Throws: 401 without one, with one that stands for nothing, or with anything that is no bearer token.
+    ///
+    /// - Throws: 401 if it is missing, unknown, or not a bearer token.
     func admin(_ headers: HTTPFields, hasKey: Bool) async throws -> AdminCredential {
         guard let header = headers[.authorization] else {
             throw hasKey ? WireError.keyInsteadOfCredential : WireError.missingCredential
@@ -57,8 +59,9 @@ package struct Gate: Sendable {
     }
 
     /// The project of an admin's request.
-    /// - Parameter name: id or number, as the path or the body has it.
-    /// - Throws: 403 where the credential does not reach, whether or not such a project exists; then 404.
+    ///
+    /// - Parameter name: ID or number, from the path or the body.
+    /// - Throws: 403 if the credential does not cover it, whether or not the project exists; then 404.
     func project(named name: String, for admin: AdminCredential, scope: AdminScope) async throws -> Project {
         guard admin.scopes.contains(scope) else { throw WireError.forbidden }
         if let own = admin.project, own.rawValue != name, Int64(name) == nil { throw WireError.forbidden }
@@ -69,8 +72,10 @@ package struct Gate: Sendable {
         return project
     }
 
-    /// The project of an admin's request that has none in its path: that of the API key, or `targetProjectId` of the body.
-    /// - Throws: `INSUFFICIENT_PERMISSION` when it names none.
+    /// The project of an admin's request without one in its path: that of the API key, or `targetProjectId` in the
+    /// body.
+    ///
+    /// - Throws: `INSUFFICIENT_PERMISSION` if it names none.
     func project(of call: Call, for admin: AdminCredential, scope: AdminScope) async throws -> Project {
         if let key = try key(call.query, call.headers) {
             guard let project = projectForKey(APIKey(rawValue: key)) else {
@@ -86,7 +91,7 @@ package struct Gate: Sendable {
         headers[.authorization].flatMap(bearerToken) != nil
     }
 
-    /// The token of `Bearer <token>` (RFC 6750 §2.1); nil for any other text, also for two headers joined by a comma.
+    /// The token of `Bearer <token>` (RFC 6750 §2.1); nil for any other text, including two headers joined by a comma.
     static func bearerToken(_ header: String) -> Secret? {
         let parts = header.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, header.utf8.count <= 8192, String(parts[0])?.lowercased() == "bearer" else {

@@ -2,11 +2,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// One connection: takes its requests one after the other, each whole, and writes what the responder makes of them.
+/// One connection: processes its requests one after another, each completely, and writes the responder's responses.
 ///
-/// Stands behind NIO's decoder, and a request runs on the connection's own event loop. What a client sends before it has
-/// its answer waits; when much waits, nothing more is read. The connection ends after the answer that is under way when
-/// the client or HTTP/1.0 wants that, when the server stops, and after anything that is no HTTP.
+/// It follows NIO's decoder, and a request runs on the connection's own event loop. What a client sends before it has
+/// its response waits; if much is waiting, reading pauses. The connection ends after the current response if the client
+/// or HTTP/1.0 requires it, if the server stops, and after anything that is not HTTP.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
@@ -27,25 +27,27 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let isEncrypted: Bool
     private var peer: NetworkAddress?
     private var state = State.idle
-    /// Parts of requests that came before the answer to the one before them.
+    /// Parts of later requests that arrived before the current response.
     private var waiting = CircularBuffer<HTTPServerRequestPart>()
     private var holdsRead = false
-    /// No request is taken after the one that is under way.
+    /// No request is accepted after the current one.
     private var isEnding = false
-    /// What comes after the request that is under way is no HTTP.
+    /// The data after the current request is not HTTP.
     private var isBroken = false
-    /// The client sends nothing more, and may still read.
+    /// The client sends nothing more, but may still read.
     private var isInputClosed = false
-    /// What has come of the body that is being read. It stands beside the state: what two hold is copied when it grows.
+    /// The received part of the current body.
+    ///
+    /// It is kept outside of the state, because a buffer with two references is copied when it grows.
     private var body = ByteBuffer()
-    /// Bytes of bodies that count as held.
+    /// The number of body bytes counted in ``ServerLoad``.
     private var held = 0
-    /// When what goes on now has taken too long.
+    /// The deadline of the current step.
     private var due = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
     private var timerTime = NIODeadline.distantFuture
 
-    /// Parts that may wait before reading stops; a read brings some hundreds at most.
+    /// Parts that may wait before reading pauses; one read brings at most a few hundred.
     private static let maximumWaiting = 32
 
     init(_ responder: ServiceResponder, _ eventLoop: any EventLoop, isEncrypted: Bool) {
@@ -79,7 +81,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// One request at a time, and none while the client does not read its answers.
+    /// One request at a time, and none while the client does not read its responses.
     private func mayTake(_ context: ChannelHandlerContext) -> Bool {
         if case .answering = state { return false }
         return context.channel.isWritable
@@ -108,7 +110,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             }
         case (.body(let part), .reading(let head, refusal: nil)):
             guard let refusal = append(part, to: head) else { break }
-            // The rest is read and dropped: a client that still sends would not see an answer.
+            // The rest is read and dropped, because a client that is still sending would not see a response.
             body = ByteBuffer()
             state = .reading(head, refusal: refusal)
         case (.end, .reading(let head, let refusal)): answer(head, refusal, context)
@@ -116,10 +118,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Takes a piece of the body, unless that is too much.
+    /// Appends a part of the body, unless it becomes too large.
     private func append(_ part: ByteBuffer, to head: HTTPRequestHead) -> WireError? {
         let size = body.readableBytes + part.readableBytes
-        // Most bodies are too small to ask the route.
+        // Most bodies are small enough for every route.
         let limit = size > Request.maximumBody ? responder.bodyLimit(of: head) : Request.maximumBody
         guard size <= limit else { return .tooLarge(limit) }
         guard load.hold(part.readableBytes, after: held) else { return .unavailable(cause: "bodies") }
@@ -169,18 +171,18 @@ final class HTTPConnection: ChannelDuplexHandler {
         takeWaiting(context)
     }
 
-    /// Answers what is no HTTP.
+    /// Responds to data that is not HTTP.
     private func refuse(_ context: ChannelHandlerContext) {
         writeLast(Response(status: .badRequest, headers: [.contentLength: "0"]), context)
     }
 
-    /// Closes the connection once the answer is out.
+    /// Closes the connection after the response is written.
     private func writeLast(_ response: Response, _ context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(bytes(of: response, closes: true)), promise: nil)
         closeAfterAnswers(context)
     }
 
-    /// Closes the connection once the client has all that was written, or does not read it in time.
+    /// Closes the connection after the client has received everything, or does not read it in time.
     private func closeAfterAnswers(_ context: ChannelHandlerContext) {
         state = .closed
         limit(to: limits.idle, context)
@@ -229,7 +231,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         timer?.cancel()
         timer = nil
         waiting.removeAll()
-        // What is being answered goes on: what it changes is changed as a whole.
+        // A running request continues, because its changes are atomic.
         if case .answering = state {} else { release() }
         state = .closed
         context.fireChannelInactive()
@@ -237,7 +239,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     // MARK: Time
 
-    /// One timer for all that goes on: it is set again when it fires too early, not for each request.
+    /// One timer for all steps: it is rescheduled if it fires too early, not set for each request.
     private func limit(to time: TimeAmount, _ context: ChannelHandlerContext) {
         due = .now() + time
         guard due < timerTime else { return }
@@ -276,7 +278,7 @@ extension HTTPRequestHead {
         switch method {
         case .POST: .post
         case .GET: .get
-        // The decoder knows tokens alone.
+        // The decoder only accepts tokens.
         default: HTTPRequest.Method(rawValue: method.rawValue) ?? .trace
         }
     }
@@ -292,7 +294,7 @@ extension HTTPRequestHead {
 }
 
 extension Response {
-    /// The answer as it goes over a connection of HTTP/1.1 (RFC 9112 §4).
+    /// The response in the format of HTTP/1.1 (RFC 9112 §4).
     fileprivate func bytes(date: String, closes: Bool, isEncrypted: Bool) -> ByteBuffer {
         var bytes = ByteBufferAllocator().buffer(capacity: 512 + body.readableBytes)
         if status == .ok {

@@ -2,7 +2,7 @@ import Synchronization
 
 import struct Foundation.Date
 
-/// The `Date` of answers (RFC 9110 §5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`, made once a second.
+/// The `Date` header of responses (RFC 9110 §5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`, formatted once a second.
 final class HTTPDate: Sendable {
     private let last = Mutex((second: Int64.min, text: ""))
 

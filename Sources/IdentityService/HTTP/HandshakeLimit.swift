@@ -1,7 +1,7 @@
 import NIOCore
 import NIOTLS
 
-/// Closes a connection whose TLS handshake is not over in ten seconds, or when the server stops.
+/// Closes a connection whose TLS handshake takes more than ten seconds, or when the server stops.
 final class HandshakeLimit: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

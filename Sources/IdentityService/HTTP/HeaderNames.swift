@@ -5,12 +5,12 @@ extension HTTPField.Name {
     static let bundleID = named("x-ios-bundle-identifier")
     static let crossOriginOpenerPolicy = named("cross-origin-opener-policy")
     static let firebaseLocale = named("x-firebase-locale")
-    /// Ours are headers as they came; HTTPTypes would have it as `:authority`.
+    /// Our requests have headers as received; HTTPTypes would use `:authority`.
     static let hostField = named("host")
     static let requestID = named("x-request-id")
     static let requestReason = named("x-goog-request-reason")
     static let forwardedFor = named("x-forwarded-for")
-    /// Whose page sends a request (Fetch Metadata, W3C).
+    /// The origin of the page that sends a request (Fetch Metadata, W3C).
     static let secFetchSite = named("sec-fetch-site")
     static let referrerPolicy = named("referrer-policy")
     static let requestPrivateNetwork = named("access-control-request-private-network")

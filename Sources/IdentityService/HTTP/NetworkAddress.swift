@@ -2,7 +2,8 @@
 package struct NetworkAddress: Sendable, Hashable {
     package let bytes: [UInt8]
 
-    /// `203.0.113.7`, `2001:db8::1`, `::ffff:203.0.113.7` (which is the IPv4 address), `fe80::1%eth0`; nil for other texts.
+    /// `203.0.113.7`, `2001:db8::1`, `::ffff:203.0.113.7` (which is the IPv4 address), `fe80::1%eth0`; nil for other
+    /// texts.
     package init?(_ text: some StringProtocol) {
         let text = text.prefix { $0 != "%" }
         if let bytes = Self.version4(text) {
@@ -15,13 +16,13 @@ package struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// The network that it belongs to, for people to recognise a device by: `203.0.113.0/24`, `2001:db8:0:0::/64`.
+    /// The network that it belongs to, by which users recognize a device: `203.0.113.0/24`, `2001:db8:0:0::/64`.
     package var prefix: String {
         guard bytes.count == 16 else { return bytes.prefix(3).map(String.init).joined(separator: ".") + ".0/24" }
         return groups(4) + "::/64"
     }
 
-    /// The whole: `203.0.113.7`, `2001:db8:0:0:0:0:0:1`.
+    /// The complete address: `203.0.113.7`, `2001:db8:0:0:0:0:0:1`.
     package var text: String { bytes.count == 16 ? groups(8) : bytes.map(String.init).joined(separator: ".") }
 
     private func groups(_ count: Int) -> String {
@@ -29,7 +30,7 @@ package struct NetworkAddress: Sendable, Hashable {
             .joined(separator: ":")
     }
 
-    /// What one customer of a network has at least: an address of IPv4, a /64 of IPv6.
+    /// The smallest unit that a network assigns to a customer: an IPv4 address, a /64 of IPv6.
     package var subscriber: String { bytes.count == 16 ? prefix : text }
 
     private static func version4(_ text: some StringProtocol) -> [UInt8]? {
@@ -64,7 +65,7 @@ package struct NetworkAddress: Sendable, Hashable {
 }
 
 extension String {
-    /// The parts before and after the first `separator`; nil after it when it does not occur.
+    /// The parts before and after the first `separator`; the second is nil if it does not occur.
     fileprivate func components(around separator: String) -> (Substring, Substring?) {
         guard let range = firstRange(of: separator) else { return (self[...], nil) }
         return (self[..<range.lowerBound], self[range.upperBound...])

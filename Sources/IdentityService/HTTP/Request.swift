@@ -1,22 +1,22 @@
 package import HTTPTypes
 package import NIOCore
 
-/// One request, as it came.
+/// A received request.
 package struct Request: Sendable {
     package var method: HTTPRequest.Method
     /// The target's path, percent-encoded.
     package var path: String
-    /// What stands behind the target's `?`; empty without one.
+    /// The target's part after `?`; empty without one.
     package var query: String
     package var headers: HTTPFields
-    /// At most as many bytes as the route takes; empty for methods that have none here: a body of `GET` or `DELETE` is ignored.
+    /// At most the route's limit; empty for `GET` and `DELETE`, whose bodies are ignored.
     package var body: ByteBuffer
-    /// Who sent it; nil for a socket without addresses.
+    /// The sender; nil for a socket without addresses.
     package var peer: NetworkAddress?
-    /// Why it is not to be answered otherwise: a body that was not kept, or a server that has no room.
+    /// Set if the request must be refused: its body was not kept, or the server has no room.
     package var refusal: WireError?
 
-    /// Of routes that ask for no more: 1 MiB.
+    /// The default limit: 1 MiB.
     package static let maximumBody = 1 << 20
 
     /// - Parameter target: of the request line (RFC 9112 §3.2), `/v1/token?key=k`.

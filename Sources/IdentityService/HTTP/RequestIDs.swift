@@ -1,10 +1,10 @@
 import Secrets
 import Synchronization
 
-/// Names requests in answers and log lines: no two of a process alike, and none that tells how many there were.
+/// Creates the IDs of requests in responses and log lines: unique in a process, without revealing their number.
 ///
-/// It is a counter from a random start, mixed as in SplitMix64 (Steele, Lea, Flood 2014), which maps no two numbers to the
-/// same one. The system's random bytes would be a fourteenth of an empty request's CPU.
+/// It is a counter from a random start, mixed as in SplitMix64 (Steele, Lea, Flood 2014), which is a bijection. The
+/// system's random bytes would take a fourteenth of an empty request's CPU time.
 final class RequestIDs: Sendable {
     private let counter = Atomic(UInt64.random(in: .min ... .max))
 

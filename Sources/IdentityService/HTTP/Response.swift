@@ -1,7 +1,7 @@
 package import HTTPTypes
 package import NIOCore
 
-/// One answer, whole.
+/// A complete response.
 package struct Response: Sendable {
     package var status: HTTPResponse.Status
     package var headers: HTTPFields

@@ -1,23 +1,23 @@
 package import HTTPTypes
 package import Projects
 
-/// One operation of the API as data: where it is, who may call it, how it fails, what it does.
+/// One operation of the API as data: its path, credential, error format and handler.
 package struct Route: Sendable {
     package var method: HTTPRequest.Method
-    /// `/v1/projects/{project}/accounts:lookup`; a capture is a whole segment, or what stands before a `:verb`.
+    /// `/v1/projects/{project}/accounts:lookup`; a capture is a whole segment, or the part before a `:verb`.
     package var path: String
     package var host: Host
     /// The v3 method of the same operation, under `/identitytoolkit/v3/relyingparty/`.
     package var legacy: String?
     package var envelope: ErrorEnvelope
-    /// How many bytes of body it takes.
+    /// The maximum size of a body in bytes.
     package var bodyLimit: Int
-    /// Whether tenants of a project have it as well as the project.
+    /// Whether it also exists for tenants of a project.
     package var isInTenants: Bool
     package var access: Access
-    /// Method and path, as openapi.yaml has them.
+    /// Method and path as in openapi.yaml.
     let operation: String
-    /// Of all its requests, under whichever path.
+    /// The meter of all its requests, on any path.
     let meter = RouteMeter()
 
     package init(
@@ -41,28 +41,29 @@ package struct Route: Sendable {
         self.access = access
     }
 
-    /// The production host that serves an operation; its name is also a path prefix, which is what SDKs send to an emulator.
+    /// The production host of an operation; its name is also a path prefix, as SDKs send it to an emulator.
     package enum Host: String, Sendable, CaseIterable {
         case identityToolkit = "identitytoolkit.googleapis.com"
         case secureToken = "securetoken.googleapis.com"
         case googleAPIs = "www.googleapis.com"
         case oauth2 = "oauth2.googleapis.com"
-        /// Ours alone: no prefix.
+        /// Operations that Firebase does not have: no prefix.
         case service = ""
     }
 
     package typealias Handler<Call> = @Sendable (Call) async throws -> Response
 
-    /// The credential that an operation asks for; it decides what its handler gets, so that none can forget to check.
+    /// The required credential; it determines the handler's argument, so no handler can skip the check.
     package enum Access: Sendable {
         case open(Handler<Call>)
-        /// An API key, which names the project and permits nothing. With a bearer header the operation is the admin's
-        /// form of itself, where it has one.
+        /// An API key, which names the project and grants no access.
+        ///
+        /// With a bearer header, the operation is its admin form, if it has one.
         case client(admin: AdminForm? = nil, Handler<ClientCall>)
-        /// An admin credential with this scope in the project of the path; without one there, as in v3, in that of the
-        /// API key or of `targetProjectId`.
+        /// An admin credential with this scope in the path's project, or, without one as in v3, in that of the API key
+        /// or `targetProjectId`.
         case admin(AdminScope, Handler<AdminCall>)
-        /// Known to the protocol, not to us.
+        /// Part of the protocol, but not implemented.
         case unbuilt
     }
 

@@ -1,12 +1,12 @@
 import Prometheus
 import Synchronization
 
-/// Counts what came of the requests of one route.
+/// Counts the results of a route's requests.
 package final class RouteMeter: Sendable {
     struct Counts: Sendable {
-        /// Seconds by status.
+        /// Seconds, by status.
         var durations: [Int: Histogram] = [:]
-        /// Errors by their code, which is one of ours.
+        /// Errors by our own code.
         var errors: [String: UInt64] = [:]
     }
 

@@ -2,7 +2,7 @@
 struct RoutePattern: Sendable {
     private enum Segment: Sendable {
         case literal(String)
-        /// `{name}` and what must follow it: nothing or `:verb`.
+        /// `{name}` and the required suffix: empty or `:verb`.
         case capture(String, suffix: String)
     }
 
@@ -24,9 +24,9 @@ struct RoutePattern: Sendable {
         segments.allSatisfy { if case .literal = $0 { true } else { false } }
     }
 
-    /// The captures; nil when the path is another one.
+    /// The captures; nil if the path does not match.
     ///
-    /// A capture is never empty; without a verb of its own it has no `:`.
+    /// A capture is never empty, and contains no `:` if the pattern has no verb.
     func match(_ path: [String]) -> [String: String]? {
         guard path.count == segments.count else { return nil }
         var captures: [String: String] = [:]
@@ -44,8 +44,8 @@ struct RoutePattern: Sendable {
         return captures
     }
 
-    /// The decoded segments of a path; nil for a path that does not start with `/`, has an empty segment (the root path
-    /// has none), or a broken escape.
+    /// The decoded segments of a path; nil for a path that does not start with `/`, has an empty segment (except the
+    /// root path), or an invalid escape.
     static func segments(of path: String) -> [String]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         if path == "/" { return [] }

@@ -1,12 +1,12 @@
 package import HTTPTypes
 
-/// All routes, under every path that they answer to.
+/// All routes, by every path that they have.
 package struct RouteTable: Sendable {
-    /// In the order of their declaration; of two with the same method and path the first one counts.
+    /// In the order of their declaration; the first one takes precedence.
     package let routes: [Route]
-    /// By path, for paths without captures: all that apps call.
+    /// By path, for paths without captures: all paths that apps call.
     private var fixed: [String: [Route]] = [:]
-    /// By the number of segments, for paths with captures.
+    /// By number of segments, for paths with captures.
     private var patterns: [Int: [(pattern: RoutePattern, route: Route)]] = [:]
 
     package enum Match: Sendable {
@@ -29,7 +29,7 @@ package struct RouteTable: Sendable {
         }
     }
 
-    /// The paths of a route: its own, the one for a tenant, that of v3, and each behind the name of its host.
+    /// All paths of a route: its own, the tenant's, that of v3, and each with its host's name as prefix.
     package static func paths(of route: Route) -> [String] {
         var paths = [route.path]
         if let tenantPath = route.tenantPath { paths.append(tenantPath) }
@@ -40,7 +40,7 @@ package struct RouteTable: Sendable {
         return paths
     }
 
-    /// - Parameter path: as it came; percent-encoding is undone once, so that `:` may come as `%3A`.
+    /// - Parameter path: as received; percent-encoding is decoded once, so `:` may be sent as `%3A`.
     package func match(_ method: HTTPRequest.Method, _ path: String) -> Match {
         let method = method == .head ? .get : method
         if let route = fixed[path]?.first(where: { $0.method == method }) { return .route(route, parameters: [:]) }
@@ -61,7 +61,7 @@ package struct RouteTable: Sendable {
 }
 
 extension Route {
-    /// The path of the same operation in a tenant; nil for operations that no tenant has.
+    /// The path of the same operation in a tenant; nil if tenants do not have it.
     package var tenantPath: String? {
         guard isInTenants, !path.contains("/tenants"),
             let ofProject = ["/projects/{project}/", "/console/{project}/"].first(where: { path.contains($0) })

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// What all connections hold together, and its limits: beyond them a request is refused with 503, so that memory stays
-/// bounded whatever comes.
+/// The totals of all connections, and their limits: beyond them a request is refused with 503, so memory stays bounded.
 final class ServerLoad: Sendable {
     private let openConnections = Atomic(0)
     private let requests = Atomic(0)
@@ -21,7 +20,7 @@ final class ServerLoad: Sendable {
     func opened() { openConnections.add(1, ordering: .relaxed) }
     func closed() { openConnections.subtract(1, ordering: .relaxed) }
 
-    /// Whether a second has gone by since this was last true.
+    /// Whether a second has passed since this last returned true.
     func mayWarn() -> Bool {
         lastWarning.withLock { last in
             let now = ContinuousClock.now
@@ -31,7 +30,8 @@ final class ServerLoad: Sendable {
         }
     }
 
-    /// Counts a request that begins.
+    /// Counts a request that starts.
+    ///
     /// - Returns: whether there is room for it; if not, it is not counted.
     func begin() -> Bool {
         guard requests.add(1, ordering: .relaxed).newValue > limits.requests else { return true }
@@ -43,9 +43,10 @@ final class ServerLoad: Sendable {
 
     /// Counts bytes of a body that is being read.
     ///
-    /// What bodies have beyond ``Request/maximumBody`` takes half of the room at most: the few requests that may be
-    /// that large keep no other one out.
-    /// - Parameter held: how many of the body are counted already.
+    /// Bytes beyond ``Request/maximumBody`` may take at most half of the total, so that a few large requests cannot
+    /// exclude the others.
+    ///
+    /// - Parameter held: the body's bytes that are already counted.
     /// - Returns: whether there is room for them; if not, they are not counted.
     func hold(_ bytes: Int, after held: Int) -> Bool {
         let large = Self.large(held + bytes) - Self.large(held)
@@ -57,7 +58,7 @@ final class ServerLoad: Sendable {
         return false
     }
 
-    /// Gives up all that one body held.
+    /// Releases all bytes of a body.
     func release(_ held: Int) {
         bodyBytes.subtract(held, ordering: .relaxed)
         largeBodyBytes.subtract(Self.large(held), ordering: .relaxed)

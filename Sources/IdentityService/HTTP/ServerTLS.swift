@@ -5,12 +5,12 @@ import NIOSSL
 import ServiceLifecycle
 import Synchronization
 
-/// The certificate and the key by which the service speaks TLS itself; their files are read again when they change.
+/// The certificate and key for TLS; the files are read again when they change.
 ///
-/// A connection keeps what it began with, and the next one gets what is new. Files that do not belong together, as while
-/// they are being replaced, change nothing until they do.
+/// Existing connections keep the old certificate; new ones get the new one. Files that do not match, such as during a
+/// replacement, change nothing until they do.
 package final class ServerTLS: Service {
-    /// Both PEM; the certificate comes first, then those between it and the authority.
+    /// Both in PEM; the server's certificate comes first, then the intermediate ones.
     package struct Files: Sendable, Hashable {
         package var certificate: String
         package var key: String
@@ -21,29 +21,29 @@ package final class ServerTLS: Service {
         }
     }
 
-    /// Why nobody could be served with these files.
+    /// Why the files cannot be used.
     package enum Unusable: Error, Hashable, CustomStringConvertible {
         case unreadable(String)
         case noCertificate(String)
         case noKey(String)
-        /// The key is not that of the certificate.
+        /// The key does not match the certificate.
         case unrelated
 
         package var description: String {
             switch self {
             case .unreadable(let path): "\(path) cannot be read"
-            case .noCertificate(let path): "\(path) holds no certificate in PEM"
-            case .noKey(let path): "\(path) holds no private key in PEM, or one with a passphrase"
-            case .unrelated: "the key is not that of the certificate"
+            case .noCertificate(let path): "\(path) contains no certificate in PEM"
+            case .noKey(let path): "\(path) contains no private key in PEM, or one with a passphrase"
+            case .unrelated: "the key does not match the certificate"
             }
         }
     }
 
-    /// What the files held at a moment.
+    /// The content of the files at one time.
     package struct Pair: Sendable {
         fileprivate let contents: Contents
         let context: NIOSSLContext
-        /// When the first of the certificates ends.
+        /// The expiry of the first certificate.
         package let expiresAt: Date
 
         package init(_ files: Files) throws(Unusable) { try self.init(files, Contents(files)) }
@@ -82,7 +82,7 @@ package final class ServerTLS: Service {
 
     private struct State {
         var pair: Pair
-        /// What the log has said already.
+        /// The failure that was already logged.
         var failure: Unusable?
     }
 
@@ -96,30 +96,30 @@ package final class ServerTLS: Service {
         state = Mutex(State(pair: try Pair(files)))
     }
 
-    /// For a connection that begins now.
+    /// For a new connection.
     var context: NIOSSLContext { state.withLock { $0.pair.context } }
 
-    /// Looks every ten seconds until told to stop.
+    /// Checks every ten seconds until stopped.
     package func run() async throws {
         let ticks = AsyncTimerSequence(interval: .seconds(10), clock: .continuous).cancelOnGracefulShutdown()
         for await _ in ticks { renew() }
     }
 
-    /// Takes what the files hold now, if that is something else and good for service.
+    /// Loads the files if they have changed and are usable.
     package func renew() {
         do throws(Unusable) {
             let contents = try Contents(files)
             guard contents != state.withLock({ $0.pair.contents }) else { return state.withLock { $0.failure = nil } }
             let pair = try Pair(files, contents)
             state.withLock { $0 = State(pair: pair) }
-            logger.notice("Took a new certificate", metadata: ["tls.expires": "\(pair.expiresAt.ISO8601Format())"])
+            logger.notice("Loaded a new certificate", metadata: ["tls.expires": "\(pair.expiresAt.ISO8601Format())"])
         } catch {
             let isKnown = state.withLock { state in
                 defer { state.failure = error }
                 return state.failure == error
             }
             if !isKnown {
-                logger.error("The old certificate stays: the new one is no good", metadata: ["error": "\(error)"])
+                logger.error("Kept the old certificate: the new one is not valid", metadata: ["error": "\(error)"])
             }
         }
     }

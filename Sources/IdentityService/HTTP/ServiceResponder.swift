@@ -7,14 +7,14 @@ import Traces
 package import NIOCore
 import struct Foundation.Date
 
-/// Answers every request: finds the route, checks the credential, reads the body, calls the handler, and makes one
-/// answer and one log line of whatever came of it.
+/// Responds to every request: finds the route, checks the credential, reads the body, calls the handler, and creates
+/// one response and one log line.
 package struct ServiceResponder: Sendable {
     package let table: RouteTable
     private let gate: Gate
     let limits: Limits
     let load: ServerLoad
-    /// Of requests that no route takes.
+    /// The meter of requests that match no route.
     private let unmatched: RouteMeter
     private let events: AccountEvents?
     private let now: @Sendable () -> Date
@@ -22,13 +22,13 @@ package struct ServiceResponder: Sendable {
     private let requestIDs = RequestIDs()
 
     package struct Limits: Sendable {
-        /// For a request's body to come, and then for its answer to be made.
+        /// The time limit for a request's body to arrive, and then for its response.
         package var time = TimeAmount.seconds(30)
-        /// For the next request of a connection to begin and its head to come.
+        /// The time limit for a connection's next request to arrive with its head.
         package var idle = TimeAmount.seconds(75)
-        /// Requests at a time.
+        /// The maximum number of simultaneous requests.
         package var requests = 4096
-        /// Of all bodies together that are held at a time: 64 MiB.
+        /// The maximum total size of all bodies in memory: 64 MiB.
         package var bodyBytes = 64 << 20
         package var proxies = TrustedProxies.none
 
@@ -55,13 +55,13 @@ package struct ServiceResponder: Sendable {
         self.now = now
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     package var connections: Int { load.connections }
 
-    /// How many requests are being answered.
+    /// The number of requests in progress.
     package var requestsInFlight: Int { load.requestsInFlight }
 
-    /// Cancelled, it answers 503.
+    /// If cancelled, it responds with 503.
     package func respond(to request: Request) async -> Response {
         let id = requestIDs.next()
         var logger = logger
@@ -152,7 +152,7 @@ package struct ServiceResponder: Sendable {
         case .client(_, let handler):
             let project = try gate.project(query: query, headers: request.headers, host: route.host)
             let key = try gate.key(query, request.headers)
-            // A refresh token is what it is sent for, and says by itself of which tenant it is.
+            // A refresh token is the request's content, and contains its own tenant.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
             let caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
             return try await AuditOrigin.$current.withValue(origin) {
@@ -203,7 +203,7 @@ extension AuditOrigin {
 }
 
 extension HTTPFields {
-    /// Of the caller; nil when it names none, or none that is valid.
+    /// The caller's trace; nil if it sends none, or an invalid one.
     fileprivate var trace: TraceContext? {
         let parent = self[values: .traceParent]
         return parent.isEmpty ? nil : TraceContext(parent: parent, state: self[values: .traceState])

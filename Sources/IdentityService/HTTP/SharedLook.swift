@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A look at something slow, one at a time, whoever asks; nobody waits longer than the limit.
+/// A slow check that runs once at a time for all callers; no caller waits longer than the limit.
 ///
-/// A look that gets no answer goes on by itself and is shared by those who ask meanwhile. So any number of questions
-/// costs one look, and each has an answer in time although nothing ends the look.
+/// A check without a result continues in the background and is shared by later callers. So any number of calls causes
+/// one check, and each has an answer in time even if the check hangs.
 final class SharedLook<Value: Sendable>: Sendable {
     private struct State {
         var isLooking = false
@@ -19,8 +19,8 @@ final class SharedLook<Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - lifetime: how long what was seen is good.
-    ///   - late: what is said when a look takes longer than the limit.
+    ///   - lifetime: how long a result is reused.
+    ///   - late: the result if a check takes longer than the limit.
     init(
         within limit: Duration,
         lifetime: Duration = .zero,
@@ -51,7 +51,7 @@ final class SharedLook<Value: Sendable>: Sendable {
                 defer { state.isLooking = true }
                 return !state.isLooking
             }
-            // Nobody's task: whoever asked first may be gone before there is an answer.
+            // Detached, because the first caller may be cancelled before there is a result.
             if begins { Task.detached { await self.answer() } }
         }
     }

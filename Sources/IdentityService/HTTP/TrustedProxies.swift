@@ -1,4 +1,4 @@
-/// The networks whose `X-Forwarded-For` is believed; empty believes none.
+/// The networks whose `X-Forwarded-For` is trusted; empty trusts none.
 package struct TrustedProxies: Sendable, Hashable {
     private struct Network: Sendable, Hashable {
         var address: NetworkAddress
@@ -18,7 +18,7 @@ package struct TrustedProxies: Sendable, Hashable {
 
     private init(networks: [Network]) { self.networks = networks }
 
-    /// Addresses and networks, `10.0.0.0/8`, `fd00::/8`, `127.0.0.1`; nil when one of them is neither.
+    /// Addresses and networks, `10.0.0.0/8`, `fd00::/8`, `127.0.0.1`; nil if one of them is neither.
     package init?(_ texts: [String]) {
         var networks: [Network] = []
         for text in texts {
@@ -31,7 +31,7 @@ package struct TrustedProxies: Sendable, Hashable {
         self.init(networks: networks)
     }
 
-    /// Who called: the peer, or behind proxies of ours the last address that none of them wrote for itself.
+    /// The caller's address: the peer, or behind our proxies the last address that is not one of them.
     func client(peer: NetworkAddress, forwardedFor header: String?) -> NetworkAddress {
         guard trusts(peer), let header else { return peer }
         var client = peer

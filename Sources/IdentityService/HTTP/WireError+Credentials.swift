@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What the wire says about missing and wrong credentials, in production's words.
+/// Errors for missing and wrong credentials, with Firebase's messages.
 extension WireError {
     static func missingAPIKey(_ host: Route.Host) -> WireError {
         .status(

@@ -3,16 +3,16 @@ import Linking
 import Projects
 import Storage
 
-/// The pages to which the links of mails lead: one that asks, one that says what was done.
+/// The action pages of links in emails: one that asks for confirmation, one that shows the result.
 struct ActionPage {
     let context: PageContext
     let link: ActionQuery
 
     // MARK: Asking
 
-    /// Codes to sign in have no page.
+    /// Sign-in codes have no page.
     ///
-    /// - Parameter password: what is wrong with the new password that was sent.
+    /// - Parameter password: the problem with the submitted new password.
     func question(_ action: ShowAction.Result, password problem: [PasswordPolicy.Requirement]? = nil) -> Page {
         var facts: [(PageText, String)] = []
         let email = action.code.email.original
@@ -54,7 +54,7 @@ struct ActionPage {
         return page
     }
 
-    /// The link once more, for the press of the button; what the link does not have stays out.
+    /// The link's parameters for the form; absent ones are omitted.
     private var hiddenFields: HTML {
         let fields: [(String, String?)] = [
             ("mode", link.type.mode), ("oobCode", link.code), ("apiKey", link.apiKey),
@@ -76,7 +76,7 @@ struct ActionPage {
 
     // MARK: The new password
 
-    /// The address stands in a field as well: managers of passwords take it for the name that the password goes with.
+    /// The email is also a field, because password managers use it as the password's user name.
     private func passwordFields(email: String, _ lacks: [PasswordPolicy.Requirement]?) -> HTML {
         """
         \(html: context.passwordAlert(lacks))
@@ -107,7 +107,7 @@ struct ActionPage {
 
     // MARK: Done
 
-    /// - Parameter continueURL: one that was checked; nothing leads on without.
+    /// - Parameter continueURL: a checked URL; without one there is no link.
     func done(email: String, continueURL: String?) -> Page {
         let words: (title: PageText, text: PageText) =
             switch link.type {

@@ -1,9 +1,9 @@
-/// Text of a page whose interpolated values are escaped, never spliced.
+/// HTML text whose interpolated values are escaped.
 ///
 ///     let html: HTML = "<p title=\"\(name)\">\(text)</p>"
 ///
-/// `\(html:)` splices another such text, `\(json:)` the text of a JSON value into a data block
-/// (`<script type="application/json">`), which it cannot end.
+/// `\(html:)` inserts other HTML text, `\(json:)` inserts the text of a JSON value into a data block (`<script
+/// type="application/json">`), which it cannot end.
 package struct HTML: ExpressibleByStringInterpolation, Sendable, Hashable {
     package private(set) var text: String
 

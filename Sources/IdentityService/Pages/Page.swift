@@ -3,39 +3,38 @@ import NIOCore
 import Projects
 package import Secrets
 
-/// A page of ours: one style sheet, at most one script, nothing from anywhere else.
+/// A page of the service: one style sheet, at most one script, no external content.
 package struct Page: Sendable {
     package var status: HTTPResponse.Status = .ok
-    /// Of the text, a tag of BCP 47.
+    /// The language of the text, a BCP 47 tag.
     var language = "en"
     /// `dir` of HTML.
     var direction = "ltr"
     var title: String
-    /// What stands in `body`.
+    /// The content of `body`.
     var content: HTML
-    /// The text of a style sheet and of a script of ours, which no value was put into; the sheet of all our pages
-    /// without.
+    /// The text of our own style sheet and script, without any inserted value; default: the sheet of all pages.
     package var style = Page.sheet
     package var script: String?
-    /// A project's colors, over those of the sheet.
+    /// A project's colors, which override the sheet's.
     var colors = PageSettings()
-    /// What the script works with: JSON, in a block of its own.
+    /// The script's data: JSON, in a separate block.
     var data: String?
-    /// Whose scripts ours may load, besides itself.
+    /// Additional sources of scripts that ours may load.
     var scriptSources: [String] = []
-    /// Where it may be shown in a frame: origins; nowhere when empty (T-B13).
+    /// Origins that may show it in a frame; none if empty (T-B13).
     var frameAncestors: [String] = []
     package var cookies: [Cookie] = []
-    /// Where browsers go from it at once.
+    /// Where browsers are redirected immediately.
     package var leadsTo: String?
     var referrerPolicy = "no-referrer"
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?
 
-    /// That of all our pages.
+    /// The sheet of all our pages.
     package static let sheet = String(decoding: PackageResources.pages_css, as: UTF8.self)
 
-    /// - Parameter random: makes the nonce by which the browser knows what of the page is ours (T-B14).
+    /// - Parameter random: creates the nonce that marks our own style and script (T-B14).
     package func response(_ random: RandomSource = .system) -> Response {
         let nonce = random.handle()
         let block: HTML? = data.map { "<script type=\"application/json\" id=\"data\">\(json: $0)</script>" }

@@ -1,8 +1,8 @@
 import Projects
 
-/// The field of a new password, and what is said about it.
+/// The field for a new password, and its messages.
 extension PageContext {
-    /// - Parameter lacks: what the password lacked that was sent; nil for none.
+    /// - Parameter lacks: the requirements that the submitted password does not meet; nil if none was submitted.
     func newPassword(_ name: String, _ label: PageText, _ lacks: [PasswordPolicy.Requirement]?) -> HTML {
         let policy = project?.settings.passwordPolicy ?? PasswordPolicy()
         let usual = PasswordPolicy.Requirement.atMost(PasswordPolicy.lengths.upperBound)
@@ -28,7 +28,7 @@ extension PageContext {
         }
     }
 
-    /// The words for action.js, which lets people see what they type.
+    /// The texts for action.js, with which users can show the password.
     var passwordToggle: HTML {
         " data-show=\"\(text(.showPassword))\" data-hide=\"\(text(.hidePassword))\""
     }

@@ -1,12 +1,12 @@
 import HTTPTypes
 import Projects
 
-/// For whom a page is: the language, and the project as soon as it is known.
+/// The context of a page: the language, and the project once it is known.
 struct PageContext: Sendable {
     var language: PageLanguage = .english
     var project: Project?
 
-    /// - Parameter values: of the text's placeholders, besides `APP_NAME`.
+    /// - Parameter values: for the text's placeholders, in addition to `APP_NAME`.
     func text(_ key: PageText, _ values: [String: String] = [:]) -> String {
         pieces(key).map { piece in
             switch piece {
@@ -16,7 +16,7 @@ struct PageContext: Sendable {
         }.joined()
     }
 
-    /// The text with its values apart from it: each is read in its own direction.
+    /// The text with isolated values, so that each has its own text direction.
     func html(_ key: PageText, _ values: [String: String] = [:]) -> HTML {
         let parts = pieces(key).map { piece -> HTML in
             switch piece {
@@ -27,12 +27,12 @@ struct PageContext: Sendable {
         return "\(html: parts)"
     }
 
-    /// A page of one heading, and of what follows it.
+    /// A page with one heading and its content.
     func page(_ title: PageText, _ content: HTML) -> Page {
         page(titled: title, "<h1>\(text(title))</h1>\n\(html: content)")
     }
 
-    /// A page whose content has headings of its own.
+    /// A page whose content has its own headings.
     func page(titled title: PageText, _ content: HTML) -> Page {
         let heading = text(title)
         let name = project?.appName
@@ -50,7 +50,8 @@ struct PageContext: Sendable {
         return page
     }
 
-    /// A page that leads on by itself: forms may lead to nothing but ourselves (`form-action`), their answers neither.
+    /// A page that redirects by itself, because forms and their responses may only lead to our own pages
+    /// (`form-action`).
     func leaving(to url: String, _ advice: PageText, _ link: PageText, _ cookies: [Cookie]) -> Page {
         var page = page(
             .waitTitle,
@@ -69,7 +70,7 @@ struct PageContext: Sendable {
         case placeholder(Substring)
     }
 
-    /// In one pass: what a value says is no placeholder.
+    /// In one pass, so that a value is never read as a placeholder.
     private func pieces(_ key: PageText) -> [Piece] {
         let text = language.text(key)
         var pieces: [Piece] = []

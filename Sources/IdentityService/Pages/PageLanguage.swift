@@ -1,4 +1,4 @@
-/// A language that our pages speak, by its tag (BCP 47); each has a file of its own (`PageTexts`).
+/// A language of our pages, by its tag (BCP 47); each has its own file (`PageTexts`).
 package enum PageLanguage: String, Sendable, CaseIterable {
     case english = "en"
     case german = "de"
@@ -15,12 +15,12 @@ package enum PageLanguage: String, Sendable, CaseIterable {
         }
     }
 
-    /// The language of a tag, however much more it names: `de-AT` is German (RFC 4647 §3.4).
+    /// The language of a tag, ignoring its further parts: `de-AT` is German (RFC 4647 §3.4).
     private init?(tag: some StringProtocol) {
         self.init(rawValue: tag.prefix { $0 != "-" && $0 != "_" }.lowercased())
     }
 
-    /// The language that was asked for, else the one that the browser would like most of ours, else English.
+    /// The requested language, otherwise the one of ours that the browser prefers, otherwise English.
     ///
     /// - Parameters:
     ///   - wanted: `lang` of a link.
@@ -34,7 +34,7 @@ package enum PageLanguage: String, Sendable, CaseIterable {
             let weight = pieces.dropFirst().first { $0.lowercased().hasPrefix("q=") }.map {
                 Double($0.dropFirst(2)) ?? 0
             }
-            // Of equal weights the first.
+            // Of equal weights, the first.
             if (weight ?? 1) > (best?.weight ?? 0) { best = (language, weight ?? 1) }
         }
         return best?.language ?? .english

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// An error whose answer is a page, made where the reader's language and the project are known.
+/// An error whose response is a page, created where the language and the project are known.
 struct RefusedPage: Error {
     /// For the log.
     var cause: any Error
@@ -8,10 +8,10 @@ struct RefusedPage: Error {
 }
 
 extension PageContext {
-    /// What is wrong and what to do then, in words of ours: nothing that came with the request is repeated.
+    /// An explanation and advice in our own words: nothing from the request is repeated.
     func problem(_ error: WireError) -> Page { problem(error, Self.words(for: error)) }
 
-    /// - Parameter more: where to go on, below the advice.
+    /// - Parameter more: links below the advice.
     func problem(
         _ error: WireError,
         _ words: (title: PageText, advice: PageText),

@@ -1,9 +1,9 @@
 import Projects
 
 extension PageSettings {
-    /// The properties of the sheet that a project has otherwise, each color with text that can be read on it.
+    /// The style properties that a project overrides, each color with readable text.
     ///
-    /// A ``Projects/PageColor`` can hold nothing but a color: no text of a project gets into the style.
+    /// A ``Projects/PageColor`` can contain only a color, so no text of a project reaches the style sheet.
     var style: String {
         let light = rules(accent: accentColor, background: backgroundColor)
         let dark = rules(accent: darkAccentColor ?? accentColor, background: darkBackgroundColor)

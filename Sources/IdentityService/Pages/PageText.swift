@@ -1,8 +1,8 @@
-/// A text of our pages, by what it is for.
+/// A text of our pages, by its purpose.
 ///
-/// `%NAME%` stands for a value; a test holds the languages against one another.
+/// `%NAME%` is a placeholder for a value; a test compares the languages with one another.
 package enum PageText: String, Sendable, CaseIterable {
-    // What a page is about
+    // The subject of a page
     case address, currentAddress, newAddress, formerAddress, signInMethods, secondFactor
     case methodPassword, methodEmailLink, methodPhone, methodNone, factorApp, factorSMS
 
@@ -17,7 +17,7 @@ package enum PageText: String, Sendable, CaseIterable {
 
     case goOn, errorCode
 
-    // Why it could not be done, and what to do then
+    // Why an action failed, and advice
     case expiredTitle, expiredAdvice
     case usedTitle, usedAdvice
     case disabledTitle, disabledAdvice
@@ -30,7 +30,7 @@ package enum PageText: String, Sendable, CaseIterable {
 
     case deletionTitle, deletionDone, deletionUnknown
 
-    // On the way to a provider and back
+    // The provider sign-in
     case signInTitle, waitTitle, waitAdvice, waitButton, backToApp, needsScript
     case providerDoneTitle, providerDoneAdvice
     case openerGoneTitle, openerGoneAdvice
@@ -39,7 +39,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case unknownAppTitle, unknownAppAdvice
     case cannotGoOnTitle, cannotGoOnAdvice
 
-    // The sign-in page
+    // The hosted sign-in page
     case emailAddress, password, or, continueWith, startAgain, backToSignIn, signedInAdvice
     case signUpTitle, signUpButton
     case forgotTitle, forgotLead, forgotButton, mailSentTitle, mailSent

@@ -1,11 +1,11 @@
-/// What people know providers as.
+/// The display names of providers.
 enum ProviderNames {
-    /// - Parameter displayName: that the project chose.
+    /// - Parameter displayName: the project's own name.
     static func name(of provider: String, _ displayName: String?) -> String {
         displayName.flatMap { $0.isEmpty ? nil : $0 } ?? brands[provider] ?? provider
     }
 
-    /// Providers with names of their own in every language.
+    /// Brand names, which are the same in every language.
     private static let brands = [
         "apple.com": "Apple", "facebook.com": "Facebook", "github.com": "GitHub", "google.com": "Google",
         "linkedin.com": "LinkedIn", "microsoft.com": "Microsoft", "twitter.com": "Twitter", "yahoo.com": "Yahoo",

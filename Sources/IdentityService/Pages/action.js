@@ -1,15 +1,15 @@
-// Nothing depends on this: it keeps a second press of the button away, and shows a password to the one who types it.
+// Optional: prevents a second press of the button, and lets users show the password they type.
 for (const form of document.forms) {
   form.addEventListener('submit', event => {
     if (form.dataset.sent) return event.preventDefault();
     form.dataset.sent = 'yes';
-    // Afterwards: what is disabled is not sent, and the pressed button's value counts.
+    // After the submit: disabled fields are not sent, and the pressed button's value counts.
     setTimeout(() => {
       for (const button of form.querySelectorAll('button:not([type=button])')) button.disabled = true;
     });
   });
 }
-// Back from the next page, the form may be sent again.
+// After a return from the next page, the form can be sent again.
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
   for (const button of document.querySelectorAll('button')) button.disabled = false;

@@ -6,7 +6,7 @@ package import Projects
 import Secrets
 import Sessions
 
-/// Who reads an account's members.
+/// The reader of an account's members.
 package enum AccountView: Sendable {
     /// The account's own user.
     case client
@@ -49,7 +49,7 @@ extension JSONWriter {
         if tenant != .none { member("tenantId", tenant.rawValue) }
     }
 
-    /// `passwordHash` as everybody but an export sees it, when there is a password.
+    /// `passwordHash` for every reader except an export, if there is a password.
     mutating func redactedPassword(of account: Account) {
         member("passwordHash", account.hasPassword ? "UkVEQUNURUQ=" : nil)
     }
@@ -57,7 +57,7 @@ extension JSONWriter {
     private mutating func password(of account: Account, for view: AccountView) {
         guard case .export(let hash?) = view else { return redactedPassword(of: account) }
         guard hash.parameters != nil else {
-            // As Firebase does: the project's parameters, which a reader would take for it, do not describe the hash.
+            // As in Firebase: the project's parameters, which a reader would assume, do not describe the hash.
             member("passwordHash", "")
             member("salt", "")
             return
@@ -72,7 +72,7 @@ extension JSONWriter {
         Base64URL.encode(bytes) + String(repeating: "=", count: (3 - bytes.count % 3) % 3)
     }
 
-    /// `providerUserInfo`: identity providers, then phone, the password last; absent when there is none.
+    /// `providerUserInfo`: identity providers, then phone, with the password last; absent if there are none.
     mutating func providers(of account: Account) {
         let listsPassword = account.email != nil && (account.hasPassword || account.emailLinkSignIn)
         guard !account.linked.isEmpty || account.phoneNumber != nil || listsPassword else { return }
@@ -107,7 +107,7 @@ extension JSONWriter {
         member("screenName", credential.screenName)
     }
 
-    /// The three members that belong together.
+    /// The three members of a session's tokens.
     mutating func tokens(_ tokens: IssuedTokens) {
         member("idToken", tokens.idToken)
         member("refreshToken", tokens.refreshToken.reveal())

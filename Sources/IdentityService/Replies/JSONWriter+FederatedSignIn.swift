@@ -5,10 +5,10 @@ package import Projects
 import Secrets
 
 extension JSONWriter {
-    /// The answer of `signInWithIdp`, in each of its forms.
+    /// The response of `signInWithIdp`, in each of its forms.
     ///
-    /// SDKs test for the presence of `needConfirmation` and `errorMessage`, so both stand here only when they apply;
-    /// `pendingToken` stands only beside a token of the provider, because the Web SDK throws otherwise.
+    /// SDKs test for the presence of `needConfirmation` and `errorMessage`, so both are only written if they apply;
+    /// `pendingToken` is only written with a token of the provider, because the Web SDK throws otherwise.
     package mutating func federatedSignIn(_ result: FederatedSignInResult, in tenant: TenantID = .none) {
         kind("VerifyAssertionResponse")
         let credential = result.credential
@@ -39,7 +39,7 @@ extension JSONWriter {
         self.tenant(tenant)
     }
 
-    /// The answer of `accounts:providerToken`; the refresh token stays here.
+    /// The response of `accounts:providerToken`, without the refresh token.
     mutating func providerToken(_ token: FreshToken) {
         member("providerId", token.provider.rawValue)
         member("oauthAccessToken", token.tokens.accessToken)
@@ -77,8 +77,8 @@ extension JSONWriter {
 }
 
 extension FederatedSignInResult {
-    /// The account's own flag when the address is the account's, else what the provider claims; false without an address
-    /// and while nobody is signed in to it.
+    /// The account's own flag if it is the account's email, otherwise the provider's claim; false without an email and
+    /// while no user is signed in to it.
     fileprivate var emailVerified: Bool {
         guard let email = credential.identity.email else { return false }
         switch outcome {

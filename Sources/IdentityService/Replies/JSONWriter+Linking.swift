@@ -2,7 +2,7 @@ import Accounts
 import Linking
 
 extension JSONWriter {
-    /// The answer of `accounts:explainSignIn`.
+    /// The response of `accounts:explainSignIn`.
     mutating func explanation(_ explanation: ExplainSignIn.Explanation) {
         member("row", explanation.row.rawValue)
         member("reason", explanation.row.reason)
@@ -65,7 +65,7 @@ extension JSONWriter {
 }
 
 extension EmailTrust {
-    /// As `definition.emailTrust` names it.
+    /// The name in `definition.emailTrust`.
     fileprivate var wireName: String {
         switch self {
         case .always: "always"

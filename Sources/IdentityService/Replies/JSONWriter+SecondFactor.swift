@@ -3,7 +3,7 @@ import Linking
 import Secrets
 
 extension JSONWriter {
-    /// Tokens, or the demand for a second factor: never both.
+    /// Tokens, or the request for a second factor: never both.
     package mutating func firstFactor(_ result: FirstFactorResult) {
         switch result {
         case .signedIn(let tokens): self.tokens(tokens)
@@ -13,9 +13,9 @@ extension JSONWriter {
         }
     }
 
-    /// `mfaInfo`; absent when there is none.
+    /// `mfaInfo`; absent if there is none.
     ///
-    /// - Parameter masked: whoever proved a first factor alone learns four digits of a number.
+    /// - Parameter masked: before the second factor is proved, a caller sees only four digits of a number.
     mutating func secondFactors(_ factors: [SecondFactor], masked: Bool = false) {
         guard !factors.isEmpty else { return }
         array("mfaInfo") { json in
@@ -27,7 +27,7 @@ extension JSONWriter {
         member("mfaEnrollmentId", factor.id)
         member("displayName", factor.displayName)
         member("enrolledAt", factor.enrolledAt.wireText)
-        // SDKs tell the kinds apart by which of the two is there.
+        // SDKs distinguish the kinds by which of the two is present.
         if let number = factor.phoneNumber {
             member("phoneInfo", masked ? Self.masked(number) : number)
         } else {

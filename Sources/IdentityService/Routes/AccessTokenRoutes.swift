@@ -3,13 +3,13 @@ import HTTPTypes
 import Secrets
 import Sessions
 
-/// The `token_uri` of service accounts: assertions for access tokens to the admin API (RFC 7523 §2.1).
+/// The `token_uri` of service accounts: exchanges assertions for access tokens of the admin API (RFC 7523 §2.1).
 struct AccessTokenRoutes {
     let accounts: AccountsService
     let ownAddress: OwnPages
 
     private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    /// What SDKs call the endpoint whose host's name leads to us.
+    /// Google's token endpoint, for SDKs whose host name is redirected to this service.
     private static let googles = "https://oauth2.googleapis.com/token"
 
     var routes: [Route] { [Route(.post, "/token", on: .oauth2, errors: .oauth, .open(grant))] }

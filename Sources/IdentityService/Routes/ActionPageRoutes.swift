@@ -6,11 +6,11 @@ import Projects
 import Secrets
 import Storage
 
-/// `/__/auth/action`, to which the links of mails lead: GET asks, POST does it (threats.md, T-E5).
+/// `/__/auth/action`, the page of links in emails: GET asks for confirmation, POST applies the code (threats.md, T-E5).
 ///
-/// No cookie and no script is needed. The code stands in the form and is all that the POST is allowed by: who knows it
-/// has read the mail. A page of somebody else's can make a browser post only codes that its maker knows, and so do with
-/// them what he could do by himself: the browser adds nothing to such a request, and gets no session from its answer.
+/// It needs no cookie and no script. Only the code in the form authorizes the POST: a caller who knows it has read the
+/// email. Another site's page can make a browser post only codes that its author knows and could use directly: the
+/// browser adds nothing to such a request, and gets no session from its response.
 struct ActionPageRoutes {
     let accounts: AccountsService
     let projectForKey: @Sendable (APIKey) -> Project?
@@ -33,7 +33,7 @@ struct ActionPageRoutes {
         }
     }
 
-    /// Sends the browser on to the app at once: nothing happens here that a click would have to allow.
+    /// Redirects the browser to the app immediately, because nothing happens here that needs a confirmation.
     private func signIn(_ link: ActionQuery, _ caller: Caller) async throws -> Response {
         let url = try await accounts.followSignInLink(Secret(link.code), continueURL: link.continueURL, caller)
         return Response(status: .seeOther, headers: [.location: url, .cacheControl: "no-store"])
@@ -41,7 +41,7 @@ struct ActionPageRoutes {
 
     // MARK: POST
 
-    /// What stands in the URL counts for nothing here.
+    /// Parameters in the URL are ignored here.
     private func carryOut(_ call: Call) async throws -> Response {
         guard let form = QueryItems(utf8: call.body.readableBytesView) else {
             throw WireError.invalidRequest("Invalid form payload received.", field: nil)
@@ -65,12 +65,12 @@ struct ActionPageRoutes {
         let lacks = caller.project.settings.passwordPolicy.unmet(by: password.reveal())
         guard lacks.isEmpty else { throw try await refused(password, lacks, pages, caller) }
         let code = try await accounts.resetPassword(code: pages.link.code, newPassword: password, caller).code
-        // Codes of other types were looked at alone.
+        // Codes of other types were not used, only read.
         guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
         return done(pages, email: code.email, caller)
     }
 
-    /// The form once more, with what the password lacks.
+    /// The form again, with the requirements that the password does not meet.
     private func refused(
         _ password: Secret,
         _ lacks: [PasswordPolicy.Requirement],
@@ -86,14 +86,14 @@ struct ActionPageRoutes {
     }
 
     private func done(_ pages: ActionPage, email: EmailAddress?, _ caller: Caller) -> Response {
-        // Checked again: what the form says may not be what the page had.
+        // Checked again, because the form's value may differ from the page's.
         let continueURL = accounts.checkContinueURL(pages.link.continueURL, caller)
         return pages.done(email: email?.original ?? "", continueURL: continueURL).response()
     }
 
     // MARK: Both
 
-    /// Every refusal is a page, in the reader's language.
+    /// Shows every error as a page, in the user's language.
     private func answer(
         _ call: Call,
         _ items: QueryItems,

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Storage
 
-/// What the link of a mail says, and after it the form of its page, by the same names.
+/// The parameters of a link in an email, and of its page's form.
 struct ActionQuery {
     var type: OOBCodeType
     var code: String
@@ -10,10 +10,10 @@ struct ActionQuery {
     /// Nil for the project itself.
     var tenant: String?
     var continueURL: String?
-    /// Of the page and of what it leads on to; nil when it looks like no tag.
+    /// The language of the page and of what follows; nil if it does not look like a tag.
     var language: String?
 
-    /// - Throws: when one of the names comes twice, or there is no such mode, or no key.
+    /// - Throws: if a name is repeated, the mode is unknown, or the key is missing.
     init(_ items: QueryItems) throws(WireError) {
         func value(_ name: String) throws(WireError) -> String? {
             try items.value(name).flatMap { $0.isEmpty ? nil : $0 }

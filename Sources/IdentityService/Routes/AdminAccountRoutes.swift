@@ -6,7 +6,7 @@ import Projects
 import Secrets
 import Storage
 
-/// What admins do with accounts (`/v1/projects/{project}/accounts…`).
+/// The admin operations on accounts (`/v1/projects/{project}/accounts…`).
 struct AdminAccountRoutes {
     let accounts: AdminAccounts
     let providerTokens: ProviderToken
@@ -128,8 +128,8 @@ struct AdminAccountRoutes {
         return try await page(size: size, after: try call.call.query.value("nextPageToken"), call)
     }
 
-    /// A page of accounts, with their password hashes for whom they are not redacted: a credential that may only read
-    /// accounts gets no hash to guess at.
+    /// A page of accounts; credentials that can only read accounts get redacted password hashes, so that they cannot
+    /// guess passwords.
     func page(size: Int, after token: String?, _ call: AdminCall) async throws -> Response {
         let after = token.flatMap { $0.isEmpty ? nil : AccountID($0) }
         let exports = call.admin.scopes.contains(.manageAccounts)
@@ -159,7 +159,7 @@ struct AdminAccountRoutes {
         let sessionID = try body.string("sessionId")
         let scope = try body.choice("scope", of: ["current", "others", "all", "session"])
         guard scope == nil || scope == (sessionID == nil ? "all" : "session") else {
-            throw WireError("INVALID_ARGUMENT", "An admin signs out all sessions, or the one that sessionId names.")
+            throw WireError("INVALID_ARGUMENT", "An admin can sign out all sessions, or the one that sessionId names.")
         }
         try await accounts.signOut(
             localID: try body.string("localId"),
@@ -230,7 +230,7 @@ struct AdminAccountRoutes {
 }
 
 extension JSONWriter {
-    /// The answer of `accounts:update`, tokens aside.
+    /// The response of `accounts:update`, except the tokens.
     mutating func updated(_ account: Account) {
         kind("SetAccountInfoResponse")
         member("localId", account.id.rawValue)
@@ -244,7 +244,7 @@ extension JSONWriter {
 }
 
 extension AdminCall {
-    /// A page size of the query.
+    /// A page size in the query.
     func pageSize(_ name: String, default size: Int, maximum: Int) throws -> Int {
         guard let text = try call.query.value(name), !text.isEmpty else { return size }
         guard let number = Int(text), number >= 0 else { throw WireError("INVALID_PAGE_SELECTION") }

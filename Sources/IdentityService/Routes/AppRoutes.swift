@@ -4,7 +4,7 @@ import Projects
 import Secrets
 import Storage
 
-/// `projects/{p}/apps`: the apps on people's devices to which results of sign-ins may be sent.
+/// `projects/{p}/apps`: the mobile apps that results of sign-ins may be sent to.
 struct AppRoutes {
     let configuration: ConfigurationStore
     var random = RandomSource.system
@@ -38,7 +38,7 @@ struct AppRoutes {
             }
             guard !isKnown else { throw ConfigurationError.alreadyExists }
             guard settings.apps.count < Self.limit else {
-                throw WireError("INVALID_CONFIG", "A project has \(Self.limit) apps at most.")
+                throw WireError("INVALID_CONFIG", "A project can have at most \(Self.limit) apps.")
             }
             settings.apps.append(app)
             return ["apps"]
@@ -74,7 +74,7 @@ struct AppRoutes {
         guard let app else {
             throw WireError(
                 "INVALID_CONFIG",
-                "\(name) must be a name with dots, and scheme, of IOS alone, one with a dot or a hyphen."
+                "\(name) must be a name with dots; scheme, for IOS only, must contain a dot or a hyphen."
             )
         }
         return app

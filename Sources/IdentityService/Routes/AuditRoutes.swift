@@ -5,7 +5,7 @@ import Linking
 import Projects
 package import Storage
 
-/// `projects/{p}/auditEntries`: who changed what.
+/// `projects/{p}/auditEntries`: the audit log.
 struct AuditRoutes {
     let listAuditEntries: ListAuditEntries
 
@@ -19,7 +19,7 @@ struct AuditRoutes {
         query.actor = try items.value("actor")
         query.action = try items.value("action").map { name in
             guard let action = AuditAction(rawValue: name) else {
-                throw WireError("INVALID_ARGUMENT", "There is no such action.")
+                throw WireError("INVALID_ARGUMENT", "The action is unknown.")
             }
             return action
         }
@@ -45,7 +45,7 @@ struct AuditRoutes {
     private static func date(_ text: String?) throws -> Date? {
         guard let text else { return nil }
         guard let date = try? Date(text, strategy: .iso8601) else {
-            throw WireError("INVALID_ARGUMENT", "since and until are times as 2026-01-31T12:00:00Z.")
+            throw WireError("INVALID_ARGUMENT", "since and until must be times such as 2026-01-31T12:00:00Z.")
         }
         return date
     }

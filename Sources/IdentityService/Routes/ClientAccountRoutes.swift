@@ -5,7 +5,7 @@ import Linking
 import Projects
 import Secrets
 
-/// What apps do with accounts (`/v1/accounts:…`).
+/// The client operations on accounts (`/v1/accounts:…`).
 struct ClientAccountRoutes {
     let accounts: AccountsService
     let admin: AdminAccountRoutes
@@ -111,7 +111,7 @@ struct ClientAccountRoutes {
 
     private func signInWithCustomToken(_ call: ClientCall) async throws -> Response {
         let token = try call.json().string("token").map { Secret($0) }
-        // What the sign-in page gave an app is one as well.
+        // A code of the hosted sign-in page is accepted here too.
         let result =
             accounts.redeemSignInCode.takes(token)
             ? try await accounts.redeemSignInCode(token: token, call.caller)
@@ -166,7 +166,7 @@ struct ClientAccountRoutes {
         }
     }
 
-    /// `authType`, ours: what the flow is for, in the words of the SDKs' handler page.
+    /// `authType`, not part of Firebase: the purpose of the flow, in the terms of the handler page.
     private static func purpose(_ body: WireObject) throws -> CreateAuthURI.Request.Purpose {
         let types = [
             "unknown", "signInViaPopup", "signInViaRedirect", "linkViaPopup", "linkViaRedirect", "reauthViaPopup",
@@ -194,7 +194,7 @@ struct ClientAccountRoutes {
         return .json { $0.kind("DeleteAccountResponse") }
     }
 
-    /// Ends the current session, or what `scope` says; a `sessionId` alone means that session.
+    /// Ends the current session, or those of `scope`; a `sessionId` alone selects that session.
     private func signOut(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         let sessionID = try body.string("sessionId")

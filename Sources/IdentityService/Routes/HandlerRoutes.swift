@@ -6,7 +6,7 @@ import Projects
 import Secrets
 import StrictJSON
 
-/// `/__/auth/handler`: where SDKs send a browser for a sign-in at a provider, and where the provider sends it back.
+/// `/__/auth/handler`: where SDKs send a browser for a sign-in at a provider, and where the provider redirects.
 struct HandlerRoutes {
     let accounts: AccountsService
     let projectForKey: @Sendable (APIKey) -> Project?
@@ -23,14 +23,14 @@ struct HandlerRoutes {
     }
 
     private static let maximumForm = 65_536
-    /// By which `handler.js` shows what it kept, where no cookie comes along.
+    /// The field in which `handler.js` sends the stored secret if there is no cookie.
     private static let browserField = "identity.browser"
-    /// By which it says that what it posts stood in an address.
+    /// The field in which it states that the posted parameters came from an address.
     private static let addressField = "identity.address"
 
     private func get(_ call: Call) async throws -> Response {
         try await page(call) { context in
-            // Those who only look up what there is bring nobody back.
+            // A HEAD request completes nothing.
             guard call.method != .head else { return HandlerPage.idle(context).response() }
             let query = call.query
             if try query.value("apiKey") != nil || query.value("authType") != nil || query.value("providerId") != nil {
@@ -61,16 +61,16 @@ struct HandlerRoutes {
             let body = pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
             var answer = Answer(state: state, requestURI: "\(own)/__/auth/handler", postBody: body)
             answer.isPosted = try form.value(Self.addressField) == nil
-            // Anybody's page can have a browser post a secret of its own maker's; what browsers say of a request's origin
-            // no page can change (T-B1).
+            // Any site's page can make a browser post a secret that its author knows; no page can forge the origin that
+            // browsers state (T-B1).
             if call.headers[.secFetchSite] == "same-origin" { answer.shown = try form.value(Self.browserField) }
             return try await takeBack(call, answer, own, &context)
         }
     }
 
-    /// A page of whatever came of it; what is the service's own fault is thrown.
+    /// The page for the result; errors of the service itself are thrown.
     ///
-    /// - Parameter make: completes the context as soon as it learns more.
+    /// - Parameter make: completes the context as more is known.
     private func page(
         _ call: Call,
         _ make: (inout PageContext) async throws -> Response
@@ -139,7 +139,7 @@ struct HandlerRoutes {
     }
 
     private static func request(_ query: QueryItems, key: String) throws -> VisitProvider.Request {
-        /// Empty ones are absent: SDKs send some of them so.
+        /// Empty ones count as absent, because SDKs send some parameters empty.
         func value(_ name: String) throws -> String? {
             try query.value(name).flatMap { $0.isEmpty ? nil : $0 }
         }
@@ -172,14 +172,14 @@ struct HandlerRoutes {
 
     // MARK: Back from it
 
-    /// What the provider sent the browser back with.
+    /// The provider's response.
     private struct Answer {
         var state: String
         var requestURI: String
         var postBody: String?
         /// Whether the provider posted it.
         var isPosted = false
-        /// What `handler.js` had kept, where no cookie came along.
+        /// The secret that `handler.js` had stored, if there is no cookie.
         var shown: String?
     }
 
@@ -239,7 +239,7 @@ struct HandlerRoutes {
         return deliver(event, state: answer.state, own, context)
     }
 
-    /// - Parameter state: of the flow, which needs the browser no longer; nil when none began.
+    /// - Parameter state: of the flow, whose cookie is removed; nil if none started.
     private func deliver(
         _ event: AuthEvent,
         state: String?,

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// For those who watch over the service.
+/// Health checks.
 struct HealthRoutes {
     let readiness: Readiness
 

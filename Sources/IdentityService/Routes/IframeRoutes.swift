@@ -4,7 +4,7 @@ import NIOCore
 import Projects
 import Storage
 
-/// `/__/auth/iframe`: the frame through which web SDKs hear of results; and what such a page loads besides.
+/// `/__/auth/iframe`: the frame through which web SDKs receive results; and other resources that such a page loads.
 struct IframeRoutes {
     let projectForKey: @Sendable (APIKey) -> Project?
     let snapshot: @Sendable () -> ConfigurationSnapshot
@@ -52,7 +52,7 @@ struct IframeRoutes {
         return page.response()
     }
 
-    /// The project's domains with any port, as far as they can be written there: addresses of IPv6 cannot (CSP3 §2.3.1).
+    /// The project's domains with any port; IPv6 addresses cannot be written there (CSP3 §2.3.1).
     private func ancestors(_ domains: [String]) -> [String] {
         let loopback = ["localhost", "127.0.0.1"]
         let listed = domains.filter { domain in
@@ -70,7 +70,7 @@ struct IframeRoutes {
         }
     }
 
-    /// What a page may load in the place of Google's loader.
+    /// The script that a page can load instead of Google's loader.
     private func loader(_ call: Call) async throws -> Response {
         Response(
             status: .ok,
@@ -79,7 +79,7 @@ struct IframeRoutes {
         )
     }
 
-    /// What an app needs to know of its project: of `apiKey`, or of the only project that there is.
+    /// An app's configuration: of the project of `apiKey`, or of the only project.
     private func initialize(_ call: Call) async throws -> Response {
         let own = try ownAddress.url(for: call)
         let snapshot = snapshot()

@@ -4,11 +4,11 @@ import Projects
 import Sessions
 import Storage
 
-/// The public keys that verify ID tokens and session cookies, in the two forms that SDKs and libraries fetch, and the
-/// document that leads libraries of OpenID Connect to them.
+/// The public keys of ID tokens and session cookies, in the two formats that SDKs and libraries fetch, and the
+/// discovery document for OpenID Connect libraries.
 struct KeyRoutes {
     let configuration: ConfigurationStore
-    /// Where this service is, without a `/` at its end; nil when nobody said.
+    /// The service's URL without a trailing `/`; nil if it is not configured.
     let ownURL: @Sendable () -> String?
 
     private static let account = "securetoken@system.gserviceaccount.com"
@@ -53,9 +53,9 @@ struct KeyRoutes {
 
     /// OpenID Connect Discovery 1.0 §4 for a project whose tokens name this service as their issuer.
     ///
-    /// Nothing stands there that libraries could take for endpoints to sign in at: the service has none for them.
+    /// It contains no sign-in endpoints, because the service has none for such libraries.
     private func openIDConfiguration(_ call: Call) throws -> Response {
-        // By its id alone: a document must be below the very issuer that it names (§4.3).
+        // Only by ID, because the document must be below exactly the issuer that it names (§4.3).
         guard let project = ProjectID(rawValue: call.parameter("project")).flatMap(configuration.snapshot.project),
             project.settings.tokenIssuer == .own, let url = ownURL(), let issuer = project.issuer(at: url)
         else { throw WireError.notFound }

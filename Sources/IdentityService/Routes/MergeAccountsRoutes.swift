@@ -5,7 +5,7 @@ import Linking
 import Projects
 import Storage
 
-/// `accounts:merge`: two accounts of one person become one, and `accounts:undoMerge`: they are two again.
+/// `accounts:merge` merges two accounts of one user, and `accounts:undoMerge` undoes it.
 struct MergeAccountsRoutes {
     let mergeAccounts: MergeAccounts
 
@@ -45,7 +45,7 @@ struct MergeAccountsRoutes {
 }
 
 extension JSONWriter {
-    /// What moves, what is given up, and what is in the way.
+    /// What moves, what is dropped, and the conflicts.
     fileprivate mutating func merge(_ merge: AccountMerge) {
         member("mergedLocalId", merge.rest.id.rawValue)
         if !merge.moved.isEmpty { member("movedProviders", strings: merge.moved.map(\.rawValue)) }

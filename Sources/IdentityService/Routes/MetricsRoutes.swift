@@ -10,9 +10,9 @@ import Projects
 import Prometheus
 import Storage
 
-/// Prometheus's page; docs/operations/observability.md explains each of its metrics.
+/// The metrics for Prometheus; docs/operations/observability.md explains each of them.
 ///
-/// No label has a value that comes from outside: ids, addresses and texts of requests make no series.
+/// No label has an external value: IDs, addresses and texts of requests create no series.
 struct MetricsRoutes {
     let measured: [Route]
     let unmatched: RouteMeter
@@ -51,7 +51,8 @@ struct MetricsRoutes {
         self.functions = functions
         self.readiness = readiness
         self.now = now
-        // Any number of readers ask the database every five seconds, and a silent one keeps nobody waiting.
+        // However many readers there are, the database is queried every five seconds, and if it does not respond, no
+        // reader waits.
         backlog = SharedLook(within: .seconds(1), lifetime: .seconds(5), otherwise: { nil }) {
             try? await stores.backlog()
         }
@@ -96,7 +97,7 @@ struct MetricsRoutes {
         text.family(
             "http_server_request_duration_seconds",
             .histogram,
-            "Time from a request's last byte to its answer; without a route for unknown paths."
+            "Time from a request's last byte to its response; without a route for unknown paths."
         )
         for meter in meters {
             for (status, durations) in meter.counts.durations.sorted(by: { $0.key < $1.key }) {
@@ -110,7 +111,7 @@ struct MetricsRoutes {
                 )
             }
         }
-        text.family("identity_errors_total", .counter, "Requests that were refused or failed, by the error's code.")
+        text.family("identity_errors_total", .counter, "Requests that were refused or failed, by error code.")
         for meter in meters {
             for (code, count) in meter.counts.errors.sorted(by: { $0.key < $1.key }) {
                 text.sample("identity_errors_total", ["http_route": meter.path, "code": code], value: count)
@@ -119,7 +120,7 @@ struct MetricsRoutes {
     }
 
     private func writeAccounts(to text: inout MetricsText) {
-        text.family("identity_sign_ins_total", .counter, "What came of sign-ins, by provider or method.")
+        text.family("identity_sign_ins_total", .counter, "Sign-ins by outcome and by provider or method.")
         for (key, count) in sorted(events.signIns.counts, by: { "\($0.provider) \($0.outcome)" }) {
             text.sample(
                 "identity_sign_ins_total",
@@ -130,7 +131,7 @@ struct MetricsRoutes {
         text.family(
             "identity_conflicts_total",
             .counter,
-            "Accounts that exist with a different credential: raised, and how they ended."
+            "Account conflicts: raised, and how they ended."
         )
         let conflicts = events.conflicts.counts
         for outcome in AccountEvents.Conflict.allCases {
@@ -142,7 +143,7 @@ struct MetricsRoutes {
         text.family(
             "identity_provider_request_duration_seconds",
             .histogram,
-            "Time that requests to identity providers took."
+            "Duration of requests to identity providers."
         )
         for (key, durations) in sorted(calls.timings.histograms, by: { "\($0.provider) \($0.outcome)" }) {
             text.samples(
@@ -154,7 +155,7 @@ struct MetricsRoutes {
         text.family(
             "identity_function_request_duration_seconds",
             .histogram,
-            "Time that projects' functions took to answer."
+            "Duration of calls to blocking functions."
         )
         for (key, durations) in sorted(functions?.calls.histograms ?? [:], by: { "\($0.event) \($0.outcome)" }) {
             text.samples(
@@ -163,7 +164,7 @@ struct MetricsRoutes {
                 durations
             )
         }
-        text.family("identity_deliveries_total", .counter, "Attempts of this node to deliver messages of the outbox.")
+        text.family("identity_deliveries_total", .counter, "This node's attempts to deliver messages from the outbox.")
         for (key, count) in sorted(deliveries.outcomes.counts, by: { "\($0.kind) \($0.outcome)" }) {
             text.sample("identity_deliveries_total", ["kind": key.kind, "outcome": key.outcome], value: count)
         }
@@ -174,43 +175,43 @@ struct MetricsRoutes {
     }
 
     private func writeLoad(to text: inout MetricsText) {
-        text.family("identity_http_connections", .gauge, "Open connections of clients.", value: load.connections)
+        text.family("identity_http_connections", .gauge, "Open client connections.", value: load.connections)
         text.family(
             "identity_http_requests_in_flight",
             .gauge,
-            "Requests that are being answered.",
+            "Requests in progress.",
             value: load.requestsInFlight
         )
-        text.family("identity_http_body_bytes", .gauge, "Bytes of request bodies that are held.", value: load.heldBytes)
+        text.family("identity_http_body_bytes", .gauge, "Bytes of request bodies in memory.", value: load.heldBytes)
     }
 
     private func writeDatabase(to text: inout MetricsText) {
         let pool = stores.database.load
-        text.family("identity_postgres_connections", .gauge, "Connections to PostgreSQL, by what they do.")
+        text.family("identity_postgres_connections", .gauge, "Connections to PostgreSQL, by state.")
         text.sample("identity_postgres_connections", ["state": "idle"], value: pool.idle)
         text.sample("identity_postgres_connections", ["state": "busy"], value: pool.connected - pool.idle)
         text.family(
             "identity_postgres_connections_max",
             .gauge,
-            "Connections that there may be.",
+            "Maximum number of connections.",
             value: stores.database.connections
         )
         text.family(
             "identity_postgres_waiting",
             .gauge,
-            "Statements and transactions that wait for a connection.",
+            "Statements and transactions waiting for a connection.",
             value: pool.waiting
         )
         text.family(
             "identity_postgres_jobs_total",
             .counter,
-            "Statements and transactions that were begun.",
+            "Statements and transactions started.",
             value: pool.begun
         )
         text.family(
             "identity_postgres_refused_total",
             .counter,
-            "Statements that found no database or a full queue.",
+            "Statements refused because of no connection or a full queue.",
             value: pool.refused
         )
         text.family(
@@ -222,15 +223,15 @@ struct MetricsRoutes {
         text.family(
             "identity_configuration_age_seconds",
             .gauge,
-            "How long ago the node's view of the configuration was last known to be the database's.",
+            "Time since the node last knew that its configuration was current.",
             value: stores.configuration.age.seconds
         )
         let batches = stores.batchCounts
-        text.family("identity_batch_size", .histogram, "Questions that shared a statement.")
+        text.family("identity_batch_size", .histogram, "Requests that shared one statement.")
         for (name, counts) in batches { text.samples("identity_batch_size", ["batch": name], counts.sizes) }
-        text.family("identity_batch_waiting", .gauge, "Questions that wait for a batch.")
+        text.family("identity_batch_waiting", .gauge, "Requests waiting for a batch.")
         for (name, counts) in batches { text.sample("identity_batch_waiting", ["batch": name], value: counts.waiting) }
-        text.family("identity_batch_wait_seconds", .histogram, "Time that a question waited for its batch to begin.")
+        text.family("identity_batch_wait_seconds", .histogram, "Time that a request waited for its batch to start.")
         for (name, counts) in batches { text.samples("identity_batch_wait_seconds", ["batch": name], counts.waits) }
     }
 
@@ -238,36 +239,36 @@ struct MetricsRoutes {
         text.family(
             "identity_password_hashes_in_flight",
             .gauge,
-            "Password hashes that run or wait.",
+            "Password hashes running or waiting.",
             value: passwords.load
         )
         text.family(
             "identity_password_hashes_max",
             .gauge,
-            "Password hashes that may run or wait.",
+            "Maximum number of password hashes running or waiting.",
             value: passwords.capacity
         )
         text.family(
             "identity_password_hashes_total",
             .counter,
-            "Password hashes that were asked for and admitted.",
+            "Password hashes admitted.",
             value: passwords.begun
         )
         text.family(
             "identity_password_hashes_refused_total",
             .counter,
-            "Password hashes that found a full queue.",
+            "Password hashes refused because of a full queue.",
             value: passwords.refused
         )
     }
 
     private func writeBacklog(_ backlog: [Stores.Backlog]?, to text: inout MetricsText) {
-        // Without the database nobody knows, and a missing sample says so better than an old one.
-        text.family("identity_outbox_messages", .gauge, "Messages of all nodes that wait, ten thousand at most.")
+        // Without the database the number is unknown, and a missing sample shows that better than an old one.
+        text.family("identity_outbox_messages", .gauge, "Pending messages of all nodes, at most ten thousand.")
         for waiting in backlog ?? [] {
             text.sample("identity_outbox_messages", ["kind": waiting.kind], value: waiting.messages)
         }
-        text.family("identity_outbox_oldest_seconds", .gauge, "Age of the oldest message that waits.")
+        text.family("identity_outbox_oldest_seconds", .gauge, "Age of the oldest pending message.")
         for waiting in backlog ?? [] {
             text.sample(
                 "identity_outbox_oldest_seconds",
@@ -278,7 +279,7 @@ struct MetricsRoutes {
     }
 
     private func writeReadiness(_ checks: [Readiness.Check], to text: inout MetricsText) {
-        text.family("identity_ready", .gauge, "Whether what /readyz looks at is well, 1 or 0.")
+        text.family("identity_ready", .gauge, "Result of each check of /readyz, 1 or 0.")
         for check in checks {
             text.sample("identity_ready", ["check": check.name], value: check.outcome == .ok ? 1 : 0)
         }
@@ -288,7 +289,7 @@ struct MetricsRoutes {
             "The node's clock, in seconds since 1970.",
             value: now().timeIntervalSince1970
         )
-        text.family("identity_build_info", .gauge, "The release that runs; always 1.")
+        text.family("identity_build_info", .gauge, "The running release; always 1.")
         text.sample("identity_build_info", ["version": Release.version], value: 1)
     }
 
@@ -297,24 +298,24 @@ struct MetricsRoutes {
         text.family(
             "process_cpu_seconds_total",
             .counter,
-            "Time that the process had a core.",
+            "CPU time of the process.",
             value: figures.cpuSeconds
         )
         text.family(
             "process_resident_memory_bytes",
             .gauge,
-            "Memory that the process has.",
+            "Resident memory of the process.",
             value: figures.residentBytes
         )
         text.family("process_open_fds", .gauge, "Open files and connections.", value: figures.openFiles)
         if let maximum = figures.maximumFiles {
-            text.family("process_max_fds", .gauge, "Files and connections that may be open.", value: maximum)
+            text.family("process_max_fds", .gauge, "Maximum number of open files and connections.", value: maximum)
         }
         if let start = ProcessFigures.startTime {
             text.family(
                 "process_start_time_seconds",
                 .gauge,
-                "When the process began, in seconds since 1970.",
+                "Start time of the process, in seconds since 1970.",
                 value: start
             )
         }

@@ -7,11 +7,12 @@ import NIOCore
 import Projects
 import Storage
 
-/// What identity providers call by themselves; open to anybody, since each notification's own signature says whose it is.
+/// The endpoints for providers' notifications; they need no credential, because each notification's own signature
+/// authenticates it.
 struct NotificationRoutes {
     let accounts: AccountsService
     let projectNamed: @Sendable (String) async throws -> Project?
-    /// `http.publicURL`: where links to this service begin.
+    /// `http.publicURL`: the start of links to this service.
     let publicURL: String?
 
     var routes: [Route] {
@@ -54,7 +55,7 @@ struct NotificationRoutes {
         }
     }
 
-    /// For the person: what became of the request.
+    /// For the user: the status of the request.
     private func deletionPage(_ call: Call) async throws -> Response {
         let caller = try await caller(call)
         let date = try await accounts.receiveNotification.deletionDate(
@@ -79,7 +80,7 @@ struct NotificationRoutes {
         guard let tenant = call.parameters["tenant"].map({ TenantID(rawValue: $0) }) else {
             return Caller(project: project)
         }
-        // A provider is heard even where nobody may sign in.
+        // Notifications are accepted even if sign-in is disabled.
         guard let found = project.tenants[tenant] else { throw WireError.tenantNotFound }
         return Caller(project: found.project, tenant: tenant)
     }

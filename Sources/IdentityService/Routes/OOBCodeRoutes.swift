@@ -5,7 +5,7 @@ import Projects
 import Secrets
 import Storage
 
-/// The one-time codes of mails: sending them, looking at them, resetting a password, signing in with a link.
+/// One-time codes of emails: sends them, returns their details, resets a password, signs in with a link.
 struct OOBCodeRoutes {
     let accounts: AccountsService
 
@@ -37,7 +37,7 @@ struct OOBCodeRoutes {
         return Self.sent(try await accounts.sendOOBCode(try Self.request(body), as: .app, call.caller))
     }
 
-    /// With `returnOobLink` the link comes back, and no mail goes out.
+    /// With `returnOobLink`, returns the link and sends no email.
     private func sendAsAdmin(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         let returnsLink = try body.bool("returnOobLink") ?? false

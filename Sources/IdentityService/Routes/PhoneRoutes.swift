@@ -3,7 +3,7 @@ import HTTPTypes
 import Linking
 import Secrets
 
-/// Signing in with a phone number.
+/// Phone sign-in.
 struct PhoneRoutes {
     let accounts: AccountsService
 
@@ -15,7 +15,7 @@ struct PhoneRoutes {
         ]
     }
 
-    /// What shows that an app is one (`recaptchaToken`, `playIntegrityToken`, `iosReceipt`, …) is not looked at.
+    /// App attestations (`recaptchaToken`, `playIntegrityToken`, `iosReceipt`, …) are ignored.
     private func send(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         let session = try await accounts.sendVerificationCode(
@@ -56,7 +56,7 @@ struct PhoneRoutes {
         }
     }
 
-    /// Web SDKs ask for a site key before they send a code; nobody checks what comes of it.
+    /// Web SDKs request a site key before they send a code; the reCAPTCHA's result is not checked.
     private func recaptchaParams(_ call: ClientCall) async throws -> Response {
         .json { json in
             json.kind("GetRecaptchaParamResponse")

@@ -8,14 +8,14 @@ import Musl
 import Darwin
 #endif
 
-/// What the process takes of its machine, as the kernel tells (proc(5)); nil where there is no `/proc`.
+/// The process's use of resources, from the kernel (proc(5)); nil where there is no `/proc`.
 struct ProcessFigures {
     let cpuSeconds: Double
     let residentBytes: Int
     let openFiles: Int
     /// Nil without a limit.
     let maximumFiles: Int?
-    /// Seconds since 1970; nil where it cannot be known.
+    /// Seconds since 1970; nil if unknown.
     static let startTime: Double? = {
         guard let fields = fields() else { return nil }
         return (Date().timeIntervalSince1970 - ProcessInfo.processInfo.systemUptime + fields[19] / ticks).rounded()
@@ -34,7 +34,7 @@ struct ProcessFigures {
 
     private static var ticks: Double { Double(sysconf(Int32(_SC_CLK_TCK))) }
 
-    /// Those of `stat` from its third on: the second, a name in parentheses, may hold spaces.
+    /// The fields of `stat` from the third on: the second, a name in parentheses, may contain spaces.
     private static func fields() -> [Double]? {
         let fields = text("stat")?.split(separator: ")").last?.split(separator: " ").map { Double($0) ?? 0 } ?? []
         return fields.count > 21 ? fields : nil

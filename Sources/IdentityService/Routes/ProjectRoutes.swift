@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Projects
 
-/// What an app may know of its project.
+/// The public configuration of a project.
 struct ProjectRoutes {
     var routes: [Route] {
         [
@@ -12,7 +12,7 @@ struct ProjectRoutes {
         ]
     }
 
-    /// What SDKs check a new password against before they send it.
+    /// The policy against which SDKs check a new password before they send it.
     private func passwordPolicy(_ call: ClientCall) async throws -> Response {
         let policy = call.caller.project.settings.passwordPolicy
         return .json { json in
@@ -24,7 +24,7 @@ struct ProjectRoutes {
         }
     }
 
-    /// No operation asks for a reCAPTCHA: attempts are limited here, not at Google.
+    /// No operation requires a reCAPTCHA: attempts are limited here, not by Google.
     private func recaptchaConfig(_ call: ClientCall) async throws -> Response {
         .json { json in
             json.array("recaptchaEnforcementState") { json in

@@ -1,16 +1,16 @@
 import Federation
 import Linking
 
-/// The collections of identity providers, which differ in their ids and members.
+/// The collections of identity providers, which differ in their IDs and members.
 enum ProviderCollection: String, Sendable {
-    /// `google.com`, `github.com`, …: what the service knows by itself.
+    /// `google.com`, `github.com`, …: providers with built-in definitions.
     case builtIn = "defaultSupportedIdpConfigs"
-    /// `oidc.*`, and `oauth.*` of ours.
+    /// `oidc.*`, and `oauth.*`, which is not part of Firebase.
     case custom = "oauthIdpConfigs"
-    /// `saml.*`: kept, and used by nobody.
+    /// `saml.*`: stored, but never used.
     case saml = "inboundSamlConfigs"
 
-    /// The query parameter that names a new one.
+    /// The query parameter with the ID of a new one.
     var idParameter: String {
         switch self {
         case .builtIn: "idpId"
@@ -19,7 +19,7 @@ enum ProviderCollection: String, Sendable {
         }
     }
 
-    /// What messages call one.
+    /// The type's name in messages.
     var typeName: String {
         switch self {
         case .builtIn: "DefaultSupportedIdpConfig"
@@ -37,7 +37,7 @@ enum ProviderCollection: String, Sendable {
         }
     }
 
-    /// What `updateMask` may name: members of a configuration of this collection; `name` is shown alone.
+    /// The paths that `updateMask` may contain: members of a configuration of this collection; `name` is output only.
     func hasMember(_ path: String, of id: ProviderID) -> Bool {
         if path.hasPrefix("definition."), self != .saml {
             return path == "definition.audiences" || ProviderDefinition.hasMember(path, of: id)

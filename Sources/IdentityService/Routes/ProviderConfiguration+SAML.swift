@@ -4,7 +4,7 @@ import Projects
 import StrictJSON
 
 extension ProviderConfiguration {
-    /// Takes over the members of a request that the mask names; `spCertificates` are not for anybody to set.
+    /// Applies the request's members in the mask; `spCertificates` cannot be set.
     mutating func applySAML(_ body: WireObject, _ mask: FieldMask) throws {
         var saml = SAMLDefinition(overrides)
         let provider = try body.object("idpConfig") ?? WireObject()
@@ -23,7 +23,7 @@ extension ProviderConfiguration {
     func checkSAML() throws {
         let saml = SAMLDefinition(overrides)
         guard !saml.ownEntityID.isEmpty || !saml.callbackURI.isEmpty else {
-            throw WireError("MISSING_SAML_RELYING_PARTY_CONFIG", "spConfig needs spEntityId and callbackUri.")
+            throw WireError("MISSING_SAML_RELYING_PARTY_CONFIG", "spConfig requires spEntityId and callbackUri.")
         }
         do throws(InvalidDefinition) { try saml.validate() } catch {
             throw WireError("INVALID_CONFIG", error.description)

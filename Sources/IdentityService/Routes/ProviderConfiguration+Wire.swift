@@ -5,9 +5,9 @@ import Secrets
 import StrictJSON
 
 extension ProviderConfiguration {
-    /// Takes over the members of a request that the mask names.
+    /// Applies the request's members in the mask.
     ///
-    /// The secret stays when the request is silent about it.
+    /// A secret that the request omits stays.
     mutating func apply(_ body: WireObject, _ mask: FieldMask, _ collection: ProviderCollection) throws {
         if mask.contains("enabled") { enabled = try body.bool("enabled") ?? false }
         if collection != .builtIn, mask.contains("displayName") { displayName = try body.string("displayName") }
@@ -38,14 +38,14 @@ extension ProviderConfiguration {
         try applyDefinition(body, mask)
     }
 
-    /// Ours: `audiences` stands beside the definition's own members, which are kept as they came.
+    /// Not part of Firebase: `audiences` is next to the definition's own members, which are stored as received.
     private mutating func applyDefinition(_ body: WireObject, _ mask: FieldMask) throws {
         let name = "definition"
         guard mask.contains(name) || mask.names(name) else { return }
         let sent = try body.object(name).map { JSONValue.object(JSONObject($0.members)) }
         let merged = try mask.merge(sent, over: writtenDefinition.map { .object($0) }, at: name)
         let definition = WireObject(merged?.object?.members ?? [], path: name)
-        // Apple's stand in `appleSignInConfig` as well: silence about the whole takes none away.
+        // Apple's audiences are also in `appleSignInConfig`: omitting the definition does not remove them.
         if try provider != .apple || definition.has("audiences") || mask.names("definition.audiences") {
             audiences = try definition.strings("audiences")
         }
@@ -56,7 +56,7 @@ extension ProviderConfiguration {
         overrides = definition.members.isEmpty ? nil : JSONValue.object(definition).jsonText
     }
 
-    /// Exactly one of `code`, which needs a secret, and `idToken`; one that the mask does not name gives way.
+    /// Exactly one of `code`, which needs a secret, and `idToken`; one that the mask does not contain is replaced.
     private mutating func applyResponseType(_ body: WireObject, _ mask: FieldMask) throws {
         let sent = try body.object("responseType")
         let names = (code: mask.contains("responseType.code"), idToken: mask.contains("responseType.idToken"))
@@ -79,9 +79,9 @@ extension ProviderConfiguration {
 
     fileprivate var shownResponseType: ResponseType { responseType ?? (clientSecret == nil ? .idToken : .code) }
 
-    /// Firebase's shape of what the definition calls `audiences`, `variables` and the client secret.
+    /// Firebase's format for the definition's `audiences`, `variables` and the client secret.
     ///
-    /// They may stand there alone: silence about the whole takes nothing away.
+    /// They can be set in it alone: omitting the whole object removes nothing.
     private mutating func applyApple(_ body: WireObject, _ mask: FieldMask) throws {
         let (name, codeFlowName) = ("appleSignInConfig", "appleSignInConfig.codeFlowConfig")
         let sent = try body.object(name)
@@ -111,7 +111,7 @@ extension ProviderConfiguration {
 
     var definitionVariables: JSONObject { writtenDefinition?["variables"]?.object ?? JSONObject() }
 
-    /// `definition{}` as it is shown; nil when nothing is in it.
+    /// `definition{}` as it is returned; nil if it is empty.
     var writtenDefinition: JSONObject? {
         var members = overrides.flatMap { try? JSONValue($0) }?.object?.members ?? []
         if !audiences.isEmpty {
@@ -123,9 +123,9 @@ extension ProviderConfiguration {
 }
 
 extension JSONWriter {
-    /// A provider's configuration; its secret is never shown.
+    /// A provider's configuration without its secret.
     ///
-    /// - Parameter place: whose it is, as its name begins.
+    /// - Parameter place: the project or tenant, as the start of its resource name.
     mutating func provider(_ provider: ProviderConfiguration, _ collection: ProviderCollection, _ place: String) {
         member("name", collection.name(of: provider.provider, in: place))
         member("enabled", ifTrue: provider.enabled)

@@ -4,7 +4,7 @@ import Linking
 import Projects
 import Secrets
 
-/// What concerns a grant at a provider after the sign-in: its state and its end.
+/// The state and the revocation of a grant at a provider.
 struct ProviderGrantRoutes {
     let accounts: AccountsService
 

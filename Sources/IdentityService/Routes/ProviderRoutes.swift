@@ -56,7 +56,7 @@ struct ProviderRoutes {
         }
         let id = ProviderID(text)
         guard collection.contains(id) else {
-            throw WireError("INVALID_CONFIG_ID", "\(collection.typeName) has no id \"\(text)\".")
+            throw WireError("INVALID_CONFIG_ID", "\"\(text)\" is not a valid ID of \(collection.typeName).")
         }
         var provider = ProviderConfiguration(provider: id, enabled: false, clientID: "")
         try provider.apply(try call.json(), FieldMask(nil), collection)
@@ -104,7 +104,7 @@ struct ProviderRoutes {
         return provider
     }
 
-    /// What the project or tenant has of a collection, sorted by id.
+    /// The project's or tenant's providers of a collection, sorted by ID.
     private func configured(_ collection: ProviderCollection, _ call: AdminCall) -> [ProviderConfiguration] {
         let snapshot = configuration.snapshot
         let all =
@@ -114,7 +114,7 @@ struct ProviderRoutes {
         return all.filter { collection.contains($0.provider) }
     }
 
-    /// - Throws: what the API answers to a configuration that cannot be.
+    /// - Throws: the API's error for an invalid configuration.
     func check(_ provider: ProviderConfiguration) throws {
         guard !provider.provider.isSAML else { return try provider.checkSAML() }
         guard !provider.clientID.isEmpty else {
@@ -134,7 +134,7 @@ struct ProviderRoutes {
 extension AdminCall {
     fileprivate var scope: Scope { Scope(project: project.id, tenant: tenant) }
 
-    /// Whose the providers are, as names of resources begin.
+    /// The start of resource names in the project or tenant.
     fileprivate var place: String {
         "projects/\(project.number)" + (tenant == .none ? "" : "/tenants/\(tenant)")
     }

@@ -4,7 +4,7 @@ import Linking
 import Projects
 import Storage
 
-/// Questions about all accounts of a project: which there are, and by which methods they sign in.
+/// Queries about all accounts of a project, and counts of their sign-in methods.
 struct QueryAccountsRoutes {
     let queryAccounts: QueryAccounts
     let countProviders: CountProviders

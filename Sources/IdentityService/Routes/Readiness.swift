@@ -2,7 +2,7 @@ import Postgres
 import Sessions
 import Storage
 
-/// Whether the service can answer: what must be true for that, and what it merely leans on.
+/// Whether the service can respond: required checks, and dependencies that do not affect readiness.
 struct Readiness: Sendable {
     struct Check: Sendable {
         var name: String
@@ -12,16 +12,17 @@ struct Readiness: Sendable {
     enum Outcome: String, Sendable {
         case ok
         case failed
-        /// It could not be asked.
+        /// It could not be checked.
         case unknown
     }
 
     private let look: SharedLook<[Check]>
-    /// What fails here fails on every node: it costs some requests, and would cost all if the node were taken out for it.
+    /// A failure here affects every node: it fails some requests, and taking nodes out of service for it would fail
+    /// all.
     let dependencies: @Sendable () -> [Check]
 
     /// - Parameters:
-    ///   - migrationsAreCurrent: asked on the connection of ``Storage/Stores/watch``.
+    ///   - migrationsAreCurrent: called on the connection of ``Storage/Stores/watch``.
     init(
         _ stores: Stores,
         migrationsAreCurrent: @escaping @Sendable (PostgresClient) async throws -> Bool,
@@ -34,7 +35,7 @@ struct Readiness: Sendable {
         let away: @Sendable () -> [Check] = {
             [Check(name: "database", outcome: .failed), Check(name: "migrations", outcome: .unknown), signingKey()]
         }
-        // A database that is away or says nothing is told within two seconds, with some to spare.
+        // An unavailable or silent database is reported within two seconds, with some reserve.
         look = SharedLook(within: .milliseconds(1500), otherwise: away) {
             guard (try? await stores.watch.ping()) != nil else { return away() }
             let isCurrent = (try? await migrationsAreCurrent(stores.watch)) ?? false

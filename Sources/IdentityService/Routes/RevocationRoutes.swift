@@ -5,7 +5,7 @@ import Projects
 import Sessions
 import Storage
 
-/// `projects/{p}/revocations`: the feed for resource servers.
+/// `projects/{p}/revocations`: the revocation feed for resource servers.
 struct RevocationRoutes {
     let listRevocations: ListRevocations
 
@@ -31,7 +31,7 @@ struct RevocationRoutes {
         }
     }
 
-    /// Seconds, or seconds with an `s` as Firebase's durations have it.
+    /// Seconds, or seconds with an `s` as in Firebase's durations.
     private static func lifetime(_ text: String?) throws -> Int64 {
         guard let text else { return 3600 }
         guard let seconds = Int64(text.hasSuffix("s") ? text.dropLast() : text[...]),
@@ -43,7 +43,7 @@ struct RevocationRoutes {
 
 extension JSONWriter {
     fileprivate mutating func revocation(_ revocation: Revocation) {
-        // The id is the same however often the revocation comes, and another one when it happens again.
+        // The ID is the same for repeated reads of a revocation, and differs for a new one.
         switch revocation.subject {
         case .session(let session, let account):
             member("eventId", "session.\(session)")

@@ -4,7 +4,7 @@ import Linking
 import Projects
 import Secrets
 
-/// Second factors: enrolling them, taking them away, signing in with them (`/v2/accounts/mfa…`).
+/// Second factors: enrollment, removal and sign-in (`/v2/accounts/mfa…`).
 struct SecondFactorRoutes {
     let accounts: AccountsService
 
@@ -148,14 +148,14 @@ struct SecondFactorRoutes {
         }
     }
 
-    /// Of an Android app that reads the SMS by itself.
+    /// Of an Android app that reads the SMS itself.
     private static func appHash(_ info: WireObject) throws -> String? {
         try info.object("autoRetrievalInfo")?.string("appSignatureHash")
     }
 }
 
 extension JSONWriter {
-    /// The tokens of a v2 answer, which does not say how long they live.
+    /// The tokens of a v2 response, which has no lifetime.
     fileprivate mutating func sessionTokens(_ tokens: IssuedTokens) {
         member("idToken", tokens.idToken)
         member("refreshToken", tokens.refreshToken.reveal())

@@ -8,7 +8,7 @@ extension SettingsMember {
             return SettingsMember(path: path) { object, name, settings in
                 let url = try object.string(name).flatMap { $0.isEmpty ? nil : $0 }
                 guard url.map(DeliverySettings.isAcceptable(url:)) ?? true else {
-                    throw WireError("INVALID_CONFIG", "\(path) must be an https URL, or one of this machine.")
+                    throw WireError("INVALID_CONFIG", "\(path) must be an https URL, or a URL of this machine.")
                 }
                 settings.blockingFunctions[event] = url
             }

@@ -3,7 +3,7 @@ import Projects
 import Secrets
 
 extension SettingsMember {
-    /// Who sends SMS, and the project's own endpoint: each is set as a whole, and a secret that a request leaves out stays.
+    /// The SMS provider and the webhook: each is set as a whole, and a secret that a request omits stays.
     static let delivery: [SettingsMember] = [
         SettingsMember(path: "identity.sms") { object, name, settings in
             settings.delivery.sms = try object.object(name).map { try sms($0, before: settings.delivery.sms) }
@@ -19,18 +19,20 @@ extension SettingsMember {
         let url = try readURL(object, "identity.webhook.url")
         let types = try object.strings("types").map { text in
             guard let type = WebhookType(rawValue: text) else {
-                throw invalid("identity.webhook.types must be of \(WebhookType.allCases.map(\.rawValue))")
+                throw invalid("identity.webhook.types must be among \(WebhookType.allCases.map(\.rawValue))")
             }
             return type
         }
         guard !types.isEmpty, Set(types).count == types.count else {
-            throw invalid("identity.webhook.types must name each type once, and one at least")
+            throw invalid("identity.webhook.types must list at least one type, each once")
         }
         var secrets = try object.strings("secrets").map { Secret($0) }
-        // Those of another address are not for this one.
+        // Secrets for another URL must not be used for this one.
         if secrets.isEmpty, let before, before.url == url { secrets = before.secrets }
         guard (1...3).contains(secrets.count), secrets.allSatisfy({ WebhookEndpoint.key(of: $0) != nil }) else {
-            throw invalid("identity.webhook.secrets must be one to three of whsec_ and 24 to 64 bytes in base64")
+            throw invalid(
+                "identity.webhook.secrets must be 1 to 3 secrets: whsec_ and 24 to 64 bytes in base64"
+            )
         }
         return WebhookEndpoint(url: url, types: types, secrets: secrets)
     }
@@ -40,7 +42,7 @@ extension SettingsMember {
         guard body.contains("%TO%"), body.contains("%TEXT%") || body.contains("%CODE%"), body.utf8.count <= 8_192,
             !body.utf8.contains(0)
         else {
-            throw invalid("identity.sms.body must hold %TO%, and %TEXT% or %CODE%, and no more than 8192 bytes")
+            throw invalid("identity.sms.body must contain %TO%, and %TEXT% or %CODE%, in at most 8192 bytes")
         }
         var provider = SMSProvider(url: try readURL(object, "identity.sms.url"), body: body)
         provider.method = try choice(object, "method") ?? .post
@@ -48,17 +50,17 @@ extension SettingsMember {
         provider.authorization = try choice(object, "authorization") ?? .none
         provider.headers = try object.texts("headers")
         guard provider.headers.count <= 16, provider.headers.allSatisfy({ isHeader($0.key, $0.value) }) else {
-            throw invalid("identity.sms.headers must be sixteen at most, without those that a request has by itself")
+            throw invalid("identity.sms.headers must be at most sixteen, and not headers that every request has")
         }
         provider.user = try object.string("user")
         provider.secret = try object.string("secret").map { Secret($0) }
-        // The secret of another address is not for this one.
+        // The secret for another URL must not be used for this one.
         if provider.secret == nil, let before, before.url == provider.url { provider.secret = before.secret }
         guard !needsSecret(provider) || provider.secret.map({ isLine($0.reveal()) && !$0.isEmpty }) ?? false else {
-            throw invalid("identity.sms.secret is missing, or no line of text")
+            throw invalid("identity.sms.secret is missing or not one line of text")
         }
         guard provider.authorization != .basic || provider.user.map({ isLine($0) && !$0.contains(":") }) ?? false else {
-            throw invalid("identity.sms.user is missing, or has a colon")
+            throw invalid("identity.sms.user is missing or contains a colon")
         }
         return provider
     }
@@ -70,7 +72,7 @@ extension SettingsMember {
 
     private static func readURL(_ object: WireObject, _ path: String) throws -> String {
         guard let url = try object.string("url"), DeliverySettings.isAcceptable(url: url) else {
-            throw invalid("\(path) must be an https URL, or one of this machine")
+            throw invalid("\(path) must be an https URL, or a URL of this machine")
         }
         return url
     }

@@ -2,7 +2,7 @@ import Linking
 import Projects
 
 extension SettingsMember {
-    /// How mails look: `notification` of Firebase's, and the app's name.
+    /// The content of emails: Firebase's `notification`, and the app's name.
     static let mail: [SettingsMember] =
         [
             text("notification.defaultLocale", "be a language, such as de or pt-BR", isLanguage) { settings, text in
@@ -19,7 +19,7 @@ extension SettingsMember {
             text("\(path).subject", "be one line of at most 256 characters", isLine(256)) { settings, text in
                 settings.mail[template].subject = text
             },
-            text("\(path).body", "hold %LINK%, and no more than 65536 bytes", isBody) { settings, text in
+            text("\(path).body", "contain %LINK% and at most 65536 bytes", isBody) { settings, text in
                 settings.mail[template].body = text
             },
             SettingsMember(path: "\(path).bodyFormat") { object, name, settings in
@@ -28,7 +28,7 @@ extension SettingsMember {
             text("\(path).senderDisplayName", "be one line of at most 128 characters", isLine(128)) { settings, text in
                 settings.mail[template].senderDisplayName = text
             },
-            text("\(path).senderLocalPart", "be what stands before the @ of an address", isLocalPart) {
+            text("\(path).senderLocalPart", "be the part of an address before the @", isLocalPart) {
                 settings,
                 text in settings.mail[template].senderLocalPart = text
             },
@@ -38,7 +38,7 @@ extension SettingsMember {
         ]
     }
 
-    /// - Parameter set: takes nil for nothing, which empty text is as well.
+    /// - Parameter set: receives nil for an absent or empty text.
     private static func text(
         _ path: String,
         _ rule: String,
@@ -52,7 +52,7 @@ extension SettingsMember {
         }
     }
 
-    /// A line break in a name or a subject would begin another header.
+    /// A line break in a name or a subject would start another header.
     private static func isLine(_ length: Int) -> @Sendable (String) -> Bool {
         { text in
             text.count <= length && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

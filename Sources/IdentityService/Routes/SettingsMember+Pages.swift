@@ -1,7 +1,7 @@
 import Projects
 
 extension SettingsMember {
-    /// How our pages look, besides the app's name.
+    /// The design of our pages, except the app's name.
     static let pages = [
         color("accentColor", \.accentColor), color("backgroundColor", \.backgroundColor),
         color("darkAccentColor", \.darkAccentColor), color("darkBackgroundColor", \.darkBackgroundColor),

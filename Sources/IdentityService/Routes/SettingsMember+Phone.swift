@@ -2,7 +2,7 @@ import Linking
 import Projects
 
 extension SettingsMember {
-    /// Sign-in by phone, and where SMS may go.
+    /// Phone sign-in, and the regions for SMS.
     static let phone: [SettingsMember] = [
         flag("signIn.phoneNumber.enabled", \.phone.isEnabled),
         SettingsMember(path: "signIn.phoneNumber.testPhoneNumbers") { object, name, settings in
@@ -11,11 +11,11 @@ extension SettingsMember {
                 guard let number = PhoneNumber(text), code.wholeMatch(of: /[0-9]{6}/) != nil,
                     numbers.updateValue(code, forKey: number.text) == nil
                 else {
-                    throw WireError("INVALID_CONFIG", "testPhoneNumbers must give each number a code of six digits.")
+                    throw WireError("INVALID_CONFIG", "testPhoneNumbers must have a six-digit code for each number.")
                 }
             }
             guard numbers.count <= 10 else {
-                throw WireError("INVALID_CONFIG", "testPhoneNumbers must be ten at most.")
+                throw WireError("INVALID_CONFIG", "testPhoneNumbers must be at most ten.")
             }
             settings.phone.testNumbers = numbers
         },
@@ -28,11 +28,11 @@ extension SettingsMember {
         let denied = try object.object("allowByDefault")
         let allowed = try object.object("allowlistOnly")
         guard denied == nil || allowed == nil else {
-            throw WireError("INVALID_CONFIG", "smsRegionConfig takes allowByDefault or allowlistOnly, not both.")
+            throw WireError("INVALID_CONFIG", "smsRegionConfig accepts allowByDefault or allowlistOnly, not both.")
         }
         let listed = try denied?.strings("disallowedRegions") ?? allowed?.strings("allowedRegions") ?? []
         guard listed.allSatisfy(DiallingCodes.isRegion), Set(listed).count == listed.count else {
-            throw WireError("INVALID_CONFIG", "smsRegionConfig must list regions of ISO 3166-1, such as DE, each once.")
+            throw WireError("INVALID_CONFIG", "smsRegionConfig must list ISO 3166-1 regions such as DE, each once.")
         }
         return SMSRegions(isAllowlist: allowed != nil, listed: listed.sorted())
     }

@@ -1,7 +1,7 @@
 import Projects
 
 extension SettingsMember {
-    /// `identity.rateLimits`: whether they count, and `count` and `seconds` of each.
+    /// `identity.rateLimits`: whether they are enabled, and `count` and `seconds` of each.
     static let rateLimits: [SettingsMember] =
         [
             SettingsMember(path: "identity.rateLimits.enabled") { object, name, settings in

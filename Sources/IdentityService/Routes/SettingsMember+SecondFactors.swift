@@ -1,7 +1,7 @@
 import Projects
 
 extension SettingsMember {
-    /// Which second factors there are: `mfa` of Firebase's.
+    /// The available second factors: Firebase's `mfa`.
     static let secondFactors: [SettingsMember] = [
         SettingsMember(path: "mfa.state") { object, name, settings in
             settings.secondFactors.isEnabled = try state(object, name, "mfa.state")
@@ -30,11 +30,11 @@ extension SettingsMember {
         },
     ]
 
-    /// Whether a state says ENABLED; nobody can be made to enrol before the first sign-in.
+    /// Whether a state is ENABLED; enrollment before the first sign-in cannot be required.
     private static func state(_ object: WireObject, _ name: String, _ path: String) throws -> Bool {
         let state = try object.choice(name, of: ["STATE_UNSPECIFIED", "DISABLED", "ENABLED", "MANDATORY"])
         guard state != "MANDATORY" else {
-            throw WireError("INVALID_CONFIG", "\(path) must be DISABLED or ENABLED: MANDATORY is not offered.")
+            throw WireError("INVALID_CONFIG", "\(path) must be DISABLED or ENABLED: MANDATORY is not supported.")
         }
         return state == "ENABLED"
     }

@@ -4,7 +4,7 @@ extension SettingsMember {
     /// Whether the project may have tenants.
     static let tenants: [SettingsMember] = [flag("multiTenant.allowTenants", \.allowsTenants)]
 
-    /// The members of a tenant, as they apply to the settings that count in it.
+    /// The members of a tenant, which change the settings that apply in it.
     static let ofTenant: [SettingsMember] = ways + ofTenantAsOfProject
 
     private static let ways: [SettingsMember] = [
@@ -13,7 +13,7 @@ extension SettingsMember {
         wayToSignIn("enableAnonymousUser", \.anonymousSignIn),
     ]
 
-    /// Those that a project has as well, by where they stand in both.
+    /// Members that a project has too, by their paths in both.
     private static let ofTenantAsOfProject: [SettingsMember] = [
         ("client.permissions", "client.permissions"), ("emailPrivacyConfig", "emailPrivacyConfig"),
         ("passwordPolicyConfig", "passwordPolicyConfig"), ("smsRegionConfig", "smsRegionConfig"),
@@ -24,7 +24,7 @@ extension SettingsMember {
         }
     }
 
-    /// Off where nothing is said of it.
+    /// Off by default.
     private static func wayToSignIn(_ path: String, _ value: Path<Bool>) -> SettingsMember {
         SettingsMember(path: path) { object, name, settings in
             settings[keyPath: value] = try object.bool(name) ?? false

@@ -2,12 +2,12 @@ import Accounts
 import Linking
 import Projects
 
-/// One member of `projects/{p}/config`: where it stands, and how a request sets it.
+/// One member of `projects/{p}/config`: its path, and how a request sets it.
 package struct SettingsMember: Sendable {
     package let path: String
     let set: @Sendable (WireObject, String, inout ProjectSettings) throws -> Void
 
-    /// Sets the member from a config object; what the object lacks becomes the default.
+    /// Sets the member from a config object; absent values become the default.
     func apply(_ config: WireObject, to settings: inout ProjectSettings) throws {
         var object = config
         var names = path.split(separator: ".").map { String($0) }
@@ -16,11 +16,11 @@ package struct SettingsMember: Sendable {
         try set(object, last, &settings)
     }
 
-    /// All members that exist so far: Firebase's where it has them, ours under `identity`.
+    /// All members: Firebase's where it has them, others under `identity`.
     package static let all =
         general + secondFactors + mail + pages + phone + delivery + rateLimits + blockingFunctions + tenants
 
-    /// Where ``ProjectSettings/tokenIssuer`` stands.
+    /// The path of ``ProjectSettings/tokenIssuer``.
     static let tokenIssuer = "identity.tokenIssuer"
 
     private static let general: [SettingsMember] = [
@@ -50,7 +50,7 @@ package struct SettingsMember: Sendable {
             guard urls.count <= 100, urls.allSatisfy({ ContinueURI($0)?.isRegistrable ?? false }) else {
                 throw WireError(
                     "INVALID_CONFIG",
-                    "identity.continueURLs must list https URLs, or http URLs of this computer, without a query."
+                    "identity.continueURLs must list https URLs, or http URLs of this machine, without a query."
                 )
             }
             settings.continueURLs = urls

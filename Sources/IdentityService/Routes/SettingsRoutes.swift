@@ -6,7 +6,7 @@ import Storage
 /// `projects/{p}/config`: a project's settings.
 struct SettingsRoutes {
     let configuration: ConfigurationStore
-    /// Where this service is; nil when nobody said.
+    /// The service's URL; nil if it is not configured.
     let ownURL: @Sendable () -> String?
 
     var routes: [Route] {
@@ -35,7 +35,7 @@ struct SettingsRoutes {
             if mask.contains(SettingsMember.tokenIssuer), settings.tokenIssuer == .own, ownURL() == nil {
                 throw WireError(
                     "INVALID_CONFIG",
-                    "\(SettingsMember.tokenIssuer) own needs http.publicURL, where it begins."
+                    "\(SettingsMember.tokenIssuer) own requires http.publicURL."
                 )
             }
             return changed
@@ -45,7 +45,7 @@ struct SettingsRoutes {
 }
 
 extension JSONWriter {
-    /// The members of a project's config; false flags of Firebase's are left out, as it does.
+    /// The members of a project's config; as in Firebase, flags are omitted if false.
     fileprivate mutating func settings(of project: Project) {
         let settings = project.settings
         member("name", "projects/\(project.number)/config")
@@ -141,7 +141,7 @@ extension JSONWriter {
         }
     }
 
-    /// A template of mails, as far as the project changed it.
+    /// A project's changes to an email template.
     fileprivate mutating func override(_ override: MailSettings.Override) {
         member("senderLocalPart", override.senderLocalPart)
         member("subject", override.subject)

@@ -4,11 +4,11 @@ import NIOCore
 import Projects
 import Secrets
 
-/// `/__/auth/sign-in`: the sign-in page of projects that have none of their own (docs/guide/sign-in-page.md).
+/// `/__/auth/sign-in`: the hosted sign-in page (docs/guide/sign-in-page.md).
 ///
-/// GET shows it, each POST is a step, and the last page leads back to the app with a code. It needs no script. That a POST
-/// comes from our own page shows a cookie, to which the page's sealed visit is bound, and what browsers say of the page
-/// that posts.
+/// GET shows it, each POST is a step, and the last page redirects to the app with a code. It needs no script. A cookie,
+/// to which the page's sealed visit is bound, and the origin that browsers state prove that a POST comes from our own
+/// page.
 struct SignInPageRoutes {
     let accounts: AccountsService
     let projectForKey: @Sendable (APIKey) -> Project?
@@ -25,7 +25,7 @@ struct SignInPageRoutes {
     // MARK: GET
 
     private func show(_ call: Call) async throws -> Response {
-        /// Empty ones are absent.
+        /// Empty ones count as absent.
         func value(_ name: String) throws -> String? {
             try call.query.value(name).flatMap { $0.isEmpty ? nil : $0 }
         }
@@ -52,13 +52,13 @@ struct SignInPageRoutes {
 
     // MARK: POST
 
-    /// What a form of the page says.
+    /// The fields of the page's form.
     private struct Fields {
         var provider: String?
         var action: String
         var email: String?
         var password: Secret?
-        /// Of the second factor.
+        /// The second factor to send a code to.
         var send: String?
         var factor: String?
         var code: String?
@@ -88,7 +88,7 @@ struct SignInPageRoutes {
             let opened = try accounts.signInPage.open(form.value("page"))
             context.language = .best(opened.language, accepting: call.headers[.acceptLanguage])
             caller = try self.caller(call, opened.apiKey, opened.tenant, &context)
-            // Only what somebody may see again is offered to start again.
+            // Only a visit of this browser can start over.
             visit = opened
             guard Self.isOwnPage(call, own) else { throw AccountsError.invalidSessionInfo }
             let browsers = Cookie.signInPages(opened, isSecure: own.hasPrefix("https:"), in: call.headers)
@@ -156,9 +156,9 @@ struct SignInPageRoutes {
 
     // MARK: Back from a provider
 
-    /// What the handler page does with an answer that is for this page.
+    /// The handler page's result, if the response is for this page.
     ///
-    /// - Parameter cookie: takes that of the flow back.
+    /// - Parameter cookie: removes the flow's cookie.
     func comeBack(
         _ sealed: String,
         _ returned: ReturnFromProvider.Returned,
@@ -212,7 +212,7 @@ struct SignInPageRoutes {
         )
     }
 
-    /// The step once more, with what is wrong; what is the service's own fault is a page of its own.
+    /// The step again with the error; errors of the service have their own page.
     private func refused(
         _ error: any Error,
         _ fields: Fields?,
@@ -230,7 +230,7 @@ struct SignInPageRoutes {
             let lacks = caller.project.settings.passwordPolicy.unmet(by: password)
             if !lacks.isEmpty, wire.isAboutPassword { form.lacks = lacks }
         }
-        // What was proved before counts no longer.
+        // Earlier proofs have expired.
         if form.problem == .tookTooLong {
             step = .signIn
             let (problem, email) = (form.problem, form.email)
@@ -259,7 +259,7 @@ struct SignInPageRoutes {
             .entering(TenantID(rawValue: tenant ?? ""))
     }
 
-    /// Browsers say whose page posts, and no page can say otherwise.
+    /// Browsers state the origin of a request, and no page can forge it.
     private static func isOwnPage(_ call: Call, _ own: String) -> Bool {
         if let site = call.headers[.secFetchSite] { return site == "same-origin" }
         return call.headers[.origin] == own

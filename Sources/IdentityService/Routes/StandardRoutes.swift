@@ -3,7 +3,7 @@ import Projects
 import Storage
 
 extension RouteTable {
-    /// What the pages need besides the use cases.
+    /// What the pages need in addition to the use cases.
     struct Pages {
         var address: OwnPages
         var projectForKey: @Sendable (APIKey) -> Project?
@@ -15,7 +15,7 @@ extension RouteTable {
     ///
     /// - Parameters:
     ///   - allowsLoopbackProviders: whether providers may have http URLs on loopback.
-    ///   - additional: win over those of the same method and path.
+    ///   - additional: take precedence over routes with the same method and path.
     static func api(
         accounts: AccountsService,
         configuration: ConfigurationStore,

@@ -39,7 +39,7 @@ struct TenantRoutes {
     }
 
     private func create(_ call: AdminCall) async throws -> Response {
-        // Production says so of a project whose multi-tenancy is off.
+        // Firebase's error for a project without multi-tenancy.
         guard call.project.settings.allowsTenants else { throw WireError("INVALID_PROJECT_ID") }
         let body = try call.json()
         let name = try Self.displayName(body)
@@ -81,7 +81,7 @@ struct TenantRoutes {
         return .json { _ in }
     }
 
-    /// The tenant as it has become.
+    /// The changed tenant.
     private func answer(_ tenant: TenantID, of project: ProjectID) throws -> Response {
         guard let tenant = configuration.snapshot.project(project)?.tenants[tenant] else {
             throw WireError.tenantNotFound
@@ -94,13 +94,13 @@ struct TenantRoutes {
         guard TenantConfiguration.isDisplayName(name) else {
             throw WireError(
                 "INVALID_CONFIG",
-                "displayName must be 4 to 20 letters, digits and hyphens, the first a letter."
+                "displayName must be 4 to 20 letters, digits and hyphens, starting with a letter."
             )
         }
         return name
     }
 
-    /// - Parameter project: as it is in any of its tenants, or outside of them: what the tenant has is replaced.
+    /// - Parameter project: with or without a tenant's settings, which are replaced.
     private static func apply(
         _ body: WireObject,
         _ members: [SettingsMember],
@@ -114,7 +114,7 @@ struct TenantRoutes {
 }
 
 extension JSONWriter {
-    /// The members of a tenant; false flags are left out, as Firebase does.
+    /// The members of a tenant; as in Firebase, flags are omitted if false.
     fileprivate mutating func tenant(_ tenant: TenantConfiguration, in project: Project) {
         let settings = project.settings
         member("name", "projects/\(project.number)/tenants/\(tenant.id)")

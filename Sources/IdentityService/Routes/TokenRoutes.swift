@@ -4,7 +4,7 @@ import Linking
 import Projects
 import Secrets
 
-/// Secure Token: refresh tokens for ID tokens.
+/// Secure Token: exchanges refresh tokens for ID tokens.
 struct TokenRoutes {
     let accounts: AccountsService
 

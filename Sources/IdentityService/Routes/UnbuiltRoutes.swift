@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Operations of the protocol that are not built: 501 instead of 404, so that a caller learns what the matter is.
+/// Operations of the protocol that are not implemented: 501 instead of 404, so that callers know.
 enum UnbuiltRoutes {
     static let routes: [Route] = accounts + configuration
 

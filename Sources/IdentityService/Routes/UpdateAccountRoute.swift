@@ -1,11 +1,11 @@
 import Accounts
 import Secrets
 
-/// `accounts:update` of the signed-in account, or by the code of a mail; of both the ID token counts.
+/// `accounts:update` of the signed-in account, or with the code of an email; if both are sent, the ID token is used.
 struct UpdateAccountRoute {
     let accounts: AccountsService
 
-    /// `deleteAttribute` values by number; the last and `PROVIDER` are not ours to delete.
+    /// `deleteAttribute` values by number; the last one and `PROVIDER` cannot be deleted here.
     static let attributes = [
         "USER_ATTRIBUTE_NAME_UNSPECIFIED", "EMAIL", "DISPLAY_NAME", "PROVIDER", "PHOTO_URL", "PASSWORD",
         "RAW_USER_INFO",
@@ -48,7 +48,7 @@ struct UpdateAccountRoute {
         }
     }
 
-    /// What only admins may change, and what the answer to it is in production.
+    /// Refuses members that only admins may change, with Firebase's errors.
     private func refuseAdminMembers(_ body: WireObject) throws {
         if try body.has("linkProviderUserInfo") {
             throw AccountsError.unexpectedParameter("link_provider_user_info is not allowed with ID token.")

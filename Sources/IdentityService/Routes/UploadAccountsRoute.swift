@@ -7,7 +7,7 @@ import Projects
 import Secrets
 import StrictJSON
 
-/// `accounts:batchCreate`: accounts as they were elsewhere, up to 1000 at a time.
+/// `accounts:batchCreate`: imports up to 1000 accounts.
 struct UploadAccountsRoute {
     let importAccounts: ImportAccounts
 
@@ -33,7 +33,7 @@ struct UploadAccountsRoute {
         let users = try body.objects("users")
         guard !users.isEmpty else { throw WireError("MISSING_USER_ACCOUNT") }
         guard users.count <= Self.maximumUsers else {
-            throw WireError("INVALID_ARGUMENT", "users must not hold more than \(Self.maximumUsers) accounts.")
+            throw WireError("INVALID_ARGUMENT", "users must not contain more than \(Self.maximumUsers) accounts.")
         }
         let replaces = try body.bool("allowOverwrite") ?? true
         let origin = try Self.origin(body, call.project)
@@ -61,7 +61,7 @@ struct UploadAccountsRoute {
         }
     }
 
-    /// How the request's hashes were made; nil when it doesn't say.
+    /// The algorithm of the request's hashes; nil if it states none.
     private static func origin(_ body: WireObject, _ project: Project) throws -> PasswordHash.Origin? {
         guard let (algorithm, key) = try PasswordAlgorithm.read(body) else { return nil }
         do throws(PasswordParameterError) {
@@ -87,12 +87,12 @@ struct UploadAccountsRoute {
             entry.password = .plain(Secret(password))
         }
         if entry.password != nil { entry.passwordUpdatedAt = entry.passwordUpdatedAt ?? now }
-        // Tokens of an account that was there before are none of this one.
+        // Tokens of an earlier account with the ID must not be valid for this one.
         entry.validSince = entry.validSince ?? Int64(now.timeIntervalSince1970)
         return entry
     }
 
-    /// Of what is one account's alone, the upload must not name anything twice.
+    /// The upload must not contain unique values twice.
     private static func checkUniqueness(of entries: [ImportAccounts.Entry], emails: Bool) throws(WireError) {
         if emails, let email = firstRepeated(entries.lazy.compactMap { $0.email?.lowercased() }) {
             throw WireError("DUPLICATE_EMAIL", email)

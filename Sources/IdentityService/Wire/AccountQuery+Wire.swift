@@ -3,15 +3,15 @@ import Linking
 import Storage
 
 extension AccountQuery {
-    /// The conditions and the order of a request; its page is for ``AccountSelection``.
+    /// The conditions and order of a request; ``AccountSelection`` has its page.
     init(_ body: WireObject) throws {
         self.init()
-        // As production does, the first alone is looked at.
+        // As in Firebase, only the first is used.
         subject = try body.objects("expression").first.map { try Self.subject($0) }
         method = try body.text("providerId").map { ProviderID($0) }
         emailDomain = try body.text("emailDomain").map { text in
             guard let domain = EmailAddress("x@\(text)")?.domain else {
-                throw WireError("INVALID_ARGUMENT", "emailDomain is no domain.")
+                throw WireError("INVALID_ARGUMENT", "emailDomain is not a domain.")
             }
             return domain
         }
@@ -37,7 +37,7 @@ extension AccountQuery {
         descends = try body.choice("order", of: ["ORDER_UNSPECIFIED", "ASC", "DESC"]) == "DESC"
     }
 
-    /// As production does, of several members the first of this order counts.
+    /// As in Firebase, of several members the first in this order is used.
     private static func subject(_ expression: WireObject) throws -> Subject {
         if let email = try expression.text("email") {
             guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
@@ -48,17 +48,17 @@ extension AccountQuery {
             return .phoneNumber(number.text)
         }
         guard let id = try expression.text("userId") else {
-            throw WireError("INVALID_ARGUMENT", "An expression has an email, a phoneNumber or a userId.")
+            throw WireError("INVALID_ARGUMENT", "An expression must have an email, a phoneNumber or a userId.")
         }
         return .account(id)
     }
 }
 
-/// Which of the accounts that a query means an answer holds.
+/// The part of a query's accounts that a response contains.
 enum AccountSelection {
-    /// So many after the first ones, as Firebase has it.
+    /// A number of accounts after an offset, as in Firebase.
     case range(offset: Int64, limit: Int)
-    /// Those after a page.
+    /// The accounts after a page.
     case page(token: String?, size: Int)
 
     init(_ body: WireObject, _ query: AccountQuery) throws {
@@ -74,10 +74,10 @@ enum AccountSelection {
             return
         }
         guard try !body.has("limit"), try !body.has("offset") else {
-            throw WireError("INVALID_ARGUMENT", "pageSize and pageToken come without limit and offset.")
+            throw WireError("INVALID_ARGUMENT", "pageSize and pageToken exclude limit and offset.")
         }
         guard query.sort != .name, query.sort != .lastSignInAt else {
-            throw WireError("INVALID_ARGUMENT", "Pages come by USER_ID, CREATED_AT or USER_EMAIL.")
+            throw WireError("INVALID_ARGUMENT", "Pages are sorted by USER_ID, CREATED_AT or USER_EMAIL.")
         }
         let size = try number("pageSize", limit, atLeast: 1)
         self = .page(token: try body.text("pageToken"), size: Int(min(size, limit)))
@@ -85,7 +85,7 @@ enum AccountSelection {
 }
 
 extension WireObject {
-    /// Nil for the empty text too, which is what protobuf's absent text is.
+    /// Also nil for the empty text, which is protobuf's absent text.
     fileprivate func text(_ name: String) throws -> String? {
         try string(name).flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -15,7 +15,7 @@ extension WireError {
         case .unverifiedEmail:
             self.init("UNVERIFIED_EMAIL", "Need to verify email first before enrolling second factors.")
         case .verifiedEmailNeeded:
-            self.init("UNVERIFIED_EMAIL", "An account with second factors needs a verified email.")
+            self.init("UNVERIFIED_EMAIL", "An account with second factors requires a verified email.")
         case .missingFactor: self.init("INVALID_ARGUMENT", "The request names no second factor.")
         case .phoneNumberEnrolled:
             self.init(

@@ -7,9 +7,9 @@ import Projects
 import Sessions
 import Storage
 
-/// The one place where errors of the rooms become errors of the wire.
+/// The one place where errors of the modules become wire errors.
 extension WireError {
-    /// Never says more than the documented message: what is not a case here is an internal error.
+    /// Never reveals more than the documented message: an error without a case here is an internal error.
     package init(mapping error: any Error) {
         switch error {
         case let error as WireError: self = error
@@ -121,7 +121,7 @@ extension WireError {
         case .federation(let error): self.init(error)
         case .providerNotLinked:
             self.init("INVALID_PROVIDER_ID", "The account has no identity of this provider.")
-        case .providerTokensNotKept: self.init("OPERATION_NOT_ALLOWED", "The tokens of this provider are not kept.")
+        case .providerTokensNotKept: self.init("OPERATION_NOT_ALLOWED", "The tokens of this provider are not stored.")
         case .providerConsentRequired: self.init("PROVIDER_CONSENT_REQUIRED")
         case .providerUnavailable: self.init("INVALID_IDP_RESPONSE", "provider unavailable")
         case .invalidFlow:
@@ -189,7 +189,7 @@ extension WireError {
         case .emailOfAnotherCode:
             self.init("INVALID_EMAIL", "The email provided does not match the sign-in email address.")
         case .noActionURL:
-            self.init("OPERATION_NOT_ALLOWED", "http.publicURL is missing, where the links of mails begin.")
+            self.init("OPERATION_NOT_ALLOWED", "Set http.publicURL first: links in emails start with it.")
 
         case .missingPhoneNumber: self.init("MISSING_PHONE_NUMBER")
         case .invalidPhoneNumber: self.init("INVALID_PHONE_NUMBER", "Invalid format.")
@@ -199,7 +199,7 @@ extension WireError {
                 "OPERATION_NOT_ALLOWED",
                 "SMS unable to be sent until this region enabled by the app developer."
             )
-        case .noSMSProvider: self.init("OPERATION_NOT_ALLOWED", "The project has nobody who sends SMS.")
+        case .noSMSProvider: self.init("OPERATION_NOT_ALLOWED", "The project has no SMS provider.")
         case .missingSessionInfo: self.init("MISSING_SESSION_INFO")
         case .missingVerificationCode: self.init("MISSING_CODE")
         case .invalidSessionInfo: self.init("INVALID_SESSION_INFO")
@@ -219,10 +219,10 @@ extension WireError {
         case .unknownCodeClient:
             self.init(
                 "INVALID_ARGUMENT",
-                "Which app the code was given to is not known: X-Ios-Bundle-Identifier must be one of its bundle ids."
+                "The code's app is unknown: X-Ios-Bundle-Identifier must be one of the configured bundle IDs."
             )
         case .sessionNotFound: self.init("INVALID_ARGUMENT", "The session does not exist.")
-        case .sameAccount: self.init("INVALID_ARGUMENT", "localId and mergedLocalId are one account.")
+        case .sameAccount: self.init("INVALID_ARGUMENT", "localId and mergedLocalId are the same account.")
         case .mergeConflict(let conflicts):
             self.init("MERGE_CONFLICT", conflicts.map(\.method.rawValue).joined(separator: ", "))
         case .mergeNotFound: self.init("MERGE_NOT_FOUND")
@@ -248,7 +248,7 @@ extension WireError {
         case .customParameterNotAllowed(let name):
             self.init("INVALID_ARGUMENT", "The custom parameter \"\(name)\" is not allowed.")
         case .responseTypeNotOffered(let text):
-            self.init("INVALID_ARGUMENT", "The response type \"\(text)\" is not offered.")
+            self.init("INVALID_ARGUMENT", "The response type \"\(text)\" is not supported.")
         case .invalidRedirectURI: self.init("INVALID_CONTINUE_URI")
 
         case .invalidRequestURI: self.init("INVALID_REQUEST_URI")
@@ -294,9 +294,9 @@ extension WireError {
         cause = error.description
     }
 
-    /// A notification that is refused: everybody hears the same, whatever is wrong with it, and the log the reason.
+    /// A refused notification: the response is the same for every cause, which only the log contains.
     ///
-    /// What may pass asks the provider to send it again.
+    /// Temporary errors ask the provider to send it again.
     package init(refusing error: any Error, from provider: ProviderID) {
         let reason = WireError(mapping: error)
         switch error {
@@ -310,7 +310,7 @@ extension WireError {
         cause = reason.cause ?? reason.code
     }
 
-    /// A request URI can carry a code: only what stands before its query is repeated.
+    /// A request URI can contain a code, so only the part before its query is repeated.
     private static func withoutQuery(_ uri: String) -> Substring { uri.prefix { $0 != "?" && $0 != "#" } }
 
     private static func joined(_ error: String, _ description: String?) -> String {
@@ -329,7 +329,7 @@ extension ConfigurationError {
 }
 
 extension LinkDecision.Refusal {
-    /// The code of a refused link, as an error or as `errorMessage` in an answer.
+    /// The code of a refused link, as an error or as `errorMessage` in a response.
     package var wireCode: String {
         switch self {
         case .identityLinkedToAnotherAccount: "FEDERATED_USER_ID_ALREADY_LINKED"

@@ -1,13 +1,13 @@
 import StrictJSON
 
-/// `updateMask` of a PATCH: which members it changes (AIP-134, AIP-161).
+/// `updateMask` of a PATCH: the members that it changes (AIP-134, AIP-161).
 ///
-/// Paths come in camelCase or snake_case; a list is one member.
+/// Paths are in camelCase or snake_case; a list is one member.
 struct FieldMask: Sendable {
-    /// Empty for all members: the request replaces the whole, as `*` does.
+    /// Empty for all members: the request replaces everything, like `*`.
     private let paths: [String]
 
-    /// - Parameter literal: the member inside which names stand as they are written, because they are the admin's own.
+    /// - Parameter literal: the member inside which names are not converted, because they are the admin's own.
     init(_ text: String?, literal: String? = nil) {
         let paths = (text ?? "").split(separator: ",").map { $0.filter { $0 != " " } }
         self.paths =
@@ -15,26 +15,26 @@ struct FieldMask: Sendable {
             ? [] : paths.map { path in literal.map { path.hasPrefix($0 + ".") } ?? false ? path : Self.camelCase(path) }
     }
 
-    /// Whether the member at a path, such as `signIn.email.enabled`, is to be changed; naming a parent names it too.
+    /// Whether the member at a path, such as `signIn.email.enabled`, is changed; a mask with a parent includes it.
     func contains(_ path: String) -> Bool {
         paths.isEmpty || paths.contains { $0 == path || path.hasPrefix($0 + ".") }
     }
 
-    /// Whether the mask names the path, or something in it, itself.
+    /// Whether the mask contains the path itself, or a path below it.
     func names(_ path: String) -> Bool {
         paths.contains { $0 == path || $0.hasPrefix(path + ".") }
     }
 
-    /// Refuses a path that names nothing: what it was meant to change would silently stay.
+    /// Refuses an unknown path, because the intended change would otherwise be silently lost.
     func check(_ isMember: (String) -> Bool) throws(WireError) {
         for path in paths where !isMember(path) {
             throw .invalidRequest("The updateMask names an unknown member: \(path.prefix(128))", field: "update_mask")
         }
     }
 
-    /// The member at a path with what the mask names taken from `new`, and the rest from `old`.
+    /// The member at a path with what the mask contains taken from `new`, and the rest from `old`.
     ///
-    /// What `new` lacks is removed, and an object that lost its last member with it.
+    /// What `new` lacks is removed, as is an object that lost its last member.
     func merge(_ new: JSONValue?, over old: JSONValue?, at path: String) throws(WireError) -> JSONValue? {
         guard !contains(path) else { return new }
         let prefix = path + "."

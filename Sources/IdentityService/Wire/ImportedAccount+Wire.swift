@@ -4,9 +4,10 @@ import Linking
 import Sessions
 
 extension ImportAccounts.Entry {
-    /// A user as downloads show and uploads send it; its password is the caller's to read, for hashes come in many ways.
+    /// Reads a user in the format of downloads and uploads; the caller reads the password, because hashes have many
+    /// formats.
     ///
-    /// - Throws: a ``WireError`` that names the member whose value is of the wrong type.
+    /// - Throws: a ``WireError`` that names the member with the wrong type.
     package init(_ user: WireObject) throws(WireError) {
         self.init()
         localID = try user.string("localId")

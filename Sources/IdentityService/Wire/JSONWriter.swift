@@ -1,9 +1,9 @@
 package import NIOCore
 package import StrictJSON
 
-/// Writes the JSON of answers, members in the order of the calls.
+/// Writes the JSON of responses, with members in the order of the calls.
 ///
-/// A nil value leaves its member out: this wire has no `null` in answers, and SDKs test for the presence of a name.
+/// A nil value omits its member: responses contain no `null`, and SDKs test for the presence of a name.
 package struct JSONWriter: Sendable {
     private var json: JSONText
 
@@ -32,7 +32,7 @@ package struct JSONWriter: Sendable {
 
     package mutating func value(_ value: JSONValue) { json.value(value) }
 
-    /// Text that is JSON already.
+    /// Text that is already JSON.
     package mutating func raw(_ text: String) { json.raw(text) }
 
     // MARK: Members
@@ -45,7 +45,7 @@ package struct JSONWriter: Sendable {
         if let value { json.member(name, value) }
     }
 
-    /// A flag that is named only when it is true.
+    /// A flag that is only written if true.
     package mutating func member(_ name: String, ifTrue value: Bool) {
         if value { member(name, value) }
     }
@@ -54,7 +54,7 @@ package struct JSONWriter: Sendable {
         if let value { json.member(name, value) }
     }
 
-    /// A 64-bit integer as protobuf's JSON writes it: a string of digits.
+    /// A 64-bit integer in protobuf's JSON format: a string of digits.
     package mutating func member(_ name: String, int64 value: Int64?) {
         guard let value else { return }
         member(name, String(value))

@@ -4,14 +4,14 @@ import Secrets
 import SystemCrypto
 
 extension PasswordAlgorithm {
-    /// How the hashes of an upload were made: `hashAlgorithm` with its parameters, and the key.
+    /// The algorithm of an upload's hashes: `hashAlgorithm` with its parameters, and the key.
     ///
-    /// - Returns: nil when the request doesn't say.
+    /// - Returns: nil if the request states none.
     /// - Throws: `INVALID_HASH_ALGORITHM`; `INVALID_HASH_PARAMETER`.
     package static func read(_ body: WireObject) throws(WireError) -> (algorithm: PasswordAlgorithm, key: [UInt8])? {
         guard let name = try body.string("hashAlgorithm"), !name.isEmpty else { return nil }
         let key = try body.bytes("signerKey") ?? []
-        // Zero and absent are one to Firebase's command line.
+        // Firebase's command line treats zero and absent alike.
         let rounds = try body.number("rounds") ?? 0
         switch name {
         case "SCRYPT":
@@ -50,7 +50,7 @@ extension PasswordAlgorithm {
             guard let digest = Digest.allCases.first(where: { (isHMAC ? "HMAC_" : "") + $0.wireName == name }) else {
                 throw WireError("INVALID_HASH_ALGORITHM", name)
             }
-            // Unless told otherwise, Firebase puts the salt first, but for HMAC last.
+            // By default, Firebase puts the salt first, but last for HMAC.
             return isHMAC
                 ? (.hmac(digest, order: order ?? .passwordAndSalt), key)
                 : (.digest(digest, rounds: rounds, order: order ?? .saltAndPassword), [])
@@ -87,7 +87,7 @@ extension PasswordAlgorithm {
 }
 
 extension JSONWriter {
-    /// What ``PasswordAlgorithm/read(_:)`` reads.
+    /// The inverse of ``PasswordAlgorithm/read(_:)``.
     package mutating func hashAlgorithm(_ algorithm: PasswordAlgorithm, key: [UInt8]) {
         switch algorithm {
         case .firebaseScrypt(let parameters):

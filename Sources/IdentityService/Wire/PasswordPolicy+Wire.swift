@@ -1,6 +1,6 @@
 import Projects
 
-/// `customStrengthOptions`, which clients read at `passwordPolicy` and admins set in `passwordPolicyConfig`.
+/// `customStrengthOptions`, which clients read in `passwordPolicy` and admins set in `passwordPolicyConfig`.
 extension PasswordPolicy {
     private typealias Flag = (name: String, path: WritableKeyPath<PasswordPolicy, Bool>)
 
@@ -11,7 +11,7 @@ extension PasswordPolicy {
         ]
     }
 
-    /// Takes lengths and classes from the one version of a policy; what it lacks becomes the default.
+    /// Reads lengths and character classes from a policy's one version; absent values become the default.
     mutating func setStrength(_ versions: [WireObject], path: String) throws {
         let options = try versions.first?.object("customStrengthOptions") ?? WireObject()
         let minimum = try options.int64("minPasswordLength") ?? Int64(Self.lengths.lowerBound)

@@ -28,11 +28,12 @@ package struct QueryItems: Sendable {
 
     private init(items: [(name: String, value: String)]) { self.items = items }
 
-    /// All of them, in their order.
+    /// All pairs, in order.
     package var pairs: [(name: String, value: String)] { items }
 
-    /// Nil when the name is absent.
-    /// - Throws: when it comes twice: two readers could take different ones.
+    /// Nil if the name is absent.
+    ///
+    /// - Throws: if it is repeated, because two readers could use different values.
     package func value(_ name: String) throws(WireError) -> String? {
         var found: String?
         for item in items where item.name == name {
@@ -44,8 +45,9 @@ package struct QueryItems: Sendable {
         return found
     }
 
-    /// A form as the JSON object that says the same.
-    /// - Throws: when a name comes twice.
+    /// A form as the equivalent JSON object.
+    ///
+    /// - Throws: if a name is repeated.
     package func object() throws(WireError) -> WireObject {
         var members: [JSONObject.Member] = []
         for item in items {
@@ -60,7 +62,7 @@ package struct QueryItems: Sendable {
 
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
-    /// Nil for a broken escape, bytes that are no UTF-8, or a NUL.
+    /// Nil for an invalid escape, invalid UTF-8, or a NUL.
     package static func decode(_ text: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> String? {
         let isPlain = text.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") && $0 != 0 }
         if isPlain { return String(validating: text, as: UTF8.self) }

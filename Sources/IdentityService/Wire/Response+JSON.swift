@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 extension Response {
-    /// An answer with a JSON object, which nobody may keep.
+    /// A response with a JSON object that must not be cached.
     package static func json(
         _ status: HTTPResponse.Status = .ok,
         _ members: (inout JSONWriter) throws -> Void

@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
 
-/// The outer shape of errors, which differs between the parts of the API.
+/// The outer format of errors, which differs between the parts of the API.
 package enum ErrorEnvelope: Sendable, Hashable {
     /// v1 account operations and their v3 forms: with `errors[]`.
     case accounts
@@ -9,9 +9,9 @@ package enum ErrorEnvelope: Sendable, Hashable {
     case status
     /// RFC 6749 §5.2.
     case oauth
-    /// An HTML page: for what people open in a browser.
+    /// An HTML page, for URLs that users open in a browser.
     case page
-    /// A page that says it in the codes of SDKs: for what they open in a browser.
+    /// A page with the SDKs' error codes, for URLs that SDKs open in a browser.
     case handlerPage
     /// A page of the console.
     case consolePage
@@ -19,7 +19,7 @@ package enum ErrorEnvelope: Sendable, Hashable {
     /// SDKs delete the signed-in user.
     indirect case plainFailures(ErrorEnvelope)
 
-    /// For people, and no script of another origin.
+    /// For users, and not for scripts of other origins.
     var isPage: Bool {
         switch self {
         case .page, .handlerPage, .consolePage: true
@@ -37,7 +37,7 @@ package enum ErrorEnvelope: Sendable, Hashable {
 }
 
 extension WireError {
-    /// - Parameter header: `Accept-Language`, by which a page chooses its language.
+    /// - Parameter header: `Accept-Language`, which selects a page's language.
     package func response(in envelope: ErrorEnvelope, accepting header: String? = nil) -> Response {
         let context = PageContext(language: .best(nil, accepting: header))
         switch envelope {

@@ -1,21 +1,22 @@
 package import HTTPTypes
 
-/// An error as the wire shows it; ``ErrorMapping`` makes one of every error of the domain.
+/// An error in the format of the wire; ``ErrorMapping`` creates one for every error of the domain.
 package struct WireError: Error, Sendable, Hashable {
     package var status: HTTPResponse.Status
     /// `CODE` or `CODE : detail`, or a sentence; one line, without control characters.
     package private(set) var message: String
     /// `errors[0].reason` of the accounts envelope.
     package var reason = "invalid"
-    /// The canonical name of the status (`google.rpc.Code`); nil for the domain errors of the accounts API, which have none.
+    /// The canonical name of the status (`google.rpc.Code`); nil for the domain errors of the accounts API, which have
+    /// none.
     package var statusName: String?
-    /// `error` of RFC 6749 §5.2, at the one route that answers so.
+    /// `error` of RFC 6749 §5.2, for the one route that uses it.
     package var oauthCode: String?
     package var details: [Detail] = []
     /// Seconds, for `Retry-After`.
     package var retryAfter: Int?
     package var allow: [HTTPRequest.Method] = []
-    /// Why, for the log alone, without anything a client sent.
+    /// The cause, for the log only, without anything that a client sent.
     package var cause: String?
 
     package enum Detail: Sendable, Hashable {
@@ -33,7 +34,7 @@ package struct WireError: Error, Sendable, Hashable {
 
     /// A domain error, status 400: `code`, or `code : detail`.
     ///
-    /// SDKs split the message at ` : ` and drop what follows a second one, so a detail never holds it.
+    /// SDKs split the message at ` : ` and drop what follows a second one, so a detail never contains it.
     package init(_ code: String, _ detail: String? = nil) {
         self.init(status: .badRequest, message: detail.map { "\(code) : \(Self.line($0))" } ?? code)
     }
@@ -54,7 +55,7 @@ package struct WireError: Error, Sendable, Hashable {
 
     // MARK: Errors of the protocol
 
-    /// An error of the transport rather than of accounts, with the name of its status.
+    /// An error of the transport, not of accounts, with the name of its status.
     package static func status(
         _ status: HTTPResponse.Status,
         _ name: String,
@@ -66,7 +67,7 @@ package struct WireError: Error, Sendable, Hashable {
         return error
     }
 
-    /// A request that cannot be read: envelope C.
+    /// A request that cannot be parsed: envelope C.
     package static func invalidRequest(_ message: String, field: String?) -> WireError {
         var error = status(.badRequest, "INVALID_ARGUMENT", message)
         error.details = [.badRequest(field: line(field ?? ""), description: error.message)]
@@ -77,8 +78,8 @@ package struct WireError: Error, Sendable, Hashable {
         status(.contentTooLarge, "INVALID_ARGUMENT", "Request payload size exceeds the limit: \(limit) bytes.")
     }
 
-    /// Somebody else was faster.
-    package static let changedMeanwhile = status(.conflict, "ABORTED", "It was changed meanwhile.")
+    /// Another request was faster.
+    package static let changedMeanwhile = status(.conflict, "ABORTED", "It was changed in the meantime.")
 
     package static let notFound = status(.notFound, "NOT_FOUND", "Requested entity was not found.")
 
@@ -86,7 +87,7 @@ package struct WireError: Error, Sendable, Hashable {
 
     package static let `internal` = status(.internalServerError, "INTERNAL", "INTERNAL_ERROR")
 
-    /// The caller may try again soon.
+    /// The caller can try again soon.
     package static func unavailable(cause: String) -> WireError {
         var error = status(.serviceUnavailable, "UNAVAILABLE", "The service is currently unavailable.")
         error.retryAfter = 1
@@ -104,8 +105,8 @@ package struct WireError: Error, Sendable, Hashable {
 
     private static let maximumLength = 512
 
-    /// One line of at most 512 characters without control characters and without ` : `: nothing that came from outside
-    /// can break out of a message, a header or a log line.
+    /// One line of at most 512 characters without control characters and without ` : `, so that no external text can
+    /// break out of a message, a header or a log line.
     package static func line(_ text: String) -> String {
         let isPlain = text.utf8.count <= maximumLength && text.utf8.allSatisfy { (0x20..<0x7f).contains($0) }
         if isPlain, !text.contains(" : ") { return text }

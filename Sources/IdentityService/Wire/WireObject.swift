@@ -4,12 +4,12 @@ package import StrictJSON
 
 /// A JSON object of a request, read member by member with the rules of protobuf's JSON.
 ///
-/// Names are camelCase here and may come in snake_case; an explicit null is an absent member; a member that nobody asks
-/// for is ignored. A value of the wrong type throws a ``WireError`` that names the path, as production does.
+/// Names are camelCase here and may be sent in snake_case; an explicit null counts as absent; members that are not read
+/// are ignored. A value of the wrong type throws a ``WireError`` that names the path, as in Firebase.
 package struct WireObject: Sendable {
-    /// As they came, nulls included.
+    /// As received, including nulls.
     package let members: [JSONObject.Member]
-    /// `users[0]`, in snake_case; empty at the top.
+    /// `users[0]`, in snake_case; empty at the top level.
     private let path: String
 
     package init(_ members: [JSONObject.Member] = [], path: String = "") {
@@ -17,7 +17,7 @@ package struct WireObject: Sendable {
         self.path = path
     }
 
-    /// The top of a request: a JSON object or nothing at all.
+    /// The top level of a request: a JSON object or nothing.
     package init(_ value: JSONValue) throws(WireError) {
         guard let object = value.object else {
             throw .invalidRequest("Invalid JSON payload received. The request must be an object.", field: nil)
@@ -54,7 +54,7 @@ package struct WireObject: Sendable {
 
     /// Base64 in either alphabet, padded or not.
     ///
-    /// What is none is not repeated in the error: it may be a key or a hash.
+    /// The error does not repeat an invalid value, because it may be a key or a hash.
     package func bytes(_ name: String) throws(WireError) -> [UInt8]? {
         guard let value = try value(name) else { return nil }
         var digits: [UInt8] = []
@@ -78,7 +78,7 @@ package struct WireObject: Sendable {
         return Date(milliseconds: milliseconds)
     }
 
-    /// A point in time (RFC 3339), as protobuf's `Timestamp` is written.
+    /// A time (RFC 3339), in the format of protobuf's `Timestamp`.
     package func timestamp(_ name: String) throws(WireError) -> Date? {
         guard let value = try value(name) else { return nil }
         guard case .string(let text) = value, let date = Date(timestamp: text) else {
@@ -87,7 +87,7 @@ package struct WireObject: Sendable {
         return date
     }
 
-    /// Which of several members is there, of which only one may be.
+    /// The one member that is present, of several that exclude each other.
     package func oneOf(_ names: [String], as field: String) throws(WireError) -> String? {
         var found: String?
         for name in names where try has(name) {
@@ -130,7 +130,7 @@ package struct WireObject: Sendable {
 
     /// A map of texts, such as `customParameter{}`, whose names are the caller's own.
     ///
-    /// Empty when absent.
+    /// Empty if absent.
     package func texts(_ name: String) throws(WireError) -> [String: String] {
         guard let object = try object(name) else { return [:] }
         var texts: [String: String] = [:]
@@ -138,7 +138,7 @@ package struct WireObject: Sendable {
             guard case .string(let text) = member.value else {
                 throw mismatch("\(name)[\"\(member.name)\"]", "TYPE_STRING", member.value)
             }
-            // The reader tells names apart by their bytes, a dictionary takes equivalent ones for one.
+            // The parser distinguishes names by their bytes, but a dictionary treats equivalent ones as equal.
             guard texts.updateValue(text, forKey: member.name) == nil else {
                 throw .duplicate(member.name, field: join(name))
             }
@@ -146,15 +146,15 @@ package struct WireObject: Sendable {
         return texts
     }
 
-    /// An enum value by name, number, or number in digits; numbers count from 0 in the order of `cases`.
+    /// An enum value by name, number, or number in digits; numbers start at 0 in the order of `cases`.
     package func choice(_ name: String, of cases: [String]) throws(WireError) -> String? {
         guard let value = try value(name) else { return nil }
         return try choice(name, value, cases)
     }
 
-    /// Enum values, each as ``choice(_:of:)`` takes it.
+    /// Enum values, each as in ``choice(_:of:)``.
     ///
-    /// Empty when absent.
+    /// Empty if absent.
     package func choices(_ name: String, of cases: [String]) throws(WireError) -> [String] {
         var choices: [String] = []
         for (index, value) in try values(name).enumerated() {
@@ -175,7 +175,7 @@ package struct WireObject: Sendable {
 
     // MARK: Raw members
 
-    /// The member in either spelling; nil when it is absent or null.
+    /// The member in either spelling; nil if absent or null.
     package func value(_ name: String) throws(WireError) -> JSONValue? {
         var found: JSONValue?
         let snakeCase = Self.snakeCase(name)  // once: a body can have a hundred thousand members

@@ -1,15 +1,15 @@
 import Postgres
 
 extension Migration {
-    /// The schema from the start.
+    /// The initial schema.
     ///
     /// Every key begins with the project, so that rows can be placed by it.
     ///
-    /// - Claims (`account_emails`, `account_phones`, `credential_subjects`) are tables of their own whose primary key is
-    ///   what they claim: uniqueness is theirs alone to decide.
-    /// - `tenant` is `''` for the project itself, never NULL, so that it can stand in keys.
-    /// - A session outlives its account as a tombstone; nothing here has foreign keys between accounts and sessions.
-    /// - Columns for rotation, second factors and delivery wait for their features.
+    /// - Claims (`account_emails`, `account_phones`, `credential_subjects`) are separate tables whose primary key is
+    ///   the claimed value: these keys alone guarantee uniqueness.
+    /// - `tenant` is `''` for the project itself, never NULL, so that it can be part of keys.
+    /// - A session outlives its account as a tombstone; there are no foreign keys between accounts and sessions.
+    /// - Columns for rotation, second factors and delivery are added with their features.
     package static let createSchema = Migration(
         name: "20261121T000000_createSchema",
         sql: [
@@ -148,7 +148,7 @@ extension Migration {
                 CONSTRAINT linked_credentials_pkey PRIMARY KEY (project, account, provider)
             )
             """,
-            // Admins and users look accounts up by the address that a provider gave.
+            // Admins and users look accounts up by the email address that a provider sent.
             "CREATE INDEX linked_credentials_email_idx ON linked_credentials (project, tenant, email) WHERE email IS NOT NULL",
             """
             CREATE TABLE sessions (

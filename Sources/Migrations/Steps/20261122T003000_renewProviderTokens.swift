@@ -1,9 +1,11 @@
 import Postgres
 
 extension Migration {
-    /// Renewal of providers' tokens: their refresh token apart from the rest, so that an answer without one keeps it; a
-    /// number that every change of the tokens moves; how long whoever renews them may take; and when the provider last
-    /// said that it wants the person to sign in there again.
+    /// Renewal of providers' tokens.
+    ///
+    /// The refresh token is stored apart from the rest, so that a response without one keeps it. Further columns: a
+    /// number that every change of the tokens increases, the time limit of a renewal in progress, and when the provider
+    /// last required the user to sign in there again.
     package static let renewProviderTokens = Migration(
         name: "20261122T003000_renewProviderTokens",
         sql: [

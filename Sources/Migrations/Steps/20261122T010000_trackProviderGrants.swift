@@ -1,14 +1,15 @@
 import Postgres
 
 extension Migration {
-    /// What becomes of a grant at a provider after the sign-in: withdrawn there, or to be ended there.
+    /// Tracks grants at providers after the sign-in: those withdrawn there, and those to be revoked there.
     ///
-    /// - `credential_subjects.revoked_at`: when the provider said that the person withdrew it; the next sign-in with the
-    ///   identity empties it. It stands there because every sign-in reads that row.
-    /// - `credential_subjects.blocked_at`: since when the provider says that somebody else may be using its account.
-    /// - `linked_credentials.token_client`: the client that the provider's tokens were given to, where there are several.
-    /// - `kept_names`: what a provider says once, before anything that can fail.
-    /// - `provider_events`: the events that were handled, so that one that comes again does nothing.
+    /// - `credential_subjects.revoked_at`: when the provider reported that the user withdrew the grant; the next
+    ///   sign-in with the identity clears it. It is in this table because every sign-in reads that row.
+    /// - `credential_subjects.blocked_at`: since when the provider reports that another person may be using its
+    ///   account.
+    /// - `linked_credentials.token_client`: the client that the provider's tokens were issued to, if there are several.
+    /// - `kept_names`: a name that a provider sends only once, stored before anything that can fail.
+    /// - `provider_events`: the events already handled, so that a repeated one has no effect.
     package static let trackProviderGrants = Migration(
         name: "20261122T010000_trackProviderGrants",
         sql: [

@@ -1,8 +1,8 @@
 import Postgres
 
 extension Migration {
-    /// Whose identity a message of the outbox is about, which may be linked again by the time it is delivered, and until
-    /// when one that is over is kept.
+    /// The identity that an outbox message is about, which may be linked again before the delivery, and how long a
+    /// finished message is kept.
     package static let settleOutbox = Migration(
         name: "20261122T061000_settleOutbox",
         sql: [

@@ -1,12 +1,11 @@
 import Postgres
 
 extension Migration {
-    /// The one-time codes that travel by mail, of which an owner has one of each type: the newer takes the place of the
-    /// older.
+    /// The one-time codes sent by email, one of each type per owner: a newer code replaces the older one.
     ///
-    /// - `owner` is the account, for sign-in codes the canonical address, which may be nobody's yet.
-    /// - `proved` of a recovery code: the address had been verified when another one took its place.
-    /// - A code is good until `valid_until`; its row stays until `expires_at`, so that who comes late learns why.
+    /// - `owner` is the account, or for sign-in codes the canonical address, which need not have an account yet.
+    /// - `proved`, for a recovery code: whether the address was verified when another one replaced it.
+    /// - A code is valid until `valid_until`; its row stays until `expires_at`, so that a late user learns the reason.
     package static let storeOOBCodes = Migration(
         name: "20261122T073000_storeOOBCodes",
         sql: [

@@ -1,13 +1,13 @@
 import Postgres
 
 extension Migration {
-    /// The codes that travel by SMS, and a project's settings that hold secrets.
+    /// The codes sent by SMS, and the settings of a project that contain secrets.
     ///
-    /// - An owner has one code of each purpose: the newer takes the place of the older. `owner` is the account, for sign-in
-    ///   the number, which may be nobody's yet.
-    /// - `code_hash` is an HMAC under the key ring: six digits are soon guessed from a plain hash.
-    /// - A code is good until `valid_until`, for five tries; its row stays until `expires_at`, so that who comes late learns
-    ///   why.
+    /// - An owner has one code for each purpose: a newer one replaces the older. `owner` is the account, or for sign-in
+    ///   the number, which need not have an account yet.
+    /// - `code_hash` is an HMAC with a key of the key ring: a plain hash of six digits is quickly guessed.
+    /// - A code is valid until `valid_until`, for five attempts; its row stays until `expires_at`, so that a late user
+    ///   learns the reason.
     package static let storeVerificationCodes = Migration(
         name: "20261122T100000_storeVerificationCodes",
         sql: [

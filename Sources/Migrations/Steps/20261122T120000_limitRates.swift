@@ -1,13 +1,13 @@
 import Postgres
 
 extension Migration {
-    /// What was taken from which allowance.
+    /// How much of each rate limit is used.
     ///
-    /// A bucket is named by a hash and is empty again at `expires_at`: one that was not used for as long has no row. `project`
-    /// is `''` for what all projects share.
+    /// A bucket is named by a hash and is empty again at `expires_at`, after which it has no row. `project` is `''` for
+    /// limits that all projects share.
     ///
-    /// Unlogged: nobody waits for the disk because of it. A crash of the database server empties all buckets, a stop and
-    /// a start do not; so does the move to a standby.
+    /// The table is unlogged, so that requests do not wait for the disk. A crash of the database server empties all
+    /// buckets, and so does a failover to a standby; a regular restart does not.
     package static let limitRates = Migration(
         name: "20261122T120000_limitRates",
         sql: [

@@ -1,10 +1,10 @@
 import Postgres
 
 extension Migration {
-    /// How password hashes were made that came from elsewhere: one row for each algorithm with its parameters and key.
+    /// How imported password hashes were made: one row for each algorithm with its parameters and key.
     ///
-    /// - `id`: `import:` and a keyed hash of the rest, so that the same configuration is one row however often it is
-    ///   imported; it stands in `accounts.password_parameters` until the first sign-in replaces the hash.
+    /// - `id`: `import:` and a keyed hash of the rest, so that a configuration has one row however often it is
+    ///   imported; `accounts.password_parameters` contains this id until the first sign-in replaces the hash.
     /// - `algorithm`: JSON; `sealed_key`: the signer key, HMAC key or associated data, null for algorithms without one.
     package static let storePasswordConfigurations = Migration(
         name: "20261122T160000_storePasswordConfigurations",

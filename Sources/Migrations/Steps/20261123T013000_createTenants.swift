@@ -3,8 +3,8 @@ import Postgres
 extension Migration {
     /// The tenants of projects.
     ///
-    /// - `settings`: what a tenant decides by itself; everything else is as its project has it.
-    /// - A tenant that was deleted leaves its row, `deleted_at` says since when: nothing ever gets its id again.
+    /// - `settings`: the settings that a tenant has of its own; all others are its project's.
+    /// - A deleted tenant keeps its row, with the time in `deleted_at`: its id is never reused.
     package static let createTenants = Migration(
         name: "20261123T013000_createTenants",
         sql: [

@@ -1,10 +1,11 @@
 import Postgres
 
 extension Migration {
-    /// The orders in which admins page through accounts, each ended by the id, so that no two accounts share a place.
+    /// The sort orders in which admins page through accounts, each ending with the id, so that no two accounts have the
+    /// same position.
     ///
-    /// No sign-in and no refresh writes these columns: their updates stay HOT. An account without an address comes as one
-    /// whose address is empty. The project's own accounts come in the order of their primary key.
+    /// No sign-in and no refresh writes these columns: their updates stay HOT. An account without an address sorts as
+    /// if its address were empty. The project's own accounts are sorted by their primary key.
     package static let orderAccounts = Migration(
         name: "20261123T020000_orderAccounts",
         sql: [

@@ -1,9 +1,10 @@
 import Postgres
 
 extension Migration {
-    /// What was revoked, in the order of time; no refresh writes these columns, whose updates stay HOT.
+    /// Revocations, ordered by time; refreshes do not write these columns, so their updates stay HOT.
     ///
-    /// - `accounts.disabled_at`: since when the account is disabled; nil for one that is not, or was before this step.
+    /// - `accounts.disabled_at`: since when the account is disabled; null for an enabled account, and for one disabled
+    ///   before this step.
     package static let orderRevocations = Migration(
         name: "20261123T024000_orderRevocations",
         sql: [

@@ -3,9 +3,10 @@ import Postgres
 extension Migration {
     /// Accounts that were merged into others.
     ///
-    /// - `accounts.merged_into`: where the account's people and its id lead since. Its row stays: nobody else gets the id.
-    ///   It counts as disabled, so that nothing that it still holds signs anybody in.
-    /// - `account_merges`: what an undo puts back, empty once its time is over; the rest stays as long as both accounts.
+    /// - `accounts.merged_into`: the account that the merged account's users and id now lead to. The row stays, so that
+    ///   no other account gets the id, and counts as disabled, so that nothing it still has can sign anyone in.
+    /// - `account_merges`: what an undo restores, cleared after the period for undoing; the rest of the row is kept as
+    ///   long as both accounts.
     package static let mergeAccounts = Migration(
         name: "20261123T040000_mergeAccounts",
         sql: [

@@ -1,10 +1,11 @@
 import Postgres
 
 extension Migration {
-    /// The audit log: one row for each change, written by the statement that makes it, and never changed.
+    /// The audit log: one row for each change, written by the statement that makes the change, and never altered.
     ///
-    /// Rows outlive what they are about, a project too. The months are partitions, which the table's owner makes ahead and
-    /// drops; a row whose month has none goes to `audit_log_rest`, so that none is refused. `tenant` is empty for none.
+    /// Rows outlive the records they describe, including projects. The months are partitions, which the table's owner
+    /// creates ahead and drops; a row of a month without a partition goes to `audit_log_rest`, so that no row is
+    /// refused. `tenant` is empty outside tenants.
     package static let auditChanges = Migration(
         name: "20261123T060000_auditChanges",
         sql: [

@@ -1,7 +1,7 @@
 import Postgres
 
 extension Migration {
-    /// The trace of the request that caused a message, for whoever it is delivered to.
+    /// The trace of the request that caused a message, passed on to its receiver.
     package static let traceMessages = Migration(
         name: "20261123T090000_traceMessages",
         sql: [

@@ -1,12 +1,13 @@
 import Postgres
 
 extension Migration {
-    /// The console: people who sign in to it are rows of `admin_credentials` of the kind `console`, and have sessions.
+    /// The console: its admins are rows of `admin_credentials` of the kind `console`, and have sessions.
     ///
-    /// - `email`: by which they sign in, in its canonical form; one who may is alone with it.
-    /// - `secret_hash`: of the code by which they choose their password and app, good until `set_up_until`.
-    /// - `console_secrets`: password and secret of the app, sealed; null until they are chosen.
-    /// - `totp_step`: that of the last code that was taken, so that each is good once.
+    /// - `email`: the address they sign in with, in canonical form; unique among admins who may sign in.
+    /// - `secret_hash`: the hash of the setup code, with which they choose their password and app, valid until
+    ///   `set_up_until`.
+    /// - `console_secrets`: the password hash and the app's secret, sealed; null until they are chosen.
+    /// - `totp_step`: the step of the last accepted code, so that each code works once.
     package static let openConsole = Migration(
         name: "20261123T100000_openConsole",
         sql: [

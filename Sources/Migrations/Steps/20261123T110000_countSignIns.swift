@@ -1,7 +1,7 @@
 import Postgres
 
 extension Migration {
-    /// What came of sign-ins, as numbers by the day (UTC): nodes add what they counted every few seconds.
+    /// Outcomes of sign-ins, counted by day (UTC): nodes add their counts every few seconds.
     package static let countSignIns = Migration(
         name: "20261123T110000_countSignIns",
         sql: [

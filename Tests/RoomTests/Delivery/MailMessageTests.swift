@@ -64,7 +64,7 @@ struct MailMessageTests {
         return try #require(try await read([message]).first)
     }
 
-    @Test("say what they have to in every language, as text and as HTML, with no placeholder left over")
+    @Test("contain everything required in every language, as text and as HTML, with no placeholder left")
     func everyTemplate() async throws {
         let languages = ["en", "de", "ja"]
         let cases = languages.flatMap { language in Mail.Template.allCases.map { (language, $0) } }
@@ -174,7 +174,7 @@ struct MailMessageTests {
         #expect(other.text?.hasPrefix("Hello J. R. R. Tolkien-Müller 日本,\n") == true)
     }
 
-    @Test("escape what stands in HTML, and take no value for a placeholder")
+    @Test("escape values in HTML, and do not treat values as placeholders")
     func escapes() throws {
         var mail = Self.mail()
         mail.displayName = #"<b>"Ada" & 'co' %LINK%"#
@@ -197,7 +197,7 @@ struct MailMessageTests {
         #expect(try Self.message(mail, of: project)?.language == expected)
     }
 
-    @Test("say what the project wants instead, from whom it wants")
+    @Test("use the project's own texts and sender")
     func overrides() async throws {
         let project = try Self.project { settings in
             settings.appName = nil

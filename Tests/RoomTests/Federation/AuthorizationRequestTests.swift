@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("T-B8: no parameter stands twice in the URL, whoever sets it") func noDuplicates() async throws {
+    @Test("T-B8: no parameter occurs twice in the URL, whatever sets it") func noDuplicates() async throws {
         try await FederationWorld.run { world in
             await #expect(throws: FederationError.self) {
                 try await world.start(world.oidc(), customParameters: ["prompt": "none", "Prompt": "login"])

@@ -79,7 +79,7 @@ import Testing
             let refused = FederationError.misconfigured(
                 InvalidDefinition(
                     member: "definition.endpointHosts",
-                    problem: "must list \(host), on which discovery places token"
+                    problem: "must list \(host), the host of token in discovery"
                 )
             )
             await #expect(throws: refused) { try await world.start(configuration) }

@@ -14,7 +14,7 @@ import Testing
             world.publishDiscovery(["issuer": suffix.map { "\"https://other.example\($0)\"" }])
             await #expect(
                 throws: FederationError.misconfigured(
-                    InvalidDefinition(member: "issuer", problem: "is not the one that the provider's discovery names")
+                    InvalidDefinition(member: "issuer", problem: "does not match the provider's discovery")
                 )
             ) { try await world.start(world.oidc()) }
         }
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "T-B18: what is no document is unreachable",
+        "T-B18: files that are not documents are unreachable",
         arguments: ["", "{", "[]", "<html>", "{\"issuer\":1,\"issuer\":2}"]
     )
     func whatIsNoDocumentIsUnreachable(_ body: String) async throws {

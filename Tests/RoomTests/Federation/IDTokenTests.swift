@@ -199,7 +199,7 @@ struct ClaimCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("T-C1: a token that is perfect for another issuer is refused, and nobody asks that issuer")
+    @Test("T-C1: a token that is valid for another issuer is refused, without a request to that issuer")
     func foreignIssuer() async throws {
         try await FederationWorld.run { world in
             try await FederationWorld.run { evil in

@@ -52,7 +52,7 @@ import Testing
         )
     }
 
-    @Test("what RFC 3986 reserves is encoded, and a port that the scheme does not imply counts")
+    @Test("characters reserved by RFC 3986 are encoded, and a non-default port counts")
     func encoding() {
         let base = OAuth1Signature.baseString("GET", "https://api.example:8443", [("a", "!'()*+ ~é")])
         #expect(

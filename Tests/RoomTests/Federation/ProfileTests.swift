@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "T-C12, R-16: user info about anybody else ends the sign-in",
+        "T-C12, R-16: user info about another user ends the sign-in",
         arguments: [
             #"{"sub":"subject-2"}"#, #"{"sub":"Subject-1"}"#, #"{"sub":"subject-1 "}"#, #"{"sub":1}"#, #"{"sub":null}"#,
             #"{"name":"Ada"}"#, #"{"sub":["subject-1"]}"#,

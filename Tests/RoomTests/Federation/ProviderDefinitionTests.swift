@@ -68,7 +68,7 @@ import Testing
             ("github.com", #"{"scopes":[]}"#, "definition.scopes must be an object"),
             (
                 "github.com", #"{"responseTypes":["code","code id_token"]}"#,
-                "definition.responseTypes may only be code for OAuth 2.0"
+                "definition.responseTypes must be code for OAuth 2.0"
             ),
             (
                 "google.com", #"{"responseTypes":["id_token"]}"#,
@@ -84,7 +84,7 @@ import Testing
             ),
             (
                 "google.com", #"{"responseTypes":["code id_token"],"sendNonce":false}"#,
-                "definition.sendNonce must be true where id_token is asked for"
+                "definition.sendNonce must be true if id_token is requested"
             ),
             (
                 "google.com", #"{"idToken":{"keyFormat":"pem"}}"#,
@@ -153,16 +153,16 @@ import Testing
             ),
             (
                 "github.com", #"{"profile":[{"url":"https://x.example","headers":{"A":"a\r\nB: c"}}]}"#,
-                "definition.profile[0].headers holds an invalid header"
+                "definition.profile[0].headers contains an invalid header"
             ),
             (
                 "github.com", #"{"claims":{"subject":[]}}"#,
-                "definition.claims.subject must name where the provider's user id is"
+                "definition.claims.subject must name the claim with the provider's user ID"
             ),
             ("github.com", #"{"claims":{"sub":["x"]}}"#, "definition.claims.sub is unknown"),
             (
                 "github.com", #"{"pkce":"none","pkce":"required"}"#,
-                "definition is not valid JSON: a member comes twice (byte 15)"
+                "definition is not valid JSON: a member is repeated (byte 15)"
             ),
             ("github.com", "[]", "definition must be an object"),
             ("github.com", "{", "definition is not valid JSON: the text ends too early (byte 1)"),
@@ -174,7 +174,7 @@ import Testing
             ),
             (
                 "oauth.plain", #"{"endpoints":{"authorization":"https://x.example/a","token":"https://x.example/t"}}"#,
-                "definition.profile needs a call that tells who the person is"
+                "definition.profile requires a call that identifies the user"
             ),
             ("facebook.example", nil, "providerId is not a provider that can be configured"),
             ("oidc.", nil, "providerId is not a provider that can be configured"),
@@ -206,7 +206,7 @@ import Testing
     @Test func aSecretIsNeededWhereItIsSent() {
         #expect(
             problem(configuration("github.com", secret: nil))
-                == #"clientSecret is needed by the client authentication "post""#
+                == #"clientSecret is required by the client authentication "post""#
         )
         #expect(problem(configuration("github.com", secret: nil, #"{"clientAuth":"none"}"#)) == nil)
     }
@@ -220,9 +220,9 @@ import Testing
     @Test("T-C3: tokens of other clients are told by signatures only where every profile call is signed, with a secret")
     func signedCalls() {
         #expect(problem(configuration("twitter.com")) == nil)
-        #expect(problem(configuration("twitter.com", secret: nil)) == "clientSecret is needed to sign requests")
+        #expect(problem(configuration("twitter.com", secret: nil)) == "clientSecret is required to sign requests")
         let trusting = #""directSignIn":{"accessToken":"signed_calls"}"#
-        let refusal = "definition.directSignIn.accessToken needs profile calls that are signed"
+        let refusal = "definition.directSignIn.accessToken requires signed profile calls"
         #expect(problem(configuration("oauth.plain", "{\(Self.plain),\(trusting)}")) == refusal)
         #expect(problem(configuration("github.com", "{\(trusting)}")) == refusal)
         let unsigned = #"{"profile":[{"url":"https://p.example/me"}]}"#

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("keys that the configuration names are the only ones, and nobody is asked for more")
+    @Test("configured keys are the only ones, and no further keys are fetched")
     func pinnedKeys() async throws {
         try await FederationWorld.run { world in
             let keys = TestKey.jwks([TestKey.rsa.jwk()])
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("T-C7: a token that comes before its key is published passes once the interval is over") func lateKey()
+    @Test("T-C7: a token sent before its key is published is accepted after the interval") func lateKey()
         async throws
     {
         try await FederationWorld.run { world in

@@ -1,7 +1,7 @@
 import Federation
 import Testing
 
-@Suite("What is kept of a provider's tokens")
+@Suite("Stored provider tokens")
 struct TokenKeepingTests {
     private static let all = ProviderTokens(
         idToken: "id",
@@ -23,7 +23,7 @@ struct TokenKeepingTests {
         #expect(TokenKeeping.all.kept(of: Self.all) == kept)
     }
 
-    @Test("R-18: nothing that an app brought along, and nothing without what it is kept for")
+    @Test("R-18: keeps no tokens brought by an app, and nothing when the needed tokens are missing")
     func keepsNothing() {
         var brought = Self.all
         brought.issuedAt = nil

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct IPAddressTests {
     @Test(
-        "T-B17: what is not of the open internet",
+        "T-B17: addresses outside the public internet",
         arguments: [
             "0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
             "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1",

@@ -284,7 +284,7 @@ struct ImportedPasswordTests {
     }
 
     @Test(
-        "what is no hash of bcrypt never reaches libcrypt, which knows other algorithms",
+        "only bcrypt hashes reach libcrypt, which knows other algorithms",
         arguments: [
             "$1$saltsalt$qjXMvbEw8oaL.CzflDtaK/", "$6$rounds=1000$salt$", "ab01FAX.bQRSU", "",
             "$2x$05$/OK.fbVrR/bpIqNJ5ianF.CE5elHaaO4EbggVDjb8P19RukzXSM3e",

@@ -55,7 +55,7 @@ struct SMTPClientTests {
         }
     }
 
-    @Test("do not leave for a server whose certificate nobody vouches for, or that is another one's, or that has none")
+    @Test("are not sent to a server with an untrusted, mismatched or missing certificate")
     func unsecured() async throws {
         for security in [SMTPServer.Security.starttls, .tls] {
             var options = MailServer.Options()
@@ -96,7 +96,7 @@ struct SMTPClientTests {
         }
     }
 
-    @Test("a server that refuses to let anybody in says nothing about the mail", arguments: ["454 later", "554 no"])
+    @Test("a server's refusal of our login is not taken as a refusal of the email", arguments: ["454 later", "554 no"])
     func refusedLogin(_ answer: String) async throws {
         var options = MailServer.Options()
         options.security = .starttls
@@ -121,7 +121,7 @@ struct SMTPClientTests {
         }
     }
 
-    @Test("a server that is down or stalls holds nobody up for long")
+    @Test("a server that is down or stalls delays other emails only briefly")
     func unreachable() async throws {
         var options = MailServer.Options()
         options.stalls = true

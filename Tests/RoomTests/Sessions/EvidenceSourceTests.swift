@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Evidence is made where a proof is checked")
 struct EvidenceSourceTests {
-    /// By type: the files that construct it. A new one has to check a proof before it does.
+    /// The files that construct each type; a new one must check a proof first.
     private static let makers: [String: Set<String>] = [
         "Evidence": [
             "Accounts/EnrollSecondFactor.swift", "Accounts/Parts+VerificationCodes.swift",
@@ -25,7 +25,7 @@ struct EvidenceSourceTests {
         "OOBCode": ["Storage/OOBCodeStore.swift"],
     ]
 
-    @Test("T-A15: what stands for a proof is constructed in these files alone", arguments: makers.keys.sorted())
+    @Test("T-A15: types that stand for a proof are constructed only in these files", arguments: makers.keys.sorted())
     func makers(_ type: String) throws {
         let construction = try Regex(#"(?m)^(?!\s*//).*(?<![A-Za-z.])\#(type)\("#)
         let found = try Repository.files(below: "Sources", suffix: ".swift").filter {

@@ -70,7 +70,7 @@ struct IDTokenFuzzTests {
         return claims
     }
 
-    @Test("are what was claimed, whatever is in them", arguments: SigningAlgorithm.allCases)
+    @Test("contain exactly the claimed values", arguments: SigningAlgorithm.allCases)
     func agrees(_ algorithm: SigningAlgorithm) async throws {
         let keys = try TestKeys.all()
         let judge = JWTKeyCollection()

@@ -41,7 +41,7 @@ import Testing
         #expect(next.due(at: Self.start + period - 1, every: period).made[Self.idTokens] == nil)
     }
 
-    @Test("what a key signed verifies to its end, and then the key goes")
+    @Test("a key's tokens verify until they expire, and then the key is deleted")
     func ends() {
         let change = Self.start + 90 * Self.day
         let keys = first + [key("d", Self.idTokens, change), key("e", Self.cookies, change)]

@@ -59,7 +59,7 @@ struct BatcherTests {
         return outcomes
     }
 
-    @Test("those that come while one is under way are asked together, at most so many, and each gets its own answer")
+    @Test("questions that arrive while one runs are batched, up to a limit, and each gets its own answer")
     func batches() async throws {
         let held = Held()
         let questions = (0..<100).map { (key: "k\($0)" as String?, question: "q\($0)") }

@@ -88,7 +88,7 @@ struct FlowStoreTests {
         #expect(ended.sorted() == flows.map(\.state).sorted())
     }
 
-    @Test("T-B1: in a batch too, what belongs to somebody else or to the past ends nothing")
+    @Test("T-B1: in a batch too, no other session or scope can finish a flow, nor can its own after it expired")
     func refusesOthers() async throws {
         let (scope, store) = (try Self.scope(), try Self.store())
         let flows = try await Self.begin(8, in: store)

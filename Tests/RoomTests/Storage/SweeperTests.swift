@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sweeper", .database, .serialized)
 struct SweeperTests {
-    @Test("R-06: a flow that nobody finished is deleted once it has expired, a live one stays")
+    @Test("R-06: an unfinished flow is deleted once it has expired; a live one stays")
     func deletesWhatHasExpired() async throws {
         let database = TestDatabase.current.client
         let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -28,7 +28,7 @@ struct SweeperTests {
         #expect(left == [2])
     }
 
-    @Test("sessions that ended go when nobody can hold a token of theirs any more, and live ones stay")
+    @Test("ended sessions are deleted once all their tokens have expired, and live ones stay")
     func endedSessions() async throws {
         let database = TestDatabase.current.client
         let now = Date(timeIntervalSince1970: 1_800_000_000)

@@ -84,7 +84,7 @@ struct JSONAgainstCodableTests {
         }
     }
 
-    @Test("what we write, Codable reads; what Codable writes, we read", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("Codable reads our output, and we read Codable's", arguments: [1, 2, 3, 4] as [UInt64])
     func agrees(seed: UInt64) throws {
         var random = SplitMix(seed: seed)
         for _ in 0..<500 {
@@ -95,7 +95,7 @@ struct JSONAgainstCodableTests {
         }
     }
 
-    @Test("what Codable refuses, we refuse, whatever is broken", arguments: [5, 6] as [UInt64])
+    @Test("refuses everything that Codable refuses", arguments: [5, 6] as [UInt64])
     func refuses(seed: UInt64) throws {
         var random = SplitMix(seed: seed)
         var broken = 0

@@ -62,7 +62,7 @@ struct JSONValueTests {
     // MARK: What it refuses
 
     @Test(
-        "T-C11: refuses what is no JSON",
+        "T-C11: refuses input that is not JSON",
         arguments: [
             ("", .unexpectedEnd, 0), (" ", .unexpectedEnd, 1), ("{", .unexpectedEnd, 1), ("[1,]", .unexpectedToken, 3),
             ("{,}", .unexpectedToken, 1), (#"{"a"}"#, .unexpectedToken, 4), (#"{"a":}"#, .unexpectedToken, 5),
@@ -84,7 +84,7 @@ struct JSONValueTests {
         #expect(error?.offset == offset)
     }
 
-    @Test("T-C11: refuses a member that comes twice, also among many and in other escapes")
+    @Test("T-C11: refuses a repeated member, also among many and in other escapes")
     func refusesDuplicates() {
         func expectDuplicate(_ name: String, at offset: Int? = nil, _ text: String) {
             let error = #expect(throws: JSONError.self) { try JSONValue(text) }
@@ -157,7 +157,7 @@ struct JSONValueTests {
     @Test("says what is wrong and where, without a word of the text")
     func quotesNothing() throws {
         let error = try #require(throws: JSONError.self) { try JSONValue(#"{"secret":1,"secret":2}"#) }
-        #expect("\(error)" == "a member comes twice (byte 12)")
+        #expect("\(error)" == "a member is repeated (byte 12)")
         #expect(String(reflecting: error) == "\(error)")
         #expect("\(error.reason)" == "duplicateMember")
     }

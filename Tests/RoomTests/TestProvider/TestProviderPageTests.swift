@@ -41,7 +41,7 @@ struct TestProviderPageTests {
         var subjects: Set<String> = []
         for _ in 1...2 {
             let page = try await client.authorize(browser)
-            let form = try #require(page.form(with: "The address is verified"))
+            let form = try #require(page.form(with: "The email is verified"))
             let typed = ["email": "new+one@example.com", "name": "New Person", "verified": ""]
             let visit = try await browser.submit(form, typed, on: page, until: [client.redirectURI])
             let claims = try await claims(visit, client)

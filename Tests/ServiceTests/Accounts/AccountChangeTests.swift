@@ -248,7 +248,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test("a deleted account is gone, and what it claimed is free")
+    @Test("a deleted account is gone, and its address, number and identities are free")
     func deletes() async throws {
         try await LinkingWorld.run { world in
             let user = try await world.acme(world.person())

@@ -92,7 +92,7 @@ struct ClockTests {
         }
     }
 
-    @Test("nodes whose clocks are seconds apart refuse nobody who has just signed in", arguments: SignIn.allCases)
+    @Test("nodes whose clocks are seconds apart refuse no user who has just signed in", arguments: SignIn.allCases)
     fileprivate func apart(_ signIn: SignIn) async throws {
         try await Self.runApart { fast, slow in
             let first = try await signIn(fast)

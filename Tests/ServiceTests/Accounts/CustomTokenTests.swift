@@ -234,7 +234,7 @@ struct CustomTokenTests {
         }
     }
 
-    @Test("T-D7: a service account of one project signs nobody in to another")
+    @Test("T-D7: a service account of one project signs no one in to another")
     func otherProject() async throws {
         try await run { scene in
             try await TestService.run { other in

@@ -55,7 +55,7 @@ struct OwnTokenTests {
         }
     }
 
-    @Test("T-D1: what is read in one project is never of another, with the same account ids and addresses")
+    @Test("T-D1: reads in one project never return another's data, with equal account ids and addresses")
     func readsOneProject() async throws {
         try await withTwoProjects { mine, theirs in
             let methods: JSON = ["identifier": "ada@example.com", "continueUri": "http://localhost/"]
@@ -88,7 +88,7 @@ struct OwnTokenTests {
         }
     }
 
-    @Test("T-D1: what is written in one project changes nothing in another, with the same account ids and addresses")
+    @Test("T-D1: writes in one project change nothing in another, with equal account ids and addresses")
     func writesOneProject() async throws {
         try await withTwoProjects { mine, theirs in
             let stranger = try await theirs.service.signInWithPassword("ada@example.com", "Theirs horse")
@@ -131,7 +131,7 @@ struct OwnTokenTests {
         }
     }
 
-    @Test("T-D2: each kind of token is good for its own operations alone")
+    @Test("T-D2: each kind of token works only for its own operations")
     func refusesOtherKinds() async throws {
         try await LinkingWorld.run { world in
             let service = world.service

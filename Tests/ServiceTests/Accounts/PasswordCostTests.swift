@@ -62,7 +62,7 @@ struct PasswordCostTests {
         }
     }
 
-    @Test("are replaced by a first factor that a second one follows, which signs nobody in")
+    @Test("are replaced after the first factor, although that signs no one in before the second")
     func rehashesBeforeSecondFactor() async throws {
         var options = TestService.Options()
         options.settings.offerApps()

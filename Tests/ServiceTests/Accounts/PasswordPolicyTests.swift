@@ -100,7 +100,7 @@ struct PasswordPolicyTests {
         }
     }
 
-    @Test("who has an old password signs in with it, unless the policy asks for an upgrade")
+    @Test("a user with an old password signs in with it, unless the policy requires an upgrade")
     func upgrade() async throws {
         try await TestService.run { service in
             _ = try await service.signUp("old@example.com", "password")

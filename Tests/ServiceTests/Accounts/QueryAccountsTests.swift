@@ -115,17 +115,20 @@ struct QueryAccountsTests {
                 ["expression": ["email": "a@example.com"]],
                 "Invalid value at 'expression' (TYPE_LIST), {\"email\":\"a@example.com\"}"
             ),
-            (["expression": [[:]]], "INVALID_ARGUMENT : An expression has an email, a phoneNumber or a userId."),
+            (["expression": [[:]]], "INVALID_ARGUMENT : An expression must have an email, a phoneNumber or a userId."),
             (["expression": [["email": "ada"]]], "INVALID_EMAIL"),
             (["expression": [["phoneNumber": "0170"]]], "INVALID_PHONE_NUMBER : Invalid format."),
-            (["emailDomain": "a@example.com"], "INVALID_ARGUMENT : emailDomain is no domain."),
+            (["emailDomain": "a@example.com"], "INVALID_ARGUMENT : emailDomain is not a domain."),
             (["lastUsedBefore": "yesterday"], "Invalid value at 'last_used_before' (TYPE_INT64), \"yesterday\""),
             (["disabled": "yes"], "Invalid value at 'disabled' (TYPE_BOOL), \"yes\""),
-            (["pageSize": 1, "limit": 1], "INVALID_ARGUMENT : pageSize and pageToken come without limit and offset."),
-            (["pageSize": 1, "sortBy": "NAME"], "INVALID_ARGUMENT : Pages come by USER_ID, CREATED_AT or USER_EMAIL."),
+            (["pageSize": 1, "limit": 1], "INVALID_ARGUMENT : pageSize and pageToken exclude limit and offset."),
+            (
+                ["pageSize": 1, "sortBy": "NAME"],
+                "INVALID_ARGUMENT : Pages are sorted by USER_ID, CREATED_AT or USER_EMAIL."
+            ),
             (
                 ["pageSize": 1, "sortBy": "LAST_LOGIN_AT"],
-                "INVALID_ARGUMENT : Pages come by USER_ID, CREATED_AT or USER_EMAIL."
+                "INVALID_ARGUMENT : Pages are sorted by USER_ID, CREATED_AT or USER_EMAIL."
             ),
         ] as [(JSON, String)]
     )

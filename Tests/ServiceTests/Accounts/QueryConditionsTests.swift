@@ -83,7 +83,7 @@ struct QueryConditionsTests {
         }
     }
 
-    @Test("another project's accounts are nobody's business")
+    @Test("another project's accounts are not found")
     func staysInItsProject() async throws {
         try await TestService.run { other in
             try await other.admin("accounts", ["localId": "theirs", "email": "ada@example.com"])

@@ -97,7 +97,7 @@ struct QueryPagesTests {
         #expect(uploaded.status == 200 && uploaded["error"] == nil, "\(uploaded)")
     }
 
-    @Test("a token is good for its query in its project alone, and tells nobody an address")
+    @Test("a page token works only for its query in its project, and reveals no address")
     func tokens() async throws {
         try await TestService.run { service in
             let users: [JSON] = [

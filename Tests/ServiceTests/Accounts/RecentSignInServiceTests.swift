@@ -79,7 +79,7 @@ struct RecentSignInServiceTests {
         }
     }
 
-    @Test("T-A15: what is not sensitive needs none", arguments: AccountCall.ordinary)
+    @Test("T-A15: changes that are not sensitive need no recent sign-in", arguments: AccountCall.ordinary)
     func needsNone(operation: AccountCall) async throws {
         try await LinkingWorld.run { world in
             let user = try await signIn(world)

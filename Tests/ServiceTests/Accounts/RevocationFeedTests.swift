@@ -231,7 +231,7 @@ struct RevocationFeedTests {
 
     // MARK: Reading on
 
-    @Test("pages hold each event once, in order, whatever comes meanwhile")
+    @Test("pages contain each event once, in order, also when events arrive meanwhile")
     func pages() async throws {
         try await TestService.run { service in
             var users: [Reply] = []
@@ -289,7 +289,7 @@ struct RevocationFeedTests {
         }
     }
 
-    @Test("what was committed after a later change was read is read all the same, and repeats are known by their ids")
+    @Test("changes committed after a later one was read are still read, and repeats are recognized by id")
     func comesLate() async throws {
         try await TestService.run { service in
             let early = try await service.signUp("ada@example.com")

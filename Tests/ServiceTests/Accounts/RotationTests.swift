@@ -72,7 +72,7 @@ struct RotationTests {
     }
 
     @Test(
-        "T-D3: a token is good for 60 seconds after its successor was first used; later it is taken for stolen",
+        "T-D3: a token works for 60 seconds after its successor was first used; later it counts as stolen",
         arguments: [(59.0, true), (60.0, false)]
     )
     func reuse(_ age: Double, _ isGood: Bool) async throws {
@@ -182,7 +182,7 @@ struct RotationTests {
         }
     }
 
-    @Test("one session whose row is locked keeps nobody waiting but itself")
+    @Test("a locked session row makes only that session wait")
     func lockedRow() async throws {
         try await TestService.run(Self.options()) { service in
             var tokens: [String] = []

@@ -108,7 +108,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test("T-D13: a token does what the account may, what the assertion names, and nothing in another project")
+    @Test("T-D13: a token allows what the account may do and the assertion names, and nothing in another project")
     func scopes() async throws {
         try await run(scopes: [.readAccounts]) { scene in
             let token = try await scene.accessToken()
@@ -135,7 +135,7 @@ struct ServiceAccountTests {
         ({ payload, _ in payload["exp"] = nil }, "Invalid assertion format"),
         (
             { payload, _ in payload["iss"] = "nobody@example.com" },
-            "The assertion's issuer is no service account that may do this"
+            "The assertion's issuer is not a service account with this permission"
         ),
         (
             { payload, now in
@@ -143,7 +143,7 @@ struct ServiceAccountTests {
                 payload["exp"] = .number(now)
             }, "The assertion has expired"
         ),
-        ({ payload, now in payload["exp"] = .number(now + 3601) }, "The assertion lives for more than an hour"),
+        ({ payload, now in payload["exp"] = .number(now + 3601) }, "The assertion is valid for more than an hour"),
         (
             { payload, now in
                 payload["iat"] = .number(now + 61)
@@ -164,7 +164,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test("T-D13: what another key signed, nobody signed, or somebody changed is refused; an assertion is no token")
+    @Test("T-D13: foreign, unsigned and altered tokens are refused; an assertion is not a token")
     func refusesSignatures() async throws {
         try await run { scene in
             let other = try await TestServiceAccount.register(

@@ -88,7 +88,7 @@ struct SessionCookieTests {
         }
     }
 
-    @Test("T-D2: is no ID token, and an ID token is what it takes")
+    @Test("T-D2: a session cookie is not an ID token, and takes an ID token to create")
     func isNoIDToken() async throws {
         try await TestService.run { service in
             let user = try await service.signUp("ada@example.com")

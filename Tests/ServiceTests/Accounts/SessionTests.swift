@@ -264,7 +264,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a session of another account is nobody's to end")
+    @Test("another account's session cannot be ended")
     func endsOnlyItsOwn() async throws {
         try await LinkingWorld.run { world in
             let ada = try await world.service.signUp("ada@example.com")

@@ -106,7 +106,7 @@ struct TokenIssuerTests {
                     version: "v2"
                 )
                 #expect(
-                    reply.error == "INVALID_CONFIG : identity.tokenIssuer own needs http.publicURL, where it begins."
+                    reply.error == "INVALID_CONFIG : identity.tokenIssuer own requires http.publicURL."
                 )
             }
             #expect(try await service.signUp("ada@example.com").status == 200)
@@ -150,7 +150,7 @@ struct TokenIssuerTests {
         }
     }
 
-    @Test("is described to nobody who asks for another project, or for one with Firebase's")
+    @Test("has no description under another project's path, nor with Firebase's issuer")
     func describesNothingElse() async throws {
         try await TestService.run(Self.own()) { service in
             for path in [

@@ -144,7 +144,7 @@ struct AuditLogTests {
     }
 
     @Test(
-        "what an admin gets of a user's secrets is recorded: links of mails, hashes, session cookies, providers' tokens"
+        "an admin's access to a user's secrets is recorded: email links, hashes, session cookies, provider tokens"
     )
     func secretsOfUsers() async throws {
         try await LinkingWorld.run { world in
@@ -203,7 +203,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("what the emulator's routes change has its owner's name, and only what changed")
+    @Test("changes by the emulator's routes are recorded for its owner, and only actual changes")
     func emulator() async throws {
         var options = TestService.Options()
         options.development = true

@@ -70,7 +70,7 @@ struct AuditPartitionTests {
         #expect(left == [2])
     }
 
-    @Test("a month that somebody reads for long is made or dropped later, and entries are written meanwhile")
+    @Test("a long read delays creating or dropping a month, but not writing entries")
     func longReader() async throws {
         try await partitions(60, at: "2040-01-20T12:00:00Z").keep(database)
         try await database.execute("DROP TABLE audit_log_204003")

@@ -16,7 +16,7 @@ struct ClientBlobTests {
         var redeem: @Sendable (String) async throws -> Bool
     }
 
-    @Test("T-D14: what came from the client is good as it was handed out alone, and decides nothing by itself")
+    @Test("T-D14: values returned by the client are accepted only unchanged, and decide nothing by themselves")
     func refusesWhatWasChanged() async throws {
         try await LinkingWorld.run({
             $0.phone.isEnabled = true

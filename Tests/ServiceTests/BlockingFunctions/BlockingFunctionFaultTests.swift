@@ -27,14 +27,14 @@ struct BlockingFunctionFaultTests {
         (200, #"{"userRecord": {"updateMask": "", "updateMask": "disabled"}}"#, invalid),
         (200, #"{"x": ""# + String(repeating: "x", count: 70_000) + "\"}", "The function could not be reached."),
     ]
-    private static let invalid = "The function's answer is not valid."
+    private static let invalid = "The function's response is not valid."
 
     private static func claims(of length: Int) -> String {
         #"{"userRecord": {"updateMask": "sessionClaims", "sessionClaims": {"a": ""#
             + String(repeating: "x", count: length) + "\"}}}"
     }
 
-    @Test("whatever else a function answers refuses, and is asked for once")
+    @Test("any other response of a function refuses, and the function is called once")
     func failsClosed() async throws {
         try await FunctionScene.run { scene in
             _ = try await scene.service.signUp("ada@example.com")
@@ -47,7 +47,7 @@ struct BlockingFunctionFaultTests {
                 #expect(scene.asked.count == asked + 1, "\(fault)")
             }
             #expect(try await scene.written() == before)
-            #expect(scene.service.logs.entries.contains { "\($0.message)".contains("let nobody pass") })
+            #expect(scene.service.logs.entries.contains { "\($0.message)".contains("refused or failed") })
         }
     }
 
@@ -61,7 +61,7 @@ struct BlockingFunctionFaultTests {
                 return (200, "{}")
             }
             try await scene.service.signInWithPassword("ada@example.com")
-                .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : The function did not answer in time.")
+                .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : The function did not respond in time.")
             continuation.finish()
             let reply = try await scene.service.admin(
                 "config?updateMask=blockingFunctions.triggers.beforeSignIn",
@@ -88,7 +88,7 @@ struct BlockingFunctionFaultTests {
     }
 
     @Test(
-        "refuses addresses that nobody should be asked at",
+        "refuses addresses that must not be contacted",
         arguments: [
             "http://functions.example/", "ftp://functions.example/", "nowhere", "https://a:b@functions.example/",
         ]

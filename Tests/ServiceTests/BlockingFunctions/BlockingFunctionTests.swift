@@ -74,7 +74,7 @@ struct BlockingFunctionTests {
     }
 
     @Test(
-        "what a function wants otherwise is written with the sign-in, and in its tokens",
+        "a function's changes are written with the sign-in, and appear in its tokens",
         arguments: EntrancePath.allCases
     )
     func everyPathIsChanged(_ path: EntrancePath) async throws {
@@ -246,7 +246,7 @@ struct BlockingFunctionTests {
         }
     }
 
-    @Test("links, admins and refreshes ask nobody")
+    @Test("links, admins and refreshes call no function")
     func othersAskNobody() async throws {
         try await FunctionScene.run { scene in
             let guest = try await scene.service.call("accounts:signUp", [:])
@@ -263,7 +263,7 @@ struct BlockingFunctionTests {
     }
 
     @Test(
-        "a sign-up over its limit is refused before anybody is asked",
+        "a sign-up over its limit is refused before any function is called",
         arguments: [EntrancePath.password, .anonymous, .provider]
     )
     func limitsComeFirst(_ path: EntrancePath) async throws {

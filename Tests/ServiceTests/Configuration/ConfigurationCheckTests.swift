@@ -236,7 +236,7 @@ struct ConfigurationCheckTests {
         #expect(finding.text.contains("definition.pkce"))
         #expect(!finding.text.contains("s3cret-value"))
         let believed = try Self.check(Case("believed", [], [Self.apple, Self.acme()]) { $0.strictEmailTrust = false })
-        #expect(believed.first?.text.hasPrefix("oidc.acme may prove addresses") == true)
+        #expect(believed.first?.text.hasPrefix("oidc.acme can verify emails") == true)
     }
 
     @Test("each finding can be found")

@@ -142,8 +142,11 @@ struct ProviderConfigurationTests {
                 "MISSING_OAUTH_CLIENT_ID : Client_id in OAuthIdpConfig cannot be empty."
             ),
             ("", ["clientId": "a"], "MISSING_CONFIG_ID"),
-            ("google.com", ["clientId": "a"], "INVALID_CONFIG_ID : OAuthIdpConfig has no id \"google.com\"."),
-            ("oidc.a%2Fb", ["clientId": "a"], "INVALID_CONFIG_ID : OAuthIdpConfig has no id \"oidc.a/b\"."),
+            (
+                "google.com", ["clientId": "a"],
+                "INVALID_CONFIG_ID : \"google.com\" is not a valid ID of OAuthIdpConfig."
+            ),
+            ("oidc.a%2Fb", ["clientId": "a"], "INVALID_CONFIG_ID : \"oidc.a/b\" is not a valid ID of OAuthIdpConfig."),
             (
                 "oidc.acme",
                 ["clientId": "a", "issuer": "https://a.example", "responseType": ["code": true, "idToken": true]],
@@ -164,7 +167,7 @@ struct ProviderConfigurationTests {
     }
 
     @Test(
-        "refuses what the definition does not allow",
+        "refuses values that the definition does not allow",
         arguments: [
             ["clientId": "a", "issuer": "http://acme.example"], ["clientId": "a", "issuer": "acme"],
             ["clientId": "a", "issuer": "https://a.example", "definition": ["nonsense": true]],

@@ -105,7 +105,7 @@ struct ProviderMaskTests {
     }
 
     @Test(
-        "a path that names nothing is refused by its name, and what stands beside it is not changed",
+        "an unknown path is refused by name, and the fields beside it are not changed",
         arguments: [
             ("oauthIdpConfigs/oauth.acme", "nonsense"), ("oauthIdpConfigs/oauth.acme", "definition.nonsense"),
             ("oauthIdpConfigs/oauth.acme", "definition.endpoints.nonsense"),

@@ -116,7 +116,7 @@ struct SAMLConfigurationTests {
         }
     }
 
-    @Test("what could not work is refused, with Firebase's codes, and changes nothing")
+    @Test("configurations that could not work are refused with Firebase's codes, and change nothing")
     func refusals() async throws {
         try await TestService.run { service in
             let broken = try Self.certificate.get().replacing("MII", with: "AAA")

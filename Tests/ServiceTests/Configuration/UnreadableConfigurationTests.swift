@@ -39,7 +39,7 @@ struct UnreadableConfigurationTests {
                 try await configuration.revokeAPIKey(APIKey(rawValue: service.apiKey))
                 #expect(configuration.snapshot.project(id) == nil)
                 #expect(try await service.signUp("eve@example.com").status == 400)
-                let left = service.logs.entries.filter { $0.message.description == "Configuration left out" }
+                let left = service.logs.entries.filter { $0.message.description == "Skipped unreadable configuration" }
                 #expect(left.count >= 2)
             }
         }

@@ -26,7 +26,7 @@ struct AdminsCommandTests {
             #expect(made.status == 0 && made.errors.isEmpty, "\(made)")
             let code = made.output.trimmingCharacters(in: .whitespacesAndNewlines)
             let page = try await ConsolePerson.enter(code, ScriptedBrowser(), service)
-            #expect(page.heading == "Choose your password and app" && page.text.contains("ada@example.com"))
+            #expect(page.heading == "Set a password and an authenticator app" && page.text.contains("ada@example.com"))
             func listed() async throws -> JSON? {
                 let result = try await run("list", "--json")
                 #expect(result.status == 0 && !result.output.contains(code), "\(result)")

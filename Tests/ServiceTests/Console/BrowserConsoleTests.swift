@@ -14,7 +14,7 @@ struct BrowserConsoleTests {
 
     private static let variants = ["desktop", "desktop-dark", "phone", "phone-dark"]
 
-    @Test("before anybody is signed in")
+    @Test("pages before the sign-in")
     func entrance() async throws {
         try await TestService.runConsole { service in
             try await PagesInChromium.look(at: [
@@ -73,16 +73,16 @@ struct BrowserConsoleTests {
                     Step(fill: ["#email": person.email]), Step(fill: ["#password": ConsolePerson.password]),
                     Step(fill: ["#code": person.code()]), Step(press: "main form button"),
                     Step(heading: "Accounts"), Step(fill: ["#q": "nobody@example.com"]),
-                    Step(press: ".search button"), Step(says: "No account here has"),
+                    Step(press: ".search button"), Step(says: "No account matches"),
                     Step(goto: account), Step(heading: "ada-\(variant)@example.com"),
                     Step(says: "Sign-in methods"),
                     Step(goto: root + "/audit"), Step(heading: "Audit log"),
                     Step(goto: root + "/overview"), Step(heading: "Overview"),
                     Step(goto: root + "/providers"), Step(heading: "Identity providers"),
                     Step(goto: root + "/providers/github.com"), Step(heading: "GitHub"),
-                    Step(press: "form[action$='/test'] button"), Step(heading: "Test of GitHub"),
+                    Step(press: "form[action$='/test'] button"), Step(heading: "Test GitHub"),
                     Step(goto: root + "/settings"), Step(heading: "Settings"),
-                    Step(goto: root + "/access"), Step(heading: "Keys of apps and back ends"),
+                    Step(goto: root + "/access"), Step(heading: "API keys and service accounts"),
                     Step(goto: service.baseURL + "/console/operations"), Step(heading: "Operations"),
                     Step(goto: service.baseURL + "/console"), Step(heading: "Projects"),
                     Step(press: "header form button"), Step(heading: "You are signed out"),

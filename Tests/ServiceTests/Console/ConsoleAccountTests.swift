@@ -17,13 +17,13 @@ struct ConsoleAccountTests {
         #expect(reply.status == 200, "\(reply)")
     }
 
-    @Test("are found by address, number, id and a provider's id, whole; nobody else's are")
+    @Test("are found by whole address, number, id or provider's id, and no others are")
     func search() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
             let root = "/console/\(service.project.id)/accounts"
             let empty = try await person.open(root)
-            #expect(empty.text.contains("Nobody has signed up yet"), "\(empty.text)")
+            #expect(empty.text.contains("No accounts yet"), "\(empty.text)")
             try await service.configure(
                 ProviderConfiguration(provider: "github.com", enabled: true, clientID: "c", clientSecret: nil)
             )
@@ -53,7 +53,7 @@ struct ConsoleAccountTests {
             }
             for term in ["example.com", "grace@example.com", "1234", "ad", "+4915550102"] {
                 let page = try await person.open(root + "?" + FormFields(pairs: [("q", term)]).text)
-                #expect(page.text.contains("No account here has"), "\(term)")
+                #expect(page.text.contains("No account matches"), "\(term)")
             }
             let newest = try await person.open(root)
             #expect(newest.text.contains("ada@example.com") && newest.text.contains("odd@example.com"))
@@ -90,7 +90,7 @@ struct ConsoleAccountTests {
             for text in ["ada@example.com", "Password", "GitHub", "12345", "unverified", "Account created", "127.0.0"] {
                 #expect(page.text.contains(text), "\(text): \(page.text)")
             }
-            for nothing in ["None is enrolled.", "has lost no sign-in method"] {
+            for nothing in ["No second factors are enrolled.", "No sign-in methods were detached"] {
                 #expect(page.text.contains(nothing), "\(nothing)")
             }
             #expect(try await person.open(person.path("nobody")).status == 404)
@@ -111,9 +111,9 @@ struct ConsoleAccountTests {
                 #expect(done.status == 200, "\(button): \(done.text)")
                 return done
             }
-            _ = try await press("Disable the account")
+            _ = try await press("Disable account")
             #expect(try await service.account(id)?["disabled"] == true)
-            _ = try await press("Enable the account")
+            _ = try await press("Enable account")
             #expect(try await service.account(id)?["disabled"] == false)
             _ = try await press("Remove GitHub")
             #expect(try await service.account(id)?["providerUserInfo"]?.array?.count == 1)
@@ -122,17 +122,17 @@ struct ConsoleAccountTests {
             let button = try #require(sessions.forms.first { $0.value("session") != nil }, "\(sessions.text)")
             let ended = try await person.browser.submit(button, on: sessions)
             #expect(ended.text.contains("Signed out."), "\(ended.text)")
-            _ = try await press("Send the mail")
+            _ = try await press("Send email")
             let sent = try await service.stores.outbox.waiting("mail", in: Scope(project: service.project.id))
             #expect(sent.count == 1)
             let wrong = try await person.press(
-                "Delete the account",
+                "Delete account",
                 ["confirm": "something else"],
                 on: try await person.open(path)
             )
-            #expect(wrong.status == 400 && wrong.text.contains("not its id"), "\(wrong.text)")
+            #expect(wrong.status == 400 && wrong.text.contains("does not match"), "\(wrong.text)")
             #expect(try await service.account(id) != nil)
-            let gone = try await press("Delete the account", ["confirm": id])
+            let gone = try await press("Delete account", ["confirm": id])
             #expect(gone.heading == "Accounts")
             #expect(try await service.account(id) == nil)
 
@@ -165,17 +165,17 @@ struct ConsoleAccountTests {
             let (mine, yours) = (try await first.open(first.path(id)), try await second.open(second.path(id)))
             #expect(try await first.press("Remove GitHub", on: mine).status == 200)
             for (button, typed) in [
-                ("Disable the account", [:]), ("Remove Password", [:]), ("Delete the account", ["confirm": id]),
-                ("Send the mail", [:]),
+                ("Disable account", [:]), ("Remove Password", [:]), ("Delete account", ["confirm": id]),
+                ("Send email", [:]),
             ] as [(String, [String: String])] {
                 let told = try await second.press(button, typed, on: yours)
                 #expect(told.status == 409, "\(button): \(told.text)")
-                #expect(told.text.contains("somebody changed the account"), "\(told.text)")
+                #expect(told.text.contains("the account changed after you opened the page"), "\(told.text)")
                 #expect(told.text.contains("Credential unlinked"), "what they changed: \(told.text)")
             }
             let account = try #require(try await service.account(id))
             #expect(account["disabled"] != true && account["passwordHash"] != nil, "\(account)")
-            let again = try await second.press("Disable the account", on: try await second.open(second.path(id)))
+            let again = try await second.press("Disable account", on: try await second.open(second.path(id)))
             #expect(again.status == 200)
         }
     }
@@ -189,29 +189,32 @@ struct ConsoleAccountTests {
             try await Self.link(grace.localID ?? "", "github.com", "12345", service)
             func preview() async throws -> Visit {
                 try await person.press(
-                    "Show what would come of it",
+                    "Preview merge",
                     ["merged": "grace@example.com"],
                     on: try await person.open(person.path(ada.localID))
                 )
             }
             let shown = try await preview()
             #expect(shown.heading == "Merge two accounts", "\(shown.text)")
-            #expect(shown.text.contains("GitHub") && shown.text.contains("one of its own"), "\(shown.text)")
+            #expect(shown.text.contains("GitHub") && shown.text.contains("already has one"), "\(shown.text)")
             #expect(try await service.account(grace.localID) != nil)
             _ = try await service.admin("accounts:update", ["localId": JSON(grace.localID), "displayName": "Grace"])
-            let stale = try await person.press("Leave both as they are", on: shown)
+            let stale = try await person.press("Cancel", on: shown)
             #expect(stale.status == 409, "\(stale.text)")
-            let done = try await person.press("Leave both as they are", on: try await preview())
-            #expect(done.text.contains("The accounts are one"), "\(done.text)")
+            let done = try await person.press("Cancel", on: try await preview())
+            #expect(done.text.contains("Accounts merged"), "\(done.text)")
             let moved = try await person.open(person.path(grace.localID))
-            #expect(moved.heading == "ada@example.com" && moved.text.contains("took in the one"), "\(moved.text)")
-            let apart = try await person.press("Undo the merge", on: try await person.open(person.path(ada.localID)))
-            #expect(apart.text.contains("The merge is undone."), "\(apart.text)")
-            #expect(!apart.text.contains("Undo the merge"), "\(apart.text)")
+            #expect(
+                moved.heading == "ada@example.com" && moved.text.contains("was merged into this one"),
+                "\(moved.text)"
+            )
+            let apart = try await person.press("Undo merge", on: try await person.open(person.path(ada.localID)))
+            #expect(apart.text.contains("Merge undone."), "\(apart.text)")
+            #expect(!apart.text.contains("Undo merge"), "\(apart.text)")
             #expect(try await service.account(grace.localID)?["email"] == "grace@example.com")
             for other in ["nobody@example.com", "", ada.localID ?? ""] {
                 let refused = try await person.press(
-                    "Show what would come of it",
+                    "Preview merge",
                     ["merged": other.isEmpty ? " " : other],
                     on: try await person.open(person.path(ada.localID))
                 )
@@ -234,7 +237,7 @@ struct ConsoleAccountTests {
             #expect(try await person.open("\(root)/accounts/ada").status == 404)
             let page = try await person.open("\(root)/tenants/\(tenant)/accounts/ada")
             #expect(page.status == 200 && page.heading == "ada@example.com", "\(page.text)")
-            let done = try await person.press("Disable the account", on: page)
+            let done = try await person.press("Disable account", on: page)
             #expect(done.url.contains("/tenants/\(tenant)/accounts/ada"), "\(done.url)")
             #expect(try await person.open("\(root)/tenants/none/accounts").status == 404)
             #expect(try await person.open("/console").text.contains("/tenants/\(tenant)/accounts"))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Hostile text in the console", .database)
 struct ConsoleMarkupTests {
-    @Test("T-B13: no page stands in a frame, runs a script, or is kept by anybody")
+    @Test("T-B13: no page can be framed, run a script or be cached")
     func headers() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
@@ -103,7 +103,7 @@ struct ConsoleMarkupTests {
         #expect(reply.response.header("set-cookie")?.contains("a=b") != true, "\(what)")
     }
 
-    @Test("where a sign-in leads to is a page of the console")
+    @Test("a sign-in always leads to a console page")
     func openRedirect() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
@@ -145,7 +145,7 @@ struct ConsoleMarkupTests {
                 #expect(reply.contains("default-src 'none'") && reply.contains("frame-ancestors 'none'"), "\(path)")
                 #expect(reply.contains("content-type: text/html; charset=utf-8"), "\(path): \(reply)")
                 #expect(!reply.contains("access-control-allow-origin"), "\(path)")
-                #expect(reply.contains("go to the first page"), "\(path): \(reply)")
+                #expect(reply.contains("go to the start page"), "\(path): \(reply)")
             }
             let posted = try await service.send("DELETE", "/console", headers: [("Cookie", "console=\(handle)")])
             #expect(posted.status == 405 && posted.text.contains("<h1>"), "\(posted)")

@@ -31,10 +31,10 @@ struct ConsoleOutageTests {
                 for path in ["/console", "/console/\(service.project.id)/accounts", person.path(user.localID)] {
                     let lost = try await person.open(path)
                     #expect(lost.status == 503 && lost.header("retry-after") != nil, "\(path)")
-                    #expect(lost.heading == "The service cannot answer just now", "\(lost.text)")
+                    #expect(lost.heading == "Service unavailable", "\(lost.text)")
                     #expect(!lost.text.lowercased().contains("postgres"), "\(lost.text)")
                 }
-                let notDone = try await person.press("Disable the account", on: page)
+                let notDone = try await person.press("Disable account", on: page)
                 #expect(notDone.status == 503, "\(notDone.text)")
                 #expect(try await person.elsewhere().signIn().status == 503)
                 #expect(try await person.open("/console/sign-in").status == 200)
@@ -44,7 +44,7 @@ struct ConsoleOutageTests {
                 var back = try await person.open("/console")
                 for _ in 0..<1_000 where back.status == 503 { back = try await person.open("/console") }
                 #expect(back.heading == "Projects", "\(back.text)")
-                #expect(try await person.press("Disable the account", on: page).status == 200)
+                #expect(try await person.press("Disable account", on: page).status == 200)
                 await second.stop()
             }
         }

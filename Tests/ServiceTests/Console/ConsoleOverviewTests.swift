@@ -55,8 +55,8 @@ struct ConsoleOverviewTests {
             let person = try await ConsolePerson.setUp(service)
             let page = try await person.open("/console/\(service.project.id)/overview")
             #expect(page.text.contains("Sign-ins by method: 4 in 14 days, 2 on the busiest day"), "\(page.text)")
-            #expect(page.text.contains("What came of them: 5 in 14 days, 3 on the busiest day"), "\(page.text)")
-            #expect(page.text.contains("No sign-in met an account"), "\(page.text)")
+            #expect(page.text.contains("Outcomes: 5 in 14 days, 3 on the busiest day"), "\(page.text)")
+            #expect(page.text.contains("No account conflicts."), "\(page.text)")
             service.clock.advance(by: 14 * 86_400)
             #expect(try await Self.count(service).methods.isEmpty)
         }
@@ -92,12 +92,12 @@ struct ConsoleOverviewTests {
         }
     }
 
-    @Test("says what to do where nobody has signed in")
+    @Test("explains what to do where no user has signed in")
     func empty() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
             let page = try await person.open("/console/\(service.project.id)/overview")
-            #expect(page.text.contains("Nobody has signed in these two weeks"), "\(page.text)")
+            #expect(page.text.contains("No sign-ins in the last two weeks"), "\(page.text)")
             #expect(page.text.contains("(mail-server-missing)"), "\(page.text)")
             let reader = try await ConsolePerson.setUp(service, "reader@example.com", scopes: [.readAccounts])
             let less = try await reader.open("/console/\(service.project.id)/overview")

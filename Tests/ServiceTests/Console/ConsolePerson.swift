@@ -47,7 +47,7 @@ struct ConsolePerson: Sendable {
     /// The page at which password and app are chosen, or that of what is wrong.
     static func enter(_ code: String, _ browser: ScriptedBrowser, _ service: TestService) async throws -> Visit {
         let page = try await browser.open(service.baseURL + "/console/set-up")
-        let form = try #require(page.form(with: "Set-up code"), "\(page.text)")
+        let form = try #require(page.form(with: "Setup code"), "\(page.text)")
         return try await browser.submit(form, ["setup": code], on: page)
     }
 

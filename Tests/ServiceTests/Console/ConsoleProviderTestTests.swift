@@ -38,12 +38,12 @@ struct ConsoleProviderTestTests {
 
     /// From the provider's page to the page that the provider sends the browser back to.
     private static func comeBack(_ person: ConsolePerson, _ page: Visit) async throws -> Visit {
-        let start = try await person.press("Test this provider", on: page)
-        #expect(start.heading?.hasPrefix("Test of ") == true, "\(start.text)")
+        let start = try await person.press("Test provider", on: page)
+        #expect(start.heading?.hasPrefix("Test ") == true, "\(start.text)")
         let link = start.text.firstMatch(of: #/<a class="button" href="(http:[^"]*)">Go to/#).map { String($0.1) }
         let url = try #require(link, "\(start.text)").replacing("&amp;", with: "&")
         var visit = try await person.browser.open(url)
-        for _ in 0..<3 where visit.heading?.hasPrefix("Back from") != true {
+        for _ in 0..<3 where visit.heading?.hasPrefix("Redirected from") != true {
             visit = try await person.browser.submit(try #require(visit.forms.first, "\(visit.text)"), on: visit)
         }
         return visit
@@ -59,24 +59,24 @@ struct ConsoleProviderTestTests {
         ) { try $0.next(Int64.self) }.first
     }
 
-    @Test("shows each step of a real sign-in, of a provider that is disabled too, and signs nobody in")
+    @Test("shows each step of a real sign-in, also for a disabled provider, and signs no one in")
     func wholeWay() async throws {
         try await Self.run { person, tenant in
             let page = try await person.open(Self.path(person))
             let back = try await Self.comeBack(person, page)
             #expect(tenant.requests(.token).isEmpty, "the code is exchanged by the person's word")
-            let result = try await person.press("Exchange the code", on: back)
-            #expect(result.status == 200 && result.text.contains("All of it works."), "\(result.text)")
+            let result = try await person.press("Exchange authorization code", on: back)
+            #expect(result.status == 200 && result.text.contains("The test succeeded."), "\(result.text)")
             for text in [
-                "<code>1001</code>", "ada@example.com", "Ada &lt;of&gt; Acme", "it is verified", "A new account.",
-                "Nobody has the identity or the address.", "ID token, access token",
+                "<code>1001</code>", "ada@example.com", "Ada &lt;of&gt; Acme", "verified", "Creates an account.",
+                "No account has the identity or the email.", "ID token, access token",
             ] { #expect(result.text.contains(text), "\(text): \(result.text)") }
             let token = try #require(tenant.requests(.token).first)
             #expect(result.text.contains("/token</code>") && tenant.requests(.token).count == 1, "\(token)")
             #expect(!result.text.contains("eyJ"), "no token is shown")
             #expect(try await Self.signIns(person.service) == 0)
             // The same answer once more.
-            let again = try await person.press("Exchange the code", on: back)
+            let again = try await person.press("Exchange authorization code", on: back)
             #expect(again.status == 400 && tenant.requests(.token).count == 1, "\(again.text)")
             let counted = try await person.service.assembly.accounts.countSignIns(person.service.project, .none)
             #expect(counted.methods.isEmpty, "a test is no sign-in")
@@ -89,8 +89,8 @@ struct ConsoleProviderTestTests {
             tenant.addUser(TestUser("1002", email: "ada@example.com", emailVerified: true, name: "Ada"))
             _ = try await person.service.signUp("ada@example.com")
             let back = try await Self.comeBack(person, try await person.open(Self.path(person, .github)))
-            let result = try await person.press("Exchange the code", on: back)
-            #expect(result.text.contains("The person is asked to sign in with what the account has"), "\(result.text)")
+            let result = try await person.press("Exchange authorization code", on: back)
+            #expect(result.text.contains("Asks the user to sign in with an existing method"), "\(result.text)")
             #expect(!result.text.contains("The ID token is verified"), "GitHub has none")
         }
     }
@@ -99,13 +99,13 @@ struct ConsoleProviderTestTests {
         "tells where it ended, why, and what to mend",
         arguments: [
             (
-                ProviderEndpoint?.none, ProviderFault?.none, "wrong", "The code is exchanged",
-                "Copy both from there again"
+                ProviderEndpoint?.none, ProviderFault?.none, "wrong", "The authorization code is exchanged",
+                "Copy both from the provider again"
             ),
-            (.token, .status(503), "secret", "The code is exchanged", "did not answer"),
-            (.userinfo, .members(set: ["sub": "another"]), "secret", "The person is known", ""),
-            (.token, .members(remove: ["id_token"]), "secret", "The code is exchanged", ""),
-            (.keys, .status(500), "secret", "The ID token is verified", "did not answer"),
+            (.token, .status(503), "secret", "The authorization code is exchanged", "did not respond"),
+            (.userinfo, .members(set: ["sub": "another"]), "secret", "The user is identified", ""),
+            (.token, .members(remove: ["id_token"]), "secret", "The authorization code is exchanged", ""),
+            (.keys, .status(500), "secret", "The ID token is verified", "did not respond"),
         ]
     )
     func failures(
@@ -118,12 +118,15 @@ struct ConsoleProviderTestTests {
         try await Self.run(secret: secret) { person, tenant in
             let back = try await Self.comeBack(person, try await person.open(Self.path(person)))
             if let endpoint, let fault { tenant.addFault(fault, at: endpoint, call: nil) }
-            let result = try await person.press("Exchange the code", on: back)
+            let result = try await person.press("Exchange authorization code", on: back)
             #expect(result.status == 200, "\(result.text)")
             let failed = "<b>\(step)</b> <span class=\"tag warning\">failed</span>"
             #expect(result.text.contains(failed), "\(result.text)")
             #expect(advice.isEmpty || result.text.contains(advice), "\(result.text)")
-            #expect(result.text.contains("not reached") && !result.text.contains("All of it works"), "\(result.text)")
+            #expect(
+                result.text.contains("not reached") && !result.text.contains("The test succeeded"),
+                "\(result.text)"
+            )
             #expect(try await Self.signIns(person.service) == 0)
         }
     }
@@ -132,9 +135,9 @@ struct ConsoleProviderTestTests {
     func noDiscovery() async throws {
         try await Self.run { person, tenant in
             tenant.addFault(.status(503), at: .discovery, call: nil)
-            let start = try await person.press("Test this provider", on: try await person.open(Self.path(person)))
+            let start = try await person.press("Test provider", on: try await person.open(Self.path(person)))
             #expect(
-                start.text.contains("The way to the provider</b> <span class=\"tag warning\">failed"),
+                start.text.contains("Redirect to the provider</b> <span class=\"tag warning\">failed"),
                 "\(start.text)"
             )
         }
@@ -148,7 +151,7 @@ struct ConsoleProviderTestTests {
             configuration.clientSecret = Secret("secret")
             try await person.service.configure(configuration)
             let back = try await Self.comeBack(person, try await person.open(Self.path(person)))
-            let form = try #require(back.forms.first { $0.text.contains("Exchange the code") })
+            let form = try #require(back.forms.first { $0.text.contains("Exchange authorization code") })
             let fields = ["token", "requestUri", "sessionId"].map { ($0, form.value($0) ?? "") }
             let path = Self.path(person) + "/test/result"
             // Of another person, of another page, without the token, at another provider, without the browser's part.
@@ -163,7 +166,7 @@ struct ConsoleProviderTestTests {
             // Another browser is not taken back at all.
             let callback = try #require(form.value("requestUri"))
             let elsewhere = try await ScriptedBrowser().open(callback)
-            #expect(elsewhere.heading?.hasPrefix("Back from") != true, "\(elsewhere.text)")
+            #expect(elsewhere.heading?.hasPrefix("Redirected from") != true, "\(elsewhere.text)")
             #expect(tenant.requests(.token).isEmpty)
             // An app that has all of it ends no sign-in with it, for the provider is disabled.
             let app = try await person.service.call(
@@ -177,7 +180,7 @@ struct ConsoleProviderTestTests {
         }
     }
 
-    @Test("T-D9: an app's flow is not finished here, whoever knows all of it")
+    @Test("T-D9: an app's flow cannot be finished here, even by a caller who knows all of it")
     func appsFlow() async throws {
         try await TestService.runConsole {
             $0 = LinkingWorld.options()

@@ -15,10 +15,10 @@ struct ConsoleProviderTests {
             let person = try await ConsolePerson.setUp(service)
             let root = "/console/\(service.project.id)/providers"
             let empty = try await person.open(root)
-            #expect(empty.text.contains("There is no identity provider yet"), "\(empty.text)")
+            #expect(empty.text.contains("No identity providers yet"), "\(empty.text)")
             #expect(empty.text.contains(service.baseURL + "/__/auth/handler"), "\(empty.text)")
             var page = try await person.press(
-                "Add it, disabled",
+                "Add (disabled)",
                 ["provider": "github.com", "clientId": "client-1", "clientSecret": "very secret"],
                 on: empty
             )
@@ -27,14 +27,14 @@ struct ConsoleProviderTests {
                 service.stores.configuration.snapshot.provider("github.com", project: service.project.id)
             }
             #expect(stored()?.enabled == false && stored()?.clientSecret?.reveal() == "very secret")
-            #expect(!page.text.contains("very secret") && page.text.contains("One is kept."), "\(page.text)")
+            #expect(!page.text.contains("very secret") && page.text.contains("Leave empty to keep"), "\(page.text)")
             page = try await person.press("Save", ["enabled": "true", "clientId": "client-2"], on: page)
             #expect(stored()?.enabled == true && stored()?.clientID == "client-2")
             #expect(stored()?.clientSecret?.reveal() == "very secret", "one that is not typed stays")
-            let wrong = try await person.press("Delete the provider", ["confirm": "google.com"], on: page)
+            let wrong = try await person.press("Delete provider", ["confirm": "google.com"], on: page)
             #expect(wrong.status == 400 && stored() != nil, "\(wrong.text)")
-            let gone = try await person.press("Delete the provider", ["confirm": "github.com"], on: wrong)
-            #expect(gone.text.contains("The provider is deleted.") && stored() == nil, "\(gone.text)")
+            let gone = try await person.press("Delete provider", ["confirm": "github.com"], on: wrong)
+            #expect(gone.text.contains("Provider deleted.") && stored() == nil, "\(gone.text)")
         }
     }
 
@@ -45,7 +45,7 @@ struct ConsoleProviderTests {
             let person = try await ConsolePerson.setUp(service)
             let root = "/console/\(service.project.id)/providers"
             var page = try await person.press(
-                "Add it, disabled",
+                "Add (disabled)",
                 ["provider": "apple.com", "clientId": "com.example.service"],
                 on: try await person.open(root)
             )
@@ -63,7 +63,7 @@ struct ConsoleProviderTests {
             #expect(wrong.status == 400 && wrong.text.contains("must be a private key"), "\(wrong.text)")
             #expect(!wrong.text.contains("nonsense"), "\(wrong.text)")
             page = try await person.press("Save", typed, on: wrong)
-            #expect(page.text.contains("Saved.") && page.text.contains("One is kept."), "\(page.text)")
+            #expect(page.text.contains("Saved.") && page.text.contains("Leave empty to keep"), "\(page.text)")
             #expect(!page.text.contains("PRIVATE KEY") && page.text.contains("com.example.other"), "\(page.text)")
             let all: JSON = [
                 "bundleIds": ["com.example.app", "com.example.other"],
@@ -98,9 +98,9 @@ struct ConsoleProviderTests {
             #expect(stored()?.overrides == #"{"emailTrust":"never"}"# && stored()?.audiences == ["other"])
             #expect(page.text.contains("&quot;emailTrust&quot;:&quot;never&quot;"), "\(page.text)")
             for (text, words) in [
-                ("{", "not a JSON object"), ("[]", "not a JSON object"),
+                ("{", "must be a JSON object"), ("[]", "must be a JSON object"),
                 (#"{"emailTrust": "</textarea>"}"#, "emailTrust"),
-                (#"{"nothing": 1}"#, "nothing"), (#"{"a": 1, "a": 2}"#, "not a JSON object"),
+                (#"{"nothing": 1}"#, "nothing"), (#"{"a": 1, "a": 2}"#, "must be a JSON object"),
             ] {
                 let refused = try await person.press("Save", ["definition": text], on: page)
                 let alert = refused.text.firstMatch(of: #/role="alert"[^$]*?<\/div>/#).map { String($0.0) } ?? ""
@@ -122,7 +122,7 @@ struct ConsoleProviderTests {
                 ("<script>", ""), ("password", ""),
             ] {
                 let page = try await person.press(
-                    "Add it, disabled",
+                    "Add (disabled)",
                     ["provider": id, "clientId": "c", "issuer": issuer],
                     on: try await person.open(root)
                 )
@@ -151,7 +151,7 @@ struct ConsoleProviderTests {
             // Nothing but the secret: nobody sees that on the page.
             _ = try await first.press("Save", ["clientSecret": "another"], on: mine)
             let told = try await second.press("Save", ["clientId": "d"], on: yours)
-            #expect(told.status == 409 && told.text.contains("somebody changed the provider"), "\(told.text)")
+            #expect(told.status == 409 && told.text.contains("the provider changed after"), "\(told.text)")
             let stored = service.stores.configuration.snapshot.provider("github.com", project: service.project.id)
             #expect(stored?.clientID == "c" && stored?.clientSecret?.reveal() == "another")
         }

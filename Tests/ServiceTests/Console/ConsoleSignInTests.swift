@@ -22,7 +22,7 @@ struct ConsoleSignInTests {
         ).code.reveal()
     }
 
-    @Test("a set-up code leads to a password, an app and a session; then password and code do")
+    @Test("a setup code leads to a password, an app and a session; then password and code do")
     func wholeWay() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
@@ -42,7 +42,7 @@ struct ConsoleSignInTests {
         }
     }
 
-    @Test("a set-up code is good once, and for a day")
+    @Test("a setup code is good once, and for a day")
     func setUpCode() async throws {
         try await TestService.runConsole { service in
             let code = try await Self.invite(service)
@@ -95,7 +95,7 @@ struct ConsoleSignInTests {
         }
     }
 
-    @Test("whatever is wrong, the same is said and the same is done")
+    @Test("every wrong input gets the same response and the same work")
     func wrongOnes() async throws {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
@@ -202,7 +202,7 @@ struct ConsoleSignInTests {
             #expect(try await person.open("/console").heading == "Sign in to the console")
             #expect(try await person.signIn().status == 403)
             let page = try await ConsolePerson.enter(code.reveal(), ScriptedBrowser(), service)
-            #expect(page.heading == "Choose your password and app", "\(page.text)")
+            #expect(page.heading == "Set a password and an authenticator app", "\(page.text)")
             try await service.stores.console.revokeAdmin(email, now: service.clock.current)
             #expect(try await ConsolePerson.enter(code.reveal(), ScriptedBrowser(), service).status == 403)
             await #expect(throws: ConfigurationError.notFound) {
@@ -213,7 +213,7 @@ struct ConsoleSignInTests {
         }
     }
 
-    @Test("identity dev lets in whoever sits at the machine, and asks for nothing twice")
+    @Test("identity dev signs in the person at the machine, and asks for nothing twice")
     func development() async throws {
         try await TestService.runConsole {
             $0.development = true

@@ -125,23 +125,23 @@ struct ConsoleThreatTests {
             service.clock.advance(by: 901)
             let page = try await person.open(person.path(user.localID))
             let confirm = ["confirm": user.localID ?? "", "reason": "ticket 7"]
-            let asked = try await person.press("Delete the account", confirm, on: page)
-            #expect(asked.heading == "Is it still you?", "\(asked.text)")
+            let asked = try await person.press("Delete account", confirm, on: page)
+            #expect(asked.heading == "Confirm that it's you", "\(asked.text)")
             #expect(try await service.account(user.localID) != nil)
             let wrong = try await person.press(
-                "Go on",
+                "Continue",
                 ["password": "x", "code": person.nextCode()],
                 on: asked
             )
-            #expect(wrong.status == 403 && wrong.heading == "Is it still you?", "\(wrong.text)")
+            #expect(wrong.status == 403 && wrong.heading == "Confirm that it's you", "\(wrong.text)")
             #expect(!wrong.text.contains("value=\"x\""), "a password does not come back")
             let old = person.handle
             let done = try await person.press(
-                "Go on",
+                "Continue",
                 ["password": ConsolePerson.password, "code": person.nextCode()],
                 on: wrong
             )
-            #expect(done.heading == "Accounts" && done.text.contains("is deleted"), "\(done.text)")
+            #expect(done.heading == "Accounts" && done.text.contains("Account deleted."), "\(done.text)")
             #expect(try await service.account(user.localID) == nil)
             #expect(person.handle != old)
             #expect(try await person.send("GET", "/console", handle: old).status == 303)
@@ -149,7 +149,7 @@ struct ConsoleThreatTests {
             let grace = try await service.signUp("grace@example.com")
             service.clock.advance(by: 800)
             let second = try await person.open(person.path(grace.localID))
-            let gone = try await person.press("Delete the account", ["confirm": grace.localID ?? ""], on: second)
+            let gone = try await person.press("Delete account", ["confirm": grace.localID ?? ""], on: second)
             #expect(gone.heading == "Accounts", "\(gone.text)")
         }
     }
@@ -217,7 +217,7 @@ struct ConsoleThreatTests {
 
     // MARK: T-D10, T-D13
 
-    @Test("T-D10: scopes and the project decide what somebody sees and does")
+    @Test("T-D10: scopes and the project decide what an admin can see and do")
     func scopes() async throws {
         try await TestService.runConsole { service in
             let user = try await service.signUp("ada@example.com")
@@ -253,7 +253,7 @@ struct ConsoleThreatTests {
         }
     }
 
-    @Test("T-D10: nobody says by a form who they are")
+    @Test("T-D10: a form cannot choose who acts")
     func ownedFields() async throws {
         try await TestService.runConsole { service in
             let (_, code) = try await service.stores.console.createAdmin(
@@ -296,7 +296,7 @@ struct ConsoleThreatTests {
                     #expect(next.hasPrefix("/console/sign-in"), "\(next)")
                 }
             }
-            // Somebody's set-up code is no key either, though it is in the same table.
+            // Somebody's setup code is no key either, though it is in the same table.
             let invited = try await service.stores.console.createAdmin(
                 try #require(EmailAddress("invited@example.com")),
                 project: nil,

@@ -192,8 +192,8 @@ struct EmulatorFolderTests {
         BadFolder("metadata that is no JSON", [metadata: "{"], metadata, "ends too early"),
         BadFolder("metadata that is a list", [metadata: "[]"], metadata, "no JSON object"),
         BadFolder("auth that is no object", [metadata: #"{"auth":"13.0.0"}"#], metadata, "Invalid value at 'auth'"),
-        BadFolder("no version", [metadata: #"{"auth":{"path":"auth_export"}}"#], metadata, "no version"),
-        BadFolder("a version that is none", [metadata: #"{"auth":{"version":"newest"}}"#], metadata, "no version"),
+        BadFolder("no version", [metadata: #"{"auth":{"path":"auth_export"}}"#], metadata, "not a version"),
+        BadFolder("a version that is none", [metadata: #"{"auth":{"version":"newest"}}"#], metadata, "not a version"),
         BadFolder("a version that is a number", [metadata: #"{"auth":{"version":13}}"#], metadata, "auth.version"),
         BadFolder(
             "a path that leads out",
@@ -209,7 +209,7 @@ struct EmulatorFolderTests {
         ),
         BadFolder("no accounts", [accounts: String?.none], accounts, "is missing"),
         BadFolder("accounts that are no JSON", [accounts: #"{"users":[{"localId":"a"},]}"#], accounts, "byte 26"),
-        BadFolder("a member that comes twice", [accounts: #"{"users":[],"users":[]}"#], accounts, "comes twice"),
+        BadFolder("a member that comes twice", [accounts: #"{"users":[],"users":[]}"#], accounts, "is repeated"),
         BadFolder("users that are no list", [accounts: #"{"users":{}}"#], accounts, "Invalid value at 'users'"),
         BadFolder("a user that is no object", [accounts: #"{"users":["ada"]}"#], accounts, "'users[0]'"),
         BadFolder(
@@ -265,7 +265,10 @@ struct EmulatorFolderTests {
                 #"{"localId":"totp","email":"t@example.com","emailVerified":true,"mfaInfo":[{"totpInfo":{}}]}"#,
                 "Importing TOTP MFA is not supported"
             ),
-            (#"{"localId":"hash","email":"h@example.com","passwordHash":"c2NyeXB0","salt":"x"}"#, "not the emulator's"),
+            (
+                #"{"localId":"hash","email":"h@example.com","passwordHash":"c2NyeXB0","salt":"x"}"#,
+                "not from the emulator"
+            ),
             (
                 #"{"localId":"empty","email":"e@example.com","passwordHash":"fakeHash:salt=s:password="}"#,
                 "empty or too long"

@@ -35,7 +35,7 @@ struct VerifiedAddressTests {
             )
             .expectRefused(unproved)
             try await service.call("accounts:update", ["idToken": token, "deleteAttribute": ["EMAIL"]])
-                .expectRefused("UNVERIFIED_EMAIL : An account with second factors needs a verified email.")
+                .expectRefused("UNVERIFIED_EMAIL : An account with second factors requires a verified email.")
         }
     }
 
@@ -70,7 +70,7 @@ struct VerifiedAddressTests {
             ]
             for change in bad {
                 try await service.admin("accounts:update", change.merging(["localId": .string(localID)]))
-                    .expectRefused("UNVERIFIED_EMAIL : An account with second factors needs a verified email.")
+                    .expectRefused("UNVERIFIED_EMAIL : An account with second factors requires a verified email.")
             }
             for address in ["eve@example.com", "ada@example.com"] {
                 let reply = try await service.admin(

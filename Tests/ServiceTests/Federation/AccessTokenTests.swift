@@ -37,7 +37,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test("T-C3: a token that was made for another client signs nobody in", arguments: kinds)
+    @Test("T-C3: a token issued to another client signs no one in", arguments: kinds)
     func anotherClient(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in
             scene.tenant.addClient("another-app", secrets: ["another"], redirects: .anyLocal)
@@ -97,7 +97,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test("R-38: a token that has ended signs nobody in", arguments: kinds.filter { $0 != .github })
+    @Test("R-38: an expired token signs no one in", arguments: kinds.filter { $0 != .github })
     func ended(_ kind: Kind) async throws {
         try await ProviderScene.run(kind, Self.shortLived) { scene in
             let token = Self.token(scene)
@@ -130,7 +130,7 @@ struct AccessTokenTests {
     }
 
     @Test(
-        "T-C12: the profile must belong to the person whom the check names",
+        "T-C12: the profile must belong to the person named by the check",
         arguments: [Kind.google, .github, .discord, .facebook]
     )
     func anotherPerson(_ kind: Kind) async throws {
@@ -146,7 +146,7 @@ struct AccessTokenTests {
     }
 
     @Test(
-        "R-38: a check that fails, or says nothing, lets nobody in",
+        "R-38: a check that fails or returns nothing signs no one in",
         arguments: [
             FaultCase("401", .status(401), Messages.accessTokenRejected),
             FaultCase("404", .status(404), Messages.accessTokenRejected),

@@ -9,7 +9,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("What Apple is told of a grant", .database, .testProvider)
+@Suite("Grants revoked at Apple", .database, .testProvider)
 struct AppleGrantTests {
     private static func run(
         _ options: ProviderScene.Options = .init(),

@@ -188,7 +188,7 @@ struct AppleLifeCycleTests {
         }
     }
 
-    @Test("T-C13: an event that comes late is overtaken by the sign-in after it")
+    @Test("T-C13: an event that arrives late does not end a later sign-in")
     func outOfOrder() async throws {
         try await Self.run { scene in
             let before = scene.service.clock.now()

@@ -48,7 +48,7 @@ struct AppleTests {
         }
     }
 
-    @Test("R-66, T-B10: only the name is believed of what comes beside the token; the address is the token's")
+    @Test("R-66, T-B10: of the fields beside the token only the name is used; the address is the token's")
     func unsignedUser() async throws {
         try await Self.run { scene in
             let arrival = try await scene.arrive()
@@ -139,7 +139,7 @@ struct AppleTests {
     }
 
     @Test(
-        "T-C17: the address of a managed account, which Apple calls unverified, opens and takes over nobody's account",
+        "T-C17: the address of a managed account, unverified at Apple, opens and takes over no existing account",
         arguments: [TestJSON.bool(false), "false"],
         [nil, false, true]
     )
@@ -170,7 +170,7 @@ struct AppleTests {
         }
     }
 
-    @Test("R-69: a relay address is an address like others, and finds no account of somebody else")
+    @Test("R-69: a relay address is treated like any address, and matches no other user's account")
     func relay() async throws {
         try await Self.run { scene in
             var ada = scene.ada
@@ -195,7 +195,7 @@ struct AppleTests {
     }
 
     @Test(
-        "T-C14: Apple's word on an address opens nobody's account where linking wants a confirmation",
+        "T-C14: an address asserted by Apple opens no existing account where linking needs a confirmation",
         arguments: [true, false]
     )
     func forgedAddress(verified: Bool) async throws {

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// When the person authenticated at the provider (OIDC Core §3.1.2.1, §3.1.3.7).
-@Suite("How long ago somebody authenticated", .database, .testProvider)
+@Suite("Authentication times", .database, .testProvider)
 struct AuthenticationTimeTests {
     typealias Kind = ProviderScene.Kind
 
@@ -116,7 +116,7 @@ struct AuthenticationTimeTests {
                 in: Scope(project: scene.service.project.id)
             )
             try await scene.refuses(
-                "INVALID_CONFIG : definition.extraAuthorizationParameters.max_age must be a number of seconds, of a "
+                "INVALID_CONFIG : definition.extraAuthorizationParameters.max_age must be a number of seconds, for a "
                     + "provider with ID tokens"
             ) {
                 try await scene.service.call(

@@ -57,7 +57,7 @@ struct AuthorizationRequestTests {
         }
     }
 
-    @Test("R-62: a callback without state signs nobody in", arguments: Kind.allCases)
+    @Test("R-62: a callback without state signs no one in", arguments: Kind.allCases)
     func requiresState(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in
             let arrival = try await scene.arrive()

@@ -4,7 +4,7 @@ import Linking
 import TestKit
 import Testing
 
-@Suite("What a callback may look like", .database, .testProvider)
+@Suite("Forms of callbacks", .database, .testProvider)
 struct CallbackFormTests {
     typealias Kind = ProviderScene.Kind
 

@@ -172,7 +172,7 @@ struct ClaimTests {
     // MARK: User info
 
     @Test(
-        "T-C12: user info about somebody else, or about nobody, ends the sign-in",
+        "T-C12: user info about another user, or without a subject, ends the sign-in",
         arguments: [
             #"{"sub":"eve"}"#, #"{}"#, #"{"sub":1}"#, #"{"sub":["ada/1|oidc.acme"]}"#, #"{"sub":"ADA/1|oidc.acme"}"#,
             #"{"id":"ada"}"#,

@@ -103,7 +103,7 @@ struct ContinueURIThreatTests {
         }
     }
 
-    @Test("T-B6: what is accepted, a browser would send to an authorized domain")
+    @Test("T-B6: browsers send accepted URIs to an authorized domain")
     func differential() throws {
         var random = Noise(state: 20_261_121)
         let pieces = [

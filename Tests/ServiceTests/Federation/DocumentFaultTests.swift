@@ -25,32 +25,32 @@ struct DocumentFaultTests {
         FaultCase(
             "another issuer",
             .members(set: ["issuer": "https://evil.example"]),
-            "INVALID_CONFIG : issuer is not the one that the provider's discovery names"
+            "INVALID_CONFIG : issuer does not match the provider's discovery"
         ),
         FaultCase(
             "no issuer",
             .members(remove: ["issuer"]),
-            "INVALID_CONFIG : issuer is not the one that the provider's discovery names"
+            "INVALID_CONFIG : issuer does not match the provider's discovery"
         ),
         FaultCase(
             "an endpoint elsewhere",
             .members(set: ["token_endpoint": "https://evil.example/token"]),
-            "INVALID_CONFIG : definition.endpointHosts must list evil.example, on which discovery places token"
+            "INVALID_CONFIG : definition.endpointHosts must list evil.example, the host of token in discovery"
         ),
         FaultCase(
             "keys elsewhere",
             .members(set: ["jwks_uri": "https://evil.example/keys"]),
-            "INVALID_CONFIG : definition.endpointHosts must list evil.example, on which discovery places keys"
+            "INVALID_CONFIG : definition.endpointHosts must list evil.example, the host of keys in discovery"
         ),
         FaultCase(
             "http elsewhere",
             .members(set: ["authorization_endpoint": "http://evil.example/"]),
-            "INVALID_CONFIG : definition.endpoints.authorization must be stated: discovery names no https URL"
+            "INVALID_CONFIG : definition.endpoints.authorization must be set: discovery contains no https URL"
         ),
         FaultCase(
             "a script",
             .members(set: ["authorization_endpoint": "javascript:alert(1)"]),
-            "INVALID_CONFIG : definition.endpoints.authorization must be stated: discovery names no https URL"
+            "INVALID_CONFIG : definition.endpoints.authorization must be set: discovery contains no https URL"
         ),
         FaultCase(
             "no token endpoint",

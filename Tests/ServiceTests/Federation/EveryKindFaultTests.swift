@@ -43,7 +43,7 @@ struct EveryKindFaultTests {
     // MARK: The token endpoint
 
     @Test(
-        "4.1, 4.3: a token endpoint that is broken or refuses signs nobody in, one that is merely odd does",
+        "4.1, 4.3: a broken or refusing token endpoint signs no one in; one that is merely unusual does",
         arguments: Kind.allCases
     )
     func tokenEndpoint(_ kind: Kind) async throws {
@@ -115,7 +115,7 @@ struct EveryKindFaultTests {
         ]
     }
 
-    @Test("4.4: an ID token that is wrong in any way signs nobody in", arguments: Kind.allCases.filter(\.isOpenID))
+    @Test("4.4: an ID token with any fault signs no one in", arguments: Kind.allCases.filter(\.isOpenID))
     func idToken(_ kind: Kind) async throws {
         try await Self.run(kind) { scene in
             for (name, changes, message) in try Self.idTokens(scene) {

@@ -146,7 +146,7 @@ struct FacebookTests {
         }
     }
 
-    @Test("who refuses at Facebook has cancelled")
+    @Test("refusing at Facebook counts as a cancellation")
     func refuses() async throws {
         try await Self.run { scene in
             var login = ScriptedLogin(scene.ada, .deny)
@@ -192,7 +192,7 @@ struct FacebookTests {
         }
     }
 
-    @Test("a sign-in does without the longer life when Facebook refuses it, and without the setting nobody asks")
+    @Test("a sign-in works when Facebook refuses the longer-lived token, which only the setting requests")
     func shortLived() async throws {
         try await Self.run(Self.keeping) { scene in
             scene.tenant.addFault(.status(500), at: .token, call: 2)

@@ -31,7 +31,7 @@ struct GoogleNotificationTests {
         }
     }
 
-    @Test("Google: nobody signs in with a hijacked account until Google says that it is its owner's again")
+    @Test("Google: a hijacked account cannot sign in until Google reports it secured")
     func googleHijacking() async throws {
         try await ProviderScene.run(.google) { scene in
             let reply = try await scene.signIn()
@@ -101,7 +101,7 @@ struct GoogleNotificationTests {
         }
     }
 
-    @Test("T-C13: what is not Google's is refused with 400; an old `exp` is none of our business")
+    @Test("T-C13: tokens not from Google are refused with 400; an old `exp` is ignored")
     func googleForgeries() async throws {
         try await ProviderScene.run(.google) { scene in
             let reply = try await scene.signIn()

@@ -145,7 +145,7 @@ struct GrantOutboxTests {
         }
     }
 
-    @Test("what is over is swept a month later, what waits stays, and goes with all accounts of the emulator")
+    @Test("finished messages are swept a month later; waiting ones stay until the emulator deletes all accounts")
     func sweeps() async throws {
         try await Self.run { scene in
             let clock = scene.service.clock

@@ -12,7 +12,7 @@ struct IssuerAndAudienceTests {
     typealias Kind = ProviderScene.Kind
 
     @Test(
-        "T-C1: a token that is perfect for another issuer is refused, and nobody asks that issuer",
+        "T-C1: a token that is valid for another issuer is refused, without a request to that issuer",
         arguments: [Kind.oidc, .google]
     )
     func foreignIssuer(_ kind: Kind) async throws {
@@ -103,7 +103,7 @@ struct IssuerAndAudienceTests {
     }
 
     @Test(
-        "R-38, T-C3: an access token whose audience nobody can show signs nobody in, and is sent nowhere",
+        "R-38, T-C3: an access token whose audience cannot be checked signs no one in, and is sent nowhere",
         arguments: Kind.allCases.filter { !$0.checksAccessTokens }
     )
     func bareAccessToken(_ kind: Kind) async throws {

@@ -146,7 +146,7 @@ struct MicrosoftTests {
             }
             try await configure([scene.tenant.base + "/{tid}/v2.0"])
             try await scene.refuses(
-                "INVALID_CONFIG : definition.issuers must name the directory's GUID where the tenant is a domain"
+                "INVALID_CONFIG : definition.issuers must contain the directory's GUID if the tenant is a domain"
             ) {
                 try await scene.service.call(
                     "accounts:createAuthUri",
@@ -287,7 +287,7 @@ struct MicrosoftTests {
         }
     }
 
-    @Test("R-38: an access token alone signs nobody in")
+    @Test("R-38: an access token alone signs no one in")
     func accessToken() async throws {
         try await ProviderScene.run(.microsoft) { scene in
             let token = scene.tenant.mintAccessToken(for: scene.ada)

@@ -56,8 +56,8 @@ struct NativeCodeTests {
                 let guess = scene.tenant.mintCode(for: scene.ada, client: "com.example.watch", redirectURI: nil)
                 let sent = scene.tenant.requests().count
                 try await scene.refuses(
-                    "INVALID_ARGUMENT : Which app the code was given to is not known: X-Ios-Bundle-Identifier must be "
-                        + "one of its bundle ids."
+                    "INVALID_ARGUMENT : The code's app is unknown: X-Ios-Bundle-Identifier must be "
+                        + "one of the configured bundle IDs."
                 ) { try await Self.revoke(guess, of: web, in: scene, from: name) }
                 #expect(scene.tenant.requests().count == sent, "the code went nowhere")
                 let grace = scene.addGrace()

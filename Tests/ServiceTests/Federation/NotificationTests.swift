@@ -14,7 +14,7 @@ import Testing
 struct NotificationTests {
     // MARK: GitHub
 
-    @Test("GitHub: a withdrawn authorization ends the sessions; what is badly signed is refused")
+    @Test("GitHub: a withdrawn authorization ends the sessions; a bad signature is refused")
     func github() async throws {
         try await ProviderScene.run(.github) { scene in
             let reply = try await scene.signIn()
@@ -57,7 +57,7 @@ struct NotificationTests {
 
     // MARK: Discord
 
-    @Test("Discord: 204 for its ping and for a deauthorization, 401 for what is badly signed")
+    @Test("Discord: 204 for its ping and for a deauthorization, 401 for a bad signature")
     func discord() async throws {
         try await ProviderScene.run(.discord) { scene in
             let key = Curve25519.Signing.PrivateKey()

@@ -32,7 +32,7 @@ struct ProviderFaultTests {
         }
     }
 
-    @Test("4.1: nobody listens", arguments: [Kind.oidc, .oauth2])
+    @Test("4.1: no server listens", arguments: [Kind.oidc, .oauth2])
     func nobodyListens(_ kind: Kind) async throws {
         var options = ProviderScene.Options()
         let nowhere: TestJSON = ["token": "http://127.0.0.1:1/token"]
@@ -133,7 +133,7 @@ struct ProviderFaultTests {
         }
     }
 
-    @Test("a slow provider holds up nobody who signs in elsewhere")
+    @Test("a slow provider does not delay sign-ins elsewhere")
     func isolation() async throws {
         try await ProviderScene.run(.oauth2) { scene in
             let gate = TestGate()

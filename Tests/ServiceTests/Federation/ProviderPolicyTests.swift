@@ -4,7 +4,7 @@ import Projects
 import TestKit
 import Testing
 
-@Suite("What a project decides holds for every kind of provider", .database, .testProvider)
+@Suite("A project's settings apply to every kind of provider", .database, .testProvider)
 struct ProviderPolicyTests {
     typealias Kind = ProviderScene.Kind
 
@@ -92,7 +92,7 @@ struct ProviderPolicyTests {
     }
 
     @Test(
-        "`emailTrust: strict` believes nobody about an address that is not the provider's own",
+        "`emailTrust: strict` trusts only addresses of the provider's own domains",
         arguments: Kind.allCases
     )
     func strict(_ kind: Kind) async throws {

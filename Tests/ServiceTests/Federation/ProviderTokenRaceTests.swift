@@ -79,7 +79,7 @@ struct ProviderTokenRaceTests {
         return options
     }
 
-    @Test("who waited for a provider that is down does not ask it again", .twoNodes)
+    @Test("a request that waited for a provider that is down does not ask it again", .twoNodes)
     func sharesAFailure() async throws {
         let waiting = Counter()
         let goOn = Counter()

@@ -120,12 +120,12 @@ struct ProviderTokenTests {
                 #expect(user["oauthAccessToken"] != nil)
                 #expect(try await scene.keptColumns() == 0)
                 let reply = try await scene.providerToken(user.idToken)
-                #expect(reply.error == "OPERATION_NOT_ALLOWED : The tokens of this provider are not kept.")
+                #expect(reply.error == "OPERATION_NOT_ALLOWED : The tokens of this provider are not stored.")
             }
         }
     }
 
-    @Test("R-18: what is kept is encrypted, for its row alone", arguments: [Kind.oidc, .oauth2])
+    @Test("R-18: stored tokens are encrypted and bound to their row", arguments: [Kind.oidc, .oauth2])
     func seals(_ kind: Kind) async throws {
         try await ProviderScene.run(kind, .keepingTokens()) { scene in
             let user = try await scene.signIn([:], ["returnRefreshToken": true])

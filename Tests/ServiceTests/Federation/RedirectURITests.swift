@@ -77,7 +77,7 @@ struct RedirectURITests {
         }
     }
 
-    @Test("an app's own scheme that nobody registered is refused")
+    @Test("an app's custom scheme that is not registered is refused")
     func unregisteredScheme() async throws {
         try await ProviderScene.run(.oidc) { scene in
             for uri in ["yyokii://GithubSearchApp", "yj-xxxxx:/", "com.example.app:/callback"] {

@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// Requirements that no other suite shows.
-@Suite("What the sources ask for besides", .database, .testProvider)
+@Suite("Further requirements from the sources", .database, .testProvider)
 struct RequirementTests {
     @Test(
         "R-29: the service makes the request, checks the callback, exchanges the code with client id and secret",

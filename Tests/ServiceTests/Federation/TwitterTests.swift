@@ -96,7 +96,7 @@ struct TwitterTests {
     }
 
     @Test(
-        "an exchange that fails signs nobody in",
+        "a failed exchange signs no one in",
         arguments: [
             FaultCase("401", .status(401), Messages.usedCode),
             FaultCase("500", .status(500), Messages.providerDown),
@@ -116,7 +116,7 @@ struct TwitterTests {
     }
 
     @Test(
-        "T-C12: the profile is the proof, and must be that of the person whom the exchange named",
+        "T-C12: the profile is the proof, and must belong to the person named by the exchange",
         arguments: [
             FaultCase("401", .status(401), Messages.accessTokenRejected),
             FaultCase("403", .status(403), Messages.accessTokenRejected),
@@ -168,7 +168,7 @@ struct TwitterTests {
         }
     }
 
-    @Test("who refuses, or comes back with nothing, has cancelled", arguments: [true, false])
+    @Test("refusing, or returning with nothing, counts as a cancellation", arguments: [true, false])
     func cancelled(_ isDenied: Bool) async throws {
         try await Self.run { scene in
             scene.tenant.nextLogin(scene.ada, isDenied ? .deny : .bail)

@@ -66,7 +66,7 @@ struct YahooJapanTests {
             #expect(try await scene.finish(usual).status == 200)
             #expect(try await scene.arrive(["responseType": "token code"]).fields["access_token"] != nil)
             for asked in ["code", "code id_token token"] {
-                try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not offered.") {
+                try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not supported.") {
                     try await start(scene, asked)
                 }
             }
@@ -74,14 +74,14 @@ struct YahooJapanTests {
     }
 
     @Test(
-        "R-02: what is no response type, or has no code, is refused",
+        "R-02: an unknown response type, or one without code, is refused",
         arguments: [
             "id_token", "token", "none", "", "CODE", "code code", "code  id_token", "code id_token none", " code",
         ]
     )
     func oddResponseTypes(_ asked: String) async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
-            try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not offered.") {
+            try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not supported.") {
                 try await start(scene, asked)
             }
         }
@@ -90,7 +90,7 @@ struct YahooJapanTests {
     @Test("R-02: other providers offer the code alone, unless their configuration says more")
     func otherProviders() async throws {
         try await ProviderScene.run(.oidc) { scene in
-            try await scene.refuses("INVALID_ARGUMENT : The response type \"code id_token\" is not offered.") {
+            try await scene.refuses("INVALID_ARGUMENT : The response type \"code id_token\" is not supported.") {
                 try await start(scene, "code id_token")
             }
         }
@@ -184,7 +184,7 @@ struct YahooJapanTests {
         }
     }
 
-    @Test("R-06: who refuses comes back without a code, and that is a cancellation", arguments: [false, true])
+    @Test("R-06: a user who refuses returns without a code, which counts as a cancellation", arguments: [false, true])
     func bail(_ isHybrid: Bool) async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
             scene.tenant.nextLogin(scene.ada, .deny)
@@ -197,7 +197,7 @@ struct YahooJapanTests {
         }
     }
 
-    @Test("R-06: without bail nobody comes back, and the flow ends by itself")
+    @Test("R-06: without bail the user does not return, and the flow expires")
     func neverReturns() async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
             scene.tenant.nextLogin(scene.ada, .deny)

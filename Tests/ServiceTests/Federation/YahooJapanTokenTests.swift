@@ -46,7 +46,7 @@ struct YahooJapanTokenTests {
         }
     }
 
-    @Test("R-16: user info about somebody else is refused; names in kana come as they are")
+    @Test("R-16: user info about another user is refused; names in kana are kept as sent")
     func userInfo() async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
             var ada = scene.ada

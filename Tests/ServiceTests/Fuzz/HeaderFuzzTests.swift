@@ -12,7 +12,7 @@ struct HeaderFuzzTests {
         ServiceFixture.adminToken, "idk_reader", "idk_expired", "idk_disabled", "eyJhbGciOiJub25lIn0.e30.", "%00",
     ]
 
-    @Test("T-E10: a header that is no Bearer token of somebody denies, whatever it is")
+    @Test("T-E10: any header that is not a valid Bearer token is refused")
     func authorization() async throws {
         let fixture = try ServiceFixture()
         try await Fuzzer(name: "authorization", words: words, maximumLength: 9000).run { input in

@@ -12,7 +12,7 @@ struct JSONFuzzTests {
         #"\ud83d\ude00"#, #"\ud800"#, "{}", "[]", ",", ":", #"{"a":"#, "[[[[[[[[",
     ]
 
-    @Test("T-C11: what is read and written again reads alike, and a second time writes the same")
+    @Test("T-C11: JSON survives being read, written and read again")
     func text() async throws {
         try await Fuzzer(name: "json", words: words, rounds: 8000).run { input in
             guard let value = try? JSONValue(input, depth: 32) else { return false }

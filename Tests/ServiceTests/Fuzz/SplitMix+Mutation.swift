@@ -1,7 +1,7 @@
 import TestKit
 
 extension SplitMix {
-    /// Bytes at which parsers turn, and starts of what is no UTF-8.
+    /// Bytes at which parsers turn, and starts of what is not UTF-8.
     private static let turns: [UInt8] =
         Array("\0\t\n\r \"#%&'()*+,-./:;<=>?@[\\]^_`{|}~019azAZ".utf8) + [0x7f, 0x80, 0xc0, 0xed, 0xf4, 0xff]
 

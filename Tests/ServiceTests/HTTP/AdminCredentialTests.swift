@@ -93,7 +93,7 @@ struct AdminCredentialTests {
         return options
     }
 
-    @Test("T-D13: every operation of an admin refuses whoever is none, or another one, and changes nothing")
+    @Test("T-D13: every admin operation refuses callers without the right credential, and changes nothing")
     func refuses() async throws {
         try await TestService.run(Self.options) { service in
             let configuration = service.stores.configuration
@@ -228,7 +228,7 @@ struct AdminCredentialTests {
         }
     }
 
-    @Test("whoever may is let in: 401 and 403 are about the credential")
+    @Test("authorized callers are admitted: 401 and 403 are about the credential")
     func letsIn() async throws {
         try await TestService.run(Self.options) { service in
             let tenant = try await service.makeTenant("first", ["allowPasswordSignup": true])

@@ -184,7 +184,7 @@ struct CredentialTests {
 
     // MARK: API keys
 
-    @Test("every client route asks for an API key, in the words of its service")
+    @Test("every client route requires an API key, with its service's error format")
     func asksForKey() async throws {
         for route in fixture.assembly.responder.table.routes {
             guard case .client = route.access else { continue }

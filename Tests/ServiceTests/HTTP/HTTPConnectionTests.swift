@@ -152,7 +152,7 @@ struct HTTPConnectionTests {
     }
 
     @Test(
-        "refuses what is no HTTP, or could be read in two ways, and closes",
+        "refuses input that is not HTTP or is ambiguous, and closes",
         arguments: [
             "GET  HTTP/1.1\r\n\r\n", "\u{16}\u{3}\u{1}", "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
             "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",

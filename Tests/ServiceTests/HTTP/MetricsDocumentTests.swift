@@ -96,7 +96,7 @@ struct MetricsDocumentTests {
         #expect(documented.keys.filter { !shown.contains($0) }.sorted() == [])
     }
 
-    @Test("whatever comes from outside, there are as many series as before")
+    @Test("outside input creates no new series")
     func areFew() async throws {
         try await LinkingWorld.run { world in
             let service = world.service

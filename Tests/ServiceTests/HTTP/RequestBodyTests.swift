@@ -99,7 +99,7 @@ struct RequestBodyTests {
     }
 
     @Test(
-        "what an admin alone may change is refused to the account itself",
+        "changes reserved for admins are refused to the account itself",
         arguments: [
             (
                 #"{"idToken":"x","linkProviderUserInfo":{}}"#,

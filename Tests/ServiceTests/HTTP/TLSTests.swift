@@ -115,7 +115,7 @@ struct TLSTests {
         }
         let lines = logs.entries.map { "\($0.level) \($0.metadata["error"].map { "\($0)" } ?? "")" }
         #expect(lines.count == 3, "\(lines)")
-        #expect(lines.first == "error the key is not that of the certificate" && lines[1].hasPrefix("notice"))
+        #expect(lines.first == "error the key does not match the certificate" && lines[1].hasPrefix("notice"))
         #expect(lines.last?.hasSuffix("key.pem cannot be read") == true)
     }
 

@@ -40,7 +40,7 @@ struct HandlerTests {
     }
 
     @Test(
-        "the event ids of the Web SDK come back as they were: with the uid of whoever links or reauthenticates",
+        "the Web SDK's event ids are returned unchanged: with the uid of the user who links or reauthenticates",
         arguments: [
             "1234567890", "Vq0Zl5dWmQc1zq0Zl5dWmQc1zAbC:::0123456789", "user|7@example.com/ä & \"b\":::0123456789",
             String(repeating: "é", count: 128) + ":::0123456789",
@@ -205,7 +205,7 @@ struct HandlerTests {
         }
     }
 
-    @Test("R-24: an app of Android gets what was posted in its link")
+    @Test("R-24: an Android app gets the posted fields in its link")
     func android() async throws {
         try await ProviderScene.runPages(.apple) { scene in
             try await register(scene, ["platform": "ANDROID", "packageName": "com.example.app"])

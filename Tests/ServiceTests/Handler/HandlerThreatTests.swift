@@ -49,7 +49,7 @@ struct HandlerThreatTests {
         }
     }
 
-    @Test("a browser that sends no cookie shows what the page kept", arguments: [Kind.oidc, .apple, .yahooJapan])
+    @Test("a browser without the cookie can send the page's copy instead", arguments: [Kind.oidc, .apple, .yahooJapan])
     func keptSecret(_ kind: Kind) async throws {
         try await ProviderScene.runPages(kind) { scene in
             let page = try await scene.open(scene.parameters())
@@ -64,7 +64,7 @@ struct HandlerThreatTests {
         }
     }
 
-    @Test("T-B9: an answer that was to be posted, and stands in the address, is nobody's", arguments: [true, false])
+    @Test("T-B9: a response in the URL is refused where a form post was asked for", arguments: [true, false])
     func answerInTheAddress(hasCookie: Bool) async throws {
         try await ProviderScene.runPages(.apple) { scene in
             let page = try await scene.open(scene.parameters())
@@ -82,7 +82,7 @@ struct HandlerThreatTests {
         }
     }
 
-    @Test("T-A14: a link flow that somebody else's browser began is not ended here")
+    @Test("T-A14: a link flow that another browser began cannot be finished here")
     func forcedLink() async throws {
         try await ProviderScene.runPages(.oidc) { scene in
             let page = try await scene.open(scene.parameters("linkViaPopup"))
@@ -198,7 +198,7 @@ struct HandlerThreatTests {
         }
     }
 
-    @Test("T-B10: what is posted beside Apple's token may be anybody's, and no address is taken from it")
+    @Test("T-B10: fields posted beside Apple's token are untrusted, and no address is taken from them")
     func unsignedUser() async throws {
         try await ProviderScene.runPages(.apple) { scene in
             let page = try await scene.open(scene.parameters())
@@ -262,7 +262,7 @@ struct HandlerThreatTests {
         }
     }
 
-    @Test("T-B14: nothing that comes in becomes a script, or markup")
+    @Test("T-B14: no input becomes script or markup")
     func script() async throws {
         try await ProviderScene.runPages(.oidc) { scene in
             let hostile = #"</script><script>alert(1)</script><img src=x onerror=alert(1)>"'&<!--"#

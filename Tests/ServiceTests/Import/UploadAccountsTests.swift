@@ -207,7 +207,7 @@ struct UploadAccountsTests {
                 ),
                 (
                     (0...1000).map { ["localId": .string("u\($0)")] }, [:],
-                    "INVALID_ARGUMENT : users must not hold more than 1000 accounts."
+                    "INVALID_ARGUMENT : users must not contain more than 1000 accounts."
                 ),
             ]
             for (users, members, message) in cases {

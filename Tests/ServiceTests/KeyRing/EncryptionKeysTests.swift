@@ -55,20 +55,20 @@ struct EncryptionKeysTests {
             let cases: [(environment: [String: String], says: String)] = [
                 ([:], "encryption.keys is missing"),
                 ([name: path + "/none"], "encryption.keysFile: the file cannot be read"),
-                ([name: try file("empty", "")], "encryption.keysFile: the file cannot be read, or is empty"),
-                ([name: try file("blank", " \n")], "encryption.keysFile: at least one encryption key is needed"),
+                ([name: try file("empty", "")], "encryption.keysFile: the file cannot be read or is empty"),
+                ([name: try file("blank", " \n")], "encryption.keysFile: at least one encryption key is required"),
                 (
                     [name: try file("long", String(repeating: "x", count: 65_537))],
                     "encryption.keysFile: the file is too long"
                 ),
-                ([name: try file("bare", secret)], "encryption.keysFile: each key is written id:base64 of 32 bytes"),
+                ([name: try file("bare", secret)], "encryption.keysFile: each key must be id:base64, with 32 bytes"),
                 ([name: short], "encryption.keysFile: key k1 must have 32 bytes"),
                 ([command: "/bin/cat,\(short)"], "encryption.keysCommand: key k1 must have 32 bytes"),
-                ([command: "\(path)/none"], "encryption.keysCommand: \(path)/none cannot be run"),
-                ([command: "/bin/cat,\(path)/none"], "encryption.keysCommand: /bin/cat ended with 1"),
-                ([command: "/usr/bin/yes,\(secret)"], "encryption.keysCommand: /usr/bin/yes prints too much"),
+                ([command: "\(path)/none"], "encryption.keysCommand: cannot run \(path)/none"),
+                ([command: "/bin/cat,\(path)/none"], "encryption.keysCommand: /bin/cat exited with 1"),
+                ([command: "/usr/bin/yes,\(secret)"], "encryption.keysCommand: /usr/bin/yes printed too much"),
                 ([command: "/bin/sleep,60"], "encryption.keysCommand: /bin/sleep took longer than 10 seconds"),
-                ([name: short, command: "/bin/cat"], "give one of encryption.keys, encryption.keysFile"),
+                ([name: short, command: "/bin/cat"], "set only one of encryption.keys, encryption.keysFile"),
             ]
             for each in cases {
                 let refused = try await run(each.environment)

@@ -273,7 +273,7 @@ struct KeyRingRotationTests {
         )
         let check = try await run("check", "--json", keys: next)
         #expect(check.status == 1 && check.output.contains("encryption-key-missing"), "\(check)")
-        #expect(check.output.contains("lacks k0, under which 1 values"), "\(check)")
+        #expect(check.output.contains("lacks k0, but 1 values"), "\(check)")
         let stuck = try await run("keys", "reencrypt", keys: next)
         #expect(stuck.status == 1 && stuck.errors.contains("1 values cannot be decrypted"), "\(stuck)")
         #expect(stuck.output.contains(#/k0 +missing +1/#), "\(stuck)")

@@ -3,7 +3,7 @@ import Linking
 import TestKit
 import Testing
 
-@Suite("What becomes of an account whose address a provider asserts", .database, .testProvider, .serialized)
+@Suite("Accounts whose address a provider asserts", .database, .testProvider, .serialized)
 struct HeldAccountTests {
     @Test("R-35, T-A6: the address is proven", arguments: HeldAccount.all)
     func proven(held: HeldAccount) async throws {

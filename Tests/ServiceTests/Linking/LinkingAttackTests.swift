@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Attacks on linking", .database, .testProvider, .serialized)
 struct LinkingAttackTests {
-    @Test("T-A5: an address that the provider does not prove shares nobody's account, and keeps no owner from theirs")
+    @Test("T-A5: an address that the provider does not verify opens no other account, and does not lock its owner out")
     func provesNothing() async throws {
         try await LinkingWorld.run { world in
             let service = world.service
@@ -40,7 +40,7 @@ struct LinkingAttackTests {
         }
     }
 
-    @Test("T-A1: who opened an account with somebody's address loses every way in when the owner comes")
+    @Test("T-A1: an attacker who registered another person's address loses every way in when the owner signs in")
     func takesTheAccountBack() async throws {
         try await LinkingWorld.run { world in
             let attacker = try await world.service.signUp("ada@example.com", "attacker's own")
@@ -94,7 +94,7 @@ struct LinkingAttackTests {
         }
     }
 
-    @Test("T-A8: a pending credential links the subject that it was made for, whatever comes with it")
+    @Test("T-A8: a pending credential links only the subject it was made for, whatever is sent with it")
     func bindsTheSubject() async throws {
         try await LinkingWorld.run { world in
             let owner = try await world.account(["email": "ada@example.com", "password": "correct horse"])
@@ -122,7 +122,9 @@ struct LinkingAttackTests {
             #expect(count == 1)
             let swapped = try await world.resume(second.pendingToken)
             swapped.expectRefused("INVALID_PENDING_TOKEN")
-            let audited = world.service.logs.entries.filter { $0.message.description.contains("not made for its row") }
+            let audited = world.service.logs.entries.filter {
+                $0.message.description.contains("belongs to another row")
+            }
             #expect(audited.count == 1)
             let recorded = try await world.service.admin("auditEntries?action=PENDING_CREDENTIAL_REFUSED")
             #expect(recorded["auditEntries"]?.array?.count == 1, "\(recorded)")
@@ -179,7 +181,7 @@ struct LinkingAttackTests {
         }
     }
 
-    @Test("T-A9: nothing of a conflict can be edited, and who confirms it acts for nobody else")
+    @Test("T-A9: a conflict cannot be edited, and confirming one acts only for oneself")
     func bindsTheAddress() async throws {
         try await LinkingWorld.run { world in
             let victim = try await world.account(["email": "victim@example.com", "emailVerified": true])
@@ -213,7 +215,7 @@ struct LinkingAttackTests {
         }
     }
 
-    @Test("T-A10: a provider that is switched off while somebody signs in lets nobody in")
+    @Test("T-A10: a provider that is disabled during a sign-in signs no one in")
     func refusesASwitchedOffProvider() async throws {
         try await TestService.runPair(LinkingWorld.options()) { first, second in
             let world = try await LinkingWorld(first)
@@ -273,7 +275,7 @@ struct LinkingAttackTests {
         }
     }
 
-    @Test("T-A11: a provider's address that is somebody else's by now changes nothing")
+    @Test("T-A11: a provider's address that now belongs to another account changes nothing")
     func ignoresARenamedAddress() async throws {
         try await LinkingWorld.run { world in
             let ada = try await world.acme(world.person())

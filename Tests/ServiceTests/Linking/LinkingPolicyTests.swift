@@ -57,7 +57,7 @@ struct LinkingPolicyTests {
         }
     }
 
-    @Test("T-A12: an address that the provider gave to somebody else takes nobody's account under `confirm`")
+    @Test("T-A12: an address that the provider gave to another person takes over no account under `confirm`")
     func recycled() async throws {
         try await LinkingWorld.run({ $0.linking = .confirm }) { world in
             let ada = try await world.acme(world.person("ada-of-old"))
@@ -73,7 +73,7 @@ struct LinkingPolicyTests {
 
     // MARK: What was lost
 
-    @Test("T-A1: what a take-over removed is on record for admins, and gone with the account")
+    @Test("T-A1: the sign-in methods that a takeover removed are recorded for admins, and deleted with the account")
     func recordsATakeOver() async throws {
         try await LinkingWorld.run { world in
             let attacker = try await world.service.signUp("ada@example.com")
@@ -110,7 +110,7 @@ struct LinkingPolicyTests {
         }
     }
 
-    @Test("T-A12: the identity that lost its recycled address is on record, each time")
+    @Test("T-A12: every loss of a recycled address is recorded on the identity")
     func recordsARecycledAddress() async throws {
         try await LinkingWorld.run { world in
             let ada = try await world.acme(world.person("first"))

@@ -41,7 +41,7 @@ struct PoisonedBatchTests {
         return replies
     }
 
-    @Test("T-E12: a one-time token that was used is found by the statement, which fails nobody's sign-in")
+    @Test("T-E12: the statement finds a used one-time token, and no other sign-in fails")
     func replayedToken() async throws {
         try await LinkingWorld.run { world in
             let people = try await SignInBatchTests.people(12, world)
@@ -68,7 +68,7 @@ struct PoisonedBatchTests {
         }
     }
 
-    @Test("T-C4: a one-time token that another node takes at the same moment signs in nobody here")
+    @Test("T-C4: a one-time token that another node uses at the same moment signs no one in here")
     func takenMeanwhile() async throws {
         try await LinkingWorld.run { world in
             let project = world.service.project.id.rawValue

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Sign-in through the API", .database, .testProvider, .serialized)
 struct SignInAPITests {
-    @Test("S1: the owner of the identity signs in, whoever has the address")
+    @Test("S1: the identity's account signs in, whichever account has the address")
     func signsInTheOwner() async throws {
         try await LinkingWorld.run { world in
             let first = try await world.acme(world.person(email: nil))
@@ -87,7 +87,7 @@ struct SignInAPITests {
         }
     }
 
-    @Test("S10: nobody has the identity, and the caller wants an existing account")
+    @Test("S10: the identity is unknown, and the caller wants an existing account")
     func opensNothingWithoutAutoCreate() async throws {
         try await LinkingWorld.run { world in
             try await world.acme(world.person(), ["autoCreate": false]).expectRefused("EMAIL_NOT_FOUND")
@@ -102,7 +102,7 @@ struct SignInAPITests {
         }
     }
 
-    @Test("S5 to S7 in reauthentication: the address finds nobody, and nothing is linked", arguments: [true, false])
+    @Test("S5 to S7 in reauthentication: the address finds no account, nothing is linked", arguments: [true, false])
     func reauthenticationLinksNothing(verified: Bool) async throws {
         try await LinkingWorld.run { world in
             let owner = try await world.account(["email": "ada@example.com", "emailVerified": .bool(verified)])

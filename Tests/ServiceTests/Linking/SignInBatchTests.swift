@@ -82,7 +82,7 @@ struct SignInBatchTests {
         }
     }
 
-    @Test("one account that is locked keeps nobody waiting but itself")
+    @Test("a locked account makes only itself wait")
     func lockedAccount() async throws {
         try await LinkingWorld.run { world in
             let people = try await Self.people(12, world)
@@ -202,7 +202,7 @@ struct SignInBatchTests {
         }
     }
 
-    @Test("T-C1: an identity that was linked with another issuer signs nobody in and opens no session")
+    @Test("T-C1: an identity linked under another issuer signs no one in and opens no session")
     func anotherIssuer() async throws {
         try await LinkingWorld.run { world in
             let (user, id) = try await Self.people(1, world)[0]

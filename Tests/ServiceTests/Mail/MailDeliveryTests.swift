@@ -176,7 +176,7 @@ struct MailDeliveryTests {
         }
     }
 
-    @Test("are not sent any more once their code is good for nothing, and the log says so")
+    @Test("are no longer sent once their code is invalid, which is logged")
     func late() async throws {
         try await MailServer.with { server in
             try await Self.run(through: server.client()) { service in
@@ -190,7 +190,7 @@ struct MailDeliveryTests {
                 let rows = try await Self.rows(service)
                 #expect(rows.contains(.abandoned(1)) && rows.contains(.delivered(1)) && rows.count == 2)
                 #expect(try await server.mails(1).count == 1)
-                let late = service.logs.entries.filter { "\($0.message)".contains("whose time is over") }
+                let late = service.logs.entries.filter { "\($0.message)".contains("expired message") }
                 #expect(late.count == 1 && late.first?.level == .warning)
             }
         }
@@ -263,7 +263,7 @@ struct MailDeliveryTests {
                 try await waitUntil { try await Self.rows(service).contains(.delivered(1)) }
                 // The server has not answered yet: nobody settled the mail.
                 #expect(try await Self.rows(service).contains(.waiting(1)))
-                #expect(!service.logs.entries.contains { "\($0.message)".contains("tried again") })
+                #expect(!service.logs.entries.contains { "\($0.message)".contains("retried") })
                 server.crash()
             }
         }

@@ -69,7 +69,7 @@ struct MergeAliasTests {
         }
     }
 
-    @Test("nobody else gets the id, not by an upload either")
+    @Test("no other account gets the id, not even by an upload")
     func isTaken() async throws {
         try await MergeScene.run { service in
             _ = try await merged(service)
@@ -100,7 +100,7 @@ struct MergeAliasTests {
             #expect(refused.code == "MERGE_NOT_UNDOABLE" && refused.error?.contains("zoe") == true, "\(refused)")
             // By old ids, both of one account.
             try await service.merge("eda", into: "ada")
-                .expectRefused("INVALID_ARGUMENT : localId and mergedLocalId are one account.")
+                .expectRefused("INVALID_ARGUMENT : localId and mergedLocalId are the same account.")
             #expect(try await service.undo(second)["restoredUser"]?["localId"] == "ada")
             #expect(try await service.account("eda")?["localId"] == "ada")
             #expect(try await service.undo(first)["restoredUser"]?["localId"] == "eda")
@@ -129,7 +129,7 @@ struct MergeAliasTests {
         }
     }
 
-    @Test("after a week what the account still held is free; its id leads on")
+    @Test("after a week the merged account's remaining values are free; its id still resolves")
     func expiry() async throws {
         try await MergeScene.run { service in
             try await service.upload(
@@ -152,9 +152,9 @@ struct MergeAliasTests {
             try await sweeper.sweep()
             try await service.signUp("eda@example.com").expectRefused("EMAIL_EXISTS")
             service.clock.advance(by: 2)
-            try await service.undo(merge).expectRefused("MERGE_NOT_UNDOABLE : The time to undo it is over.")
+            try await service.undo(merge).expectRefused("MERGE_NOT_UNDOABLE : The merge is older than a week.")
             try await sweeper.sweep()
-            try await service.undo(merge).expectRefused("MERGE_NOT_UNDOABLE : The time to undo it is over.")
+            try await service.undo(merge).expectRefused("MERGE_NOT_UNDOABLE : The merge is older than a week.")
             #expect(try await service.signUp("eda@example.com").status == 200)
             #expect(try await service.identity("google.com", "o2")["isNewUser"] == true)
             #expect(try await service.signInByPhone(PhoneScene.number)["isNewUser"] == true)
@@ -164,7 +164,7 @@ struct MergeAliasTests {
         }
     }
 
-    @Test("T-B19, T-D1: accounts of another tenant or project are nobody's here, nor are their merges")
+    @Test("T-B19, T-D1: accounts and merges of another tenant or project are unknown here")
     func scopes() async throws {
         try await TestService.run(MergeScene.options { $0.allowsTenants = true }) { service in
             let tenant = try await service.makeTenant("first", TenantScene.everything)

@@ -124,7 +124,7 @@ struct MergePropertyTests {
         return finished.claims["sub"]?.string ?? finished.code
     }
 
-    @Test("no way in is lost, nothing is anybody's twice, and an undo leaves both as they were")
+    @Test("no way in is lost, no value belongs to two accounts, and an undo restores both")
     func mergeAndUndo() async throws {
         try await MergeScene.run { service in
             var conflicted = 0

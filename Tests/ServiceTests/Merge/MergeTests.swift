@@ -56,7 +56,7 @@ struct MergeTests {
         }
     }
 
-    @Test("what both have is a conflict, which refuses the merge by name and writes nothing, until it is given up")
+    @Test("a value that both accounts have is a named conflict that stops the merge, until it is dropped")
     func conflicts() async throws {
         try await MergeScene.run { service in
             let both: JSON = ["emailVerified": true, "rawPassword": "correct horse"]
@@ -143,7 +143,7 @@ struct MergeTests {
         }
     }
 
-    @Test("T-A1: what was the other account's address leads nobody to the account that stays")
+    @Test("T-A1: the merged account's former address leads no one to the surviving account")
     func heldAddress() async throws {
         try await MergeScene.run { service in
             let eve = try await service.signUp("eve@example.com")

@@ -62,7 +62,7 @@ struct MergeUndoTests {
         }
     }
 
-    @Test("what was changed since stays as it is, and is named")
+    @Test("values changed since stay, and are named")
     func leavesChanges() async throws {
         try await MergeScene.run { service in
             let merge = try await merged(service)
@@ -91,7 +91,7 @@ struct MergeUndoTests {
         }
     }
 
-    @Test("T-A1: an address that somebody proved since is theirs, with the password that goes with it")
+    @Test("T-A1: an address that its owner verified since the merge is not moved back, nor is its password")
     func provedSince() async throws {
         try await MergeScene.run { service in
             try await service.upload(
@@ -112,7 +112,7 @@ struct MergeUndoTests {
         }
     }
 
-    @Test("whom an admin disabled since comes back disabled, as both")
+    @Test("when an admin disabled the merged account, an undo leaves both accounts disabled")
     func disabledSince() async throws {
         try await MergeScene.run { service in
             let merge = try await merged(service)

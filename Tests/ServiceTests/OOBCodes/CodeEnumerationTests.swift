@@ -75,7 +75,7 @@ struct CodeEnumerationTests {
         }
     }
 
-    @Test("T-E1: a wrong password is answered and worked for alike, whoever has the address or nobody")
+    @Test("T-E1: a wrong password gets the same response and work, whether or not the address has an account")
     func signingInTellsNothing() async throws {
         try await run { service in
             let known = try await service.signUp("known.one@example.com")
@@ -124,7 +124,7 @@ struct CodeEnumerationTests {
         }
     }
 
-    @Test("T-E1: who may not know gets no mail, and a code that nobody has")
+    @Test("T-E1: a decoy sends no email, and stores a code that no one has")
     func decoysSendNothing() async throws {
         try await run { service in
             _ = try await service.sendCode(.passwordReset, ["email": "nobody@example.com"])

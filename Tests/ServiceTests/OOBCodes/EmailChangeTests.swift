@@ -149,7 +149,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test("T-E6: an address that nobody proved has no right once a newer one was proved")
+    @Test("T-E6: an unverified address has no rights once a newer one is verified")
     func unprovedHasNoRight() async throws {
         try await MailScene.run { service in
             let eve = try await service.signUp(ada)
@@ -218,7 +218,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test("an address that somebody else has by then is not taken, and the code stays good")
+    @Test("an address that another account has by then is not taken, and the code stays valid")
     func takenMeanwhile() async throws {
         try await MailScene.run { service in
             let user = try await service.signUp(ada)
@@ -287,7 +287,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test("T-A4: a change dies with the session that began it, whoever ends that", arguments: 0..<3)
+    @Test("T-A4: a pending change ends with the session that began it, however that session ends", arguments: 0..<3)
     func endsWithItsSession(way: Int) async throws {
         try await MailScene.run { service in
             let user = try await service.signUp(ada)
@@ -342,7 +342,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test("what is no code of a mail is refused before anybody is asked", arguments: ["", "x", "MISSING"])
+    @Test("a value that is not an email code is refused before any lookup", arguments: ["", "x", "MISSING"])
     func noCode(_ text: String) async throws {
         try await MailScene.run { service in
             let (count, reply) = try await StatementCount.during { try await service.apply(text) }

@@ -39,7 +39,7 @@ struct EmailLinkTests {
         }
     }
 
-    @Test("whoever comes again is not signed in to an account that was disabled a moment ago, and the code stays good")
+    @Test("a returning user is not signed in to an account that was just disabled, and the code stays valid")
     func disabledMeanwhile() async throws {
         try await MailScene.run { service in
             let first = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
@@ -164,7 +164,7 @@ struct EmailLinkTests {
         }
     }
 
-    @Test("a sign-up with the address and the link race: one account, whoever comes first", .twoNodes)
+    @Test("a sign-up with the address and the link race: one account, whichever is first", .twoNodes)
     func racesSignUp() async throws {
         try await MailScene.run { service in
             for round in 0..<5 {

@@ -90,7 +90,7 @@ struct EmulatorActionTests {
         }
     }
 
-    @Test("leads on to the app, to one of the project's alone")
+    @Test("continues to the app, but only to one of the project's")
     func leadsOn() async throws {
         try await run { service in
             let user = try await service.signUp(ada)

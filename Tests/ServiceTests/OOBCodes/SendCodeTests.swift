@@ -275,7 +275,7 @@ struct SendCodeTests {
         }
     }
 
-    @Test("a secret of a mail stands nowhere in clear: not in the database, not in the log")
+    @Test("a secret in an email is readable neither in the database nor in the log")
     func keepsCodesSecret() async throws {
         try await MailScene.run { service in
             _ = try await service.signUp("ada@example.com")

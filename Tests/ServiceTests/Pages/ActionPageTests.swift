@@ -34,18 +34,18 @@ struct ActionPageTests {
     private static let actions = [
         Action(
             type: .verifyEmail,
-            asks: ["Confirm your email address", "ada@example.com", "Password", "only if it was you"],
-            done: "Address confirmed"
+            asks: ["Confirm your email address", "ada@example.com", "Password", "only if you created it"],
+            done: "Email address confirmed"
         ),
         Action(
             type: .verifyAndChangeEmail,
             asks: ["Change your email address", "ada@example.com", "ada@example.net", "Password"],
-            done: "Address changed"
+            done: "Email address changed"
         ),
         Action(
             type: .recoverEmail,
-            asks: ["Bring your address back", "ada@example.com", "ada@example.net", "Password"],
-            done: "Your address is back"
+            asks: ["Restore your email address", "ada@example.com", "ada@example.net", "Password"],
+            done: "Email address restored"
         ),
         Action(
             type: .revertSecondFactor,
@@ -89,7 +89,7 @@ struct ActionPageTests {
         }
     }
 
-    @Test("verifying and resetting lead on to the app, whatever button was used", arguments: actions)
+    @Test("verifying and resetting continue to the app, whichever button was used", arguments: actions)
     func leadsOn(_ action: Action) async throws {
         // What the service sends by itself leads nowhere.
         guard action.type != .recoverEmail, action.type != .revertSecondFactor else { return }
@@ -101,7 +101,7 @@ struct ActionPageTests {
         }
     }
 
-    @Test("T-E5: a link to sign in leads on to the app with its code, and uses nothing up")
+    @Test("T-E5: opening a sign-in link continues to the app with its code, and does not use the code up")
     func signsIn() async throws {
         try await run { service in
             let (link, user) = try await service.actionMail(.emailSignIn, continueURL: app, language: "de-AT")
@@ -124,7 +124,7 @@ struct ActionPageTests {
         }
     }
 
-    @Test("a code to sign in needs an app to lead on to")
+    @Test("a sign-in code needs an app to continue to")
     func signInNeedsAnApp() async throws {
         try await run { service in
             let (link, _) = try await service.actionMail(.emailSignIn, continueURL: app)
@@ -171,7 +171,7 @@ struct ActionPageTests {
         }
     }
 
-    @Test("a weak password gets the form again, with what it lacks; the code stays good")
+    @Test("a weak password shows the form again with the missing requirements; the code stays valid")
     func weakPassword() async throws {
         try await run {
             $0.passwordPolicy.isEnforced = true

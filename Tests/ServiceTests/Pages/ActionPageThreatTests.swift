@@ -7,7 +7,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("What is wrong with mails' links", .database, .serialized)
+@Suite("Faults in email links", .database, .serialized)
 struct ActionPageThreatTests {
     private static let types: [OOBCodeType] = [
         .verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor, .passwordReset, .emailSignIn,
@@ -102,7 +102,7 @@ struct ActionPageThreatTests {
         }
     }
 
-    @Test("an address that somebody else has by now")
+    @Test("an address that another account has by now")
     func addressTaken() async throws {
         try await run { service in
             let (link, _) = try await service.actionMail(.verifyAndChangeEmail)
@@ -163,7 +163,7 @@ struct ActionPageThreatTests {
         }
     }
 
-    @Test("T-B6, T-B7: no page leads to where the project does not belong, whatever its link says")
+    @Test("T-B6, T-B7: no page leads outside the project's domains, whatever its link says")
     func leadsNowhereElse() async throws {
         try await run { service in
             let user = try await service.signUp("ada@example.com")
@@ -258,7 +258,7 @@ struct ActionPageThreatTests {
         }
     }
 
-    @Test("T-B13: no page may be framed, kept, or run what is not its own")
+    @Test("T-B13: no page can be framed or cached, or runs foreign scripts")
     func headers() async throws {
         try await run { service in
             let (link, _) = try await service.actionMail(.verifyEmail)

@@ -101,7 +101,7 @@ struct BrowserPageTests {
                     "verify",
                     [
                         Step(heading: "Confirm your email address"), Step(press: "form button"),
-                        Step(heading: "Address confirmed"), Step(leads: "https://app.example.com/after"),
+                        Step(heading: "Email address confirmed"), Step(leads: "https://app.example.com/after"),
                     ]
                 )
                 try await add(
@@ -109,7 +109,7 @@ struct BrowserPageTests {
                     "change",
                     [
                         Step(twice: "form button"), Step(back: true),
-                        Step(heading: "This link does not work any more"),
+                        Step(heading: "This link no longer works"),
                     ]
                 )
                 try await add(
@@ -146,7 +146,7 @@ struct BrowserPageTests {
                 let user = try await service.signUp("first-\(name)")
                 _ = try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)])
                 let steps = [
-                    Step(heading: "What is here"), Step(sees: "first-\(name)"),
+                    Step(heading: "Messages and accounts"), Step(sees: "first-\(name)"),
                     Step(post: [
                         "path": "/v1/accounts:signUp?key=any",
                         "body": #"{"email":"second-\#(name)","password":"correct horse"}"#,

@@ -25,14 +25,14 @@ struct DevPageTests {
         try await run { service in
             let empty = try await page(service)
             #expect(empty.status == 200 && empty.header("content-type") == "text/html; charset=utf-8")
-            #expect(empty.text.contains("0 accounts, 0 mails, 0 SMS in \(service.project.id)"))
-            #expect(empty.text.contains("Nobody has signed up yet."))
+            #expect(empty.text.contains("0 accounts, 0 emails, 0 SMS in \(service.project.id)"))
+            #expect(empty.text.contains("No accounts yet."))
 
             let ada = try await service.signUp("ada@example.com")
             _ = try await service.sendCode(.verifyEmail, ["idToken": JSON(ada.idToken)])
             _ = try await service.call("accounts:sendVerificationCode", ["phoneNumber": "+491701234567"])
             let full = try await page(service).text
-            #expect(full.contains("1 account, 1 mail, 1 SMS in \(service.project.id)"))
+            #expect(full.contains("1 account, 1 email, 1 SMS in \(service.project.id)"))
             #expect(full.contains("<bdi>ada@example.com</bdi>") && full.contains(ada.localID ?? "?"))
             #expect(full.contains("unverified"))
             let base = "/emulator/v1/projects/\(service.project.id)"
@@ -49,7 +49,7 @@ struct DevPageTests {
 
             _ = try await service.call("accounts:update", ["oobCode": .string(code)])
             let after = try await page(service).text
-            #expect(after.contains("1 account, 0 mails, 1 SMS") && !after.contains("unverified"))
+            #expect(after.contains("1 account, 0 emails, 1 SMS") && !after.contains("unverified"))
         }
     }
 
@@ -85,13 +85,13 @@ struct DevPageTests {
     func otherProjects(_ name: String) async throws {
         try await run { service in
             let page = try await page(service, "?project=\(name)")
-            #expect(page.status == 404 && page.text.contains("There is no such project here."), "\(page.status)")
+            #expect(page.status == 404 && page.text.contains("This project does not exist."), "\(page.status)")
             #expect(page.text.contains(#"href="/dev?project=\#(service.project.id)""#))
             #expect(!page.text.contains("<script>"))
             let other = try #require(ProjectID(rawValue: "other-" + String(service.project.id.rawValue.suffix(12))))
             try await service.stores.configuration.createProject(other, settings: .development)
             let shown = try await self.page(service, "?project=\(other)")
-            #expect(shown.status == 200 && shown.text.contains("0 accounts, 0 mails, 0 SMS in \(other)"))
+            #expect(shown.status == 200 && shown.text.contains("0 accounts, 0 emails, 0 SMS in \(other)"))
         }
     }
 

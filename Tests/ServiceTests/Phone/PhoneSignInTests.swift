@@ -10,7 +10,7 @@ import Testing
 struct PhoneSignInTests {
     private let number = PhoneScene.number
 
-    @Test("nobody has the number, no ID token: an account is opened, once, whoever comes at the same moment")
+    @Test("no account has the number, no ID token: one account is created, also with concurrent requests")
     func signsUp() async throws {
         try await TestService.runPair(PhoneScene.options()) { first, second in
             let sent = try await first.code(to: number)
@@ -33,7 +33,7 @@ struct PhoneSignInTests {
         }
     }
 
-    @Test("nobody has the number, and the caller wants no new account", arguments: ["REAUTH", "UPDATE", "LINK"])
+    @Test("no account has the number, and the caller wants no new account", arguments: ["REAUTH", "UPDATE", "LINK"])
     func opensNothing(_ operation: String) async throws {
         try await PhoneScene.run { service in
             let sent = try await service.code(to: number)
@@ -45,7 +45,7 @@ struct PhoneSignInTests {
         }
     }
 
-    @Test("X has the number, no ID token: signs in as X, once, whoever comes at the same moment")
+    @Test("X has the number, no ID token: signs in as X, once, also with concurrent requests")
     func signsIn() async throws {
         try await TestService.runPair(PhoneScene.options()) { first, second in
             let opened = try await first.signInByPhone(number)
@@ -70,7 +70,7 @@ struct PhoneSignInTests {
         }
     }
 
-    @Test("nobody has the number, A's ID token: A gets it, a guest for good, and goes on in its session")
+    @Test("no account has the number, A's ID token: A gets it, a guest becomes permanent, and the session continues")
     func links() async throws {
         try await PhoneScene.run { service in
             let guest = try await service.call("accounts:signUp", [:])
@@ -155,7 +155,7 @@ struct PhoneSignInTests {
         }
     }
 
-    @Test("a proof is good for an hour, for its number, in its project, and as it is")
+    @Test("a proof is valid for an hour, only unchanged, for its number and in its project")
     func badProofs() async throws {
         try await PhoneScene.run { service in
             _ = try await service.signInByPhone(number)
@@ -188,7 +188,7 @@ struct PhoneSignInTests {
         }
     }
 
-    @Test("what is missing or odd is refused in order, and costs no account")
+    @Test("missing or invalid fields are refused in order, and affect no account")
     func badInput() async throws {
         try await PhoneScene.run { service in
             let sent = try await service.code(to: number)
@@ -291,7 +291,7 @@ struct PhoneSignInTests {
         }
     }
 
-    @Test("T-A3: a number that was put on somebody's unproved address is gone once the address is proved")
+    @Test("T-A3: a number added to an account with an unverified address is removed once the address is verified")
     func trojanNumber() async throws {
         try await PhoneScene.run {
             $0.allowsEmailLink = true

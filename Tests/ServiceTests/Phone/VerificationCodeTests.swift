@@ -43,7 +43,7 @@ struct VerificationCodeTests {
         }
     }
 
-    @Test("T-E2: a code is good for ten minutes")
+    @Test("T-E2: a code is valid for ten minutes")
     func tenMinutes() async throws {
         try await PhoneScene.run { service in
             let sent = try await service.code(to: number)
@@ -107,7 +107,7 @@ struct VerificationCodeTests {
         }
     }
 
-    @Test("codes stay good when another key becomes the first of the ring")
+    @Test("codes stay valid when another key becomes the first of the ring")
     func olderKey() async throws {
         try await PhoneScene.run { service in
             let (old, new) = (try Self.key("2026", 1), try Self.key("2027", 2))
@@ -143,7 +143,7 @@ struct VerificationCodeTests {
         try KeyRing.Key(id: id, bytes: Array(repeating: byte, count: 32))
     }
 
-    @Test("a code's hash is good for its own session alone, wherever somebody writes it")
+    @Test("a code's hash is valid only for its own session, wherever it is written")
     func boundToSession() async throws {
         try await PhoneScene.run { service in
             let mine = try await service.code(to: number)
@@ -238,7 +238,7 @@ struct VerificationCodeTests {
         }
     }
 
-    @Test("what cannot be sent is refused, with the reason")
+    @Test("SMS that cannot be sent are refused, with the reason")
     func refusals() async throws {
         try await PhoneScene.run { service in
             let invalid = "INVALID_PHONE_NUMBER : Invalid format."
@@ -261,7 +261,7 @@ struct VerificationCodeTests {
             $0.delivery = DeliverySettings()
         } _: { service in
             try await service.sendSMS(to: number)
-                .expectRefused("OPERATION_NOT_ALLOWED : The project has nobody who sends SMS.")
+                .expectRefused("OPERATION_NOT_ALLOWED : The project has no SMS provider.")
         }
     }
 

@@ -88,8 +88,8 @@ struct AccountCommandTests {
             #expect(trial.errors.contains("conflicts: password (alreadyLinked)"), "\(trial)")
             #expect(try await service.account("eda")?["localId"] == "eda")
             let done = try await run(service, "users", "merge", "ada", "eda", "--drop", "password")
-            #expect(done.status == 0 && done.errors.contains("given up: password"), "\(done)")
-            #expect(done.errors.contains("address kept from others: eda@example.com"), "\(done)")
+            #expect(done.status == 0 && done.errors.contains("dropped: password"), "\(done)")
+            #expect(done.errors.contains("reserved address: eda@example.com"), "\(done)")
             #expect(try await run(service, "users", "show", "eda").output.contains("google.com:1"))
             let id = try #require(done.errors.firstMatch(of: #/undo-merge ([0-9a-f-]+)/#)).1
             let undone = try await run(service, "users", "undo-merge", String(id))
@@ -151,7 +151,7 @@ struct AccountCommandTests {
                 ["providers", "stats"],
             ] {
                 let none = try await run(service, command + ["--tenant", "nobody-x1y2z"])
-                let said = "there is no tenant 'nobody-x1y2z' in project '\(service.project.id)'"
+                let said = "project '\(service.project.id)' has no tenant 'nobody-x1y2z'"
                 #expect(none.status == 1 && none.output.isEmpty && none.errors.contains(said), "\(command): \(none)")
             }
         }

@@ -153,7 +153,7 @@ struct DevCommandTests {
         }
     }
 
-    @Test("Ctrl-C stops all of it, and what was kept is there at the next start")
+    @Test("Ctrl-C stops everything, and kept data is there at the next start")
     func keepsItsData() async throws {
         try await withTemporaryFolder { data in
             let user = try await IdentityProgram.dev("--data", data) { program, service in

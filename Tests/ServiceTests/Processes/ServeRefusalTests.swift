@@ -134,7 +134,10 @@ struct ServeRefusalTests {
             "cannot be reached",
             with: ["IDENTITY_DATABASE_URL": "host=127.0.0.1 port=1 password=hunter2"]
         )
-        try await expectRefusal("no connection string", with: ["IDENTITY_DATABASE_URL": "hunter2 is no conninfo"])
+        try await expectRefusal(
+            "is not a valid libpq connection string",
+            with: ["IDENTITY_DATABASE_URL": "hunter2 is no conninfo"]
+        )
     }
 
     @Test("a database without a schema")

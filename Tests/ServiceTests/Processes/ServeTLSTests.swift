@@ -43,7 +43,7 @@ struct ServeTLSTests {
                 #expect(try await get("/readyz", service, trusting: folder).hasPrefix("HTTP/1.1 200 "))
                 await #expect(throws: (any Error).self) { try await service.get("/readyz") }
                 try await TestCertificate.make(in: folder)
-                _ = try await program.line { $0.contains("Took a new certificate") }
+                _ = try await program.line { $0.contains("Loaded a new certificate") }
                 #expect(try await get("/readyz", service, trusting: folder).hasPrefix("HTTP/1.1 200 "))
                 program.terminate()
                 #expect(await program.result().status == 0)
@@ -56,9 +56,9 @@ struct ServeTLSTests {
         try await withCertificate { folder in
             let cases: [(name: String, value: String?, words: String)] = [
                 ("IDENTITY_HTTP_TLS_KEY", "\(folder)/nowhere.pem", "nowhere.pem cannot be read"),
-                ("IDENTITY_HTTP_TLS_KEY", "\(folder)/certificate.pem", "certificate.pem holds no private key"),
-                ("IDENTITY_HTTP_TLS_CERTIFICATE", "\(folder)/key.pem", "key.pem holds no certificate"),
-                ("IDENTITY_HTTP_TLS_KEY", nil, "http.tls.certificate and http.tls.key belong together"),
+                ("IDENTITY_HTTP_TLS_KEY", "\(folder)/certificate.pem", "certificate.pem contains no private key"),
+                ("IDENTITY_HTTP_TLS_CERTIFICATE", "\(folder)/key.pem", "key.pem contains no certificate"),
+                ("IDENTITY_HTTP_TLS_KEY", nil, "set both http.tls.certificate and http.tls.key"),
             ]
             for (name, value, words) in cases {
                 var environment = environment(folder)

@@ -134,7 +134,7 @@ struct ServeTests {
         }
     }
 
-    @Test("a log that nobody reads any more ends nothing")
+    @Test("a log that no process reads any more stops nothing")
     func unreadLog() async throws {
         let script = #"exec 3>&1; exec "$0" serve > >(exec grep -m 1 '"Serving"' >&3) 3>&-"#
         let environment = environment.merging(
@@ -295,7 +295,7 @@ struct ServeTests {
                 let mail = try #require(try await server.mails(1).first)
                 #expect(mail["headers"]?["From"] == "Example <mail@example.com>")
                 #expect(mail["secured"] == true && mail["user"] == "mailer")
-                _ = try await program.line { $0.contains("Sent a mail") }
+                _ = try await program.line { $0.contains("Sent an email") }
                 let check = try await IdentityProgram.run("check", environment: environment)
                 #expect(!check.output.contains("mail-server-missing"))
                 program.terminate()

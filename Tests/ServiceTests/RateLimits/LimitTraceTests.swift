@@ -8,7 +8,7 @@ import Testing
 /// What limits leave behind.
 @Suite("Limits: traces", .database)
 struct LimitTraceTests {
-    @Test("a refusal is counted and logged by the limit's name, without an address; what is over is swept")
+    @Test("a refusal is counted and logged by the limit's name, without an address; expired counts are swept")
     func leavesTraces() async throws {
         try await LimitScene.run { service in
             for _ in 0..<11 {

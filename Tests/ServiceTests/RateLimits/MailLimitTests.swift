@@ -7,7 +7,7 @@ import Testing
 /// Mails that anybody can have sent to anybody.
 @Suite("Limits: mails", .database)
 struct MailLimitTests {
-    @Test("T-E7: an address gets five mails in an hour, whoever asks for them at whatever node")
+    @Test("T-E7: an address gets five emails in an hour, whoever asks and on whichever node")
     func recipient() async throws {
         try await TestService.runPair(LimitScene.options()) { first, second in
             _ = try await first.signUp("once@example.com")
@@ -49,7 +49,7 @@ struct MailLimitTests {
     }
 
     @Test(
-        "T-E1: whether somebody has the address does not show in the limit on its mails",
+        "T-E1: the email limit does not reveal whether an address has an account",
         arguments: [true, false]
     )
     func tellsNothing(isProtected: Bool) async throws {

@@ -26,7 +26,7 @@ struct PasswordLimitTests {
         }
     }
 
-    @Test("who knows the password uses nothing up, and makes nobody's guesses good")
+    @Test("a right password uses no attempts up, and does not reset others' attempts")
     func successGivesBack() async throws {
         try await LimitScene.run { service in
             _ = try await service.signUp("ada@example.com")
@@ -64,7 +64,7 @@ struct PasswordLimitTests {
         }
     }
 
-    @Test("T-E1: an address that nobody has is refused at the same guess, in the same words, by the same statements")
+    @Test("T-E1: an address without an account is refused at the same guess, in the same words, by the same statements")
     func refusalsTellNothing() async throws {
         try await LimitScene.run { service in
             _ = try await service.signUp("known@example.com")

@@ -76,7 +76,7 @@ struct RequestLimitTests {
     }
 
     @Test(
-        "T-E2: three hundred wrong codes of mails in an hour, for whatever purpose, hold up nobody who has a good one"
+        "T-E2: three hundred wrong email codes in an hour, for any purpose, do not block a valid one"
     )
     func codes() async throws {
         try await LimitScene.run { service in
@@ -166,7 +166,7 @@ struct RequestLimitTests {
         ) { try $0.next() }
     }
 
-    @Test("T-E11: nobody may have OAuth 1.0a's provider asked without end")
+    @Test("T-E11: requests to an OAuth 1.0a provider are limited")
     func requestTokens() async throws {
         try await LimitScene.run { service in
             let tenant = try await TestProvider.tenant(.twitter1)
@@ -189,7 +189,7 @@ struct RequestLimitTests {
         }
     }
 
-    @Test("T-E11: access tokens alone are shown to the provider so often, whoever's they are")
+    @Test("T-E11: sign-ins with only an access token are limited, whoever the token belongs to")
     func accessTokens() async throws {
         try await LimitScene.run { service in
             let tenant = try await TestProvider.tenant(.google)

@@ -61,7 +61,7 @@ struct InputTests {
         }
     }
 
-    @Test("attributes that are nobody's to delete are refused, by name and by number")
+    @Test("attributes that cannot be deleted are refused, by name and by number")
     func undeletableAttributes() async throws {
         try await TestService.run { service in
             let user = try await service.signUp("ada@example.com")

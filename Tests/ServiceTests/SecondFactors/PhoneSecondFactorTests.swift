@@ -62,7 +62,7 @@ struct PhoneSecondFactorTests {
         }
     }
 
-    @Test("T-E2: codes of enrolments, of sign-ins and of second factors do not stand for one another")
+    @Test("T-E2: codes of enrolments, sign-ins and second factors are not interchangeable")
     func purposesStayApart() async throws {
         try await run { service in
             let user = try await service.verifiedUser()
@@ -93,7 +93,7 @@ struct PhoneSecondFactorTests {
         }
     }
 
-    @Test("T-D12: a number signs nobody in who has a second factor, and is not linked to such an account")
+    @Test("T-D12: a number does not sign in an account with a second factor, and is not linked to one")
     func noFirstFactor() async throws {
         try await run { service in
             let refusal =

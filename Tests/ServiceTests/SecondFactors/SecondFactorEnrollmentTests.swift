@@ -155,7 +155,7 @@ struct SecondFactorEnrollmentTests {
         }
     }
 
-    @Test("T-A15: a second factor comes and goes with a recent sign-in alone, which a refresh is not")
+    @Test("T-A15: adding or removing a second factor takes a recent sign-in; a refresh does not count")
     func wantsARecentSignIn() async throws {
         try await run { service in
             let user = try await service.verifiedUser()
@@ -210,7 +210,7 @@ struct SecondFactorEnrollmentTests {
         }
     }
 
-    @Test("T-A3: whoever proves the address gets the account without a second factor that was there before")
+    @Test("T-A3: verifying the address yields the account without its earlier second factors")
     func firstVerificationDropsFactors() async throws {
         try await run { service in
             let eve = try await service.signUp("ada@example.com")
@@ -247,7 +247,7 @@ struct SecondFactorEnrollmentTests {
         }
     }
 
-    @Test("a link that comes after the factor went does nothing")
+    @Test("a link opened after the factor was removed does nothing")
     func revertsNothing() async throws {
         try await run { service in
             let user = try await service.verifiedUser()

@@ -179,7 +179,7 @@ struct SecondFactorSignInTests {
         }
     }
 
-    @Test("T-D12: a code serves once, also when twenty come at once; five steps off is too far by one", .twoNodes)
+    @Test("T-D12: a code works once, even when sent twenty times at once; five steps off is one too many", .twoNodes)
     func codesServeOnce() async throws {
         try await Scene.run { scene in
             let service = scene.world.service
@@ -246,7 +246,7 @@ struct SecondFactorSignInTests {
         }
     }
 
-    @Test("says what is missing or wrong, and nothing is signed in by it")
+    @Test("reports what is missing or wrong, and signs no one in")
     func refuses() async throws {
         try await Scene.run { scene in
             let service = scene.world.service

@@ -215,7 +215,7 @@ struct BrowserSignInTests {
                 visit(
                     "page-cookies",
                     fields + [
-                        Step(forget: true), press, Step(heading: "This page is no longer good"),
+                        Step(forget: true), press, Step(heading: "This page has expired"),
                         Step(press: "main a.button"), Step(heading: "Sign in"),
                     ]
                 ),
@@ -229,7 +229,7 @@ struct BrowserSignInTests {
                 visit(
                     "page-late",
                     [Step(call: world.app + "/late")] + fields
-                        + [press, Step(heading: "This page is no longer good")],
+                        + [press, Step(heading: "This page has expired")],
                     ["phone"]
                 )
             ])
@@ -249,7 +249,7 @@ struct BrowserSignInTests {
                 visit("page-fragment", [Step(arrives: world.app + "/back?signInCode=page_")], Self.scripted),
                 visit(
                     "page-fragment-still",
-                    [Step(heading: "One moment …"), Step(says: "This page needs JavaScript.")],
+                    [Step(heading: "One moment …"), Step(says: "This page requires JavaScript.")],
                     ["desktop-dark", "phone"]
                 ),
             ])

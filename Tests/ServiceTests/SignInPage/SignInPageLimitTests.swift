@@ -9,7 +9,7 @@ import Testing
 struct SignInPageLimitTests {
     private static let ada = "ada@example.com"
     private static let words = [
-        "en": "Too many tries. Wait for some minutes, then try again.",
+        "en": "Too many attempts. Wait a few minutes, then try again.",
         "de": "Zu viele Versuche. Warten Sie einige Minuten und versuchen Sie es dann noch einmal.",
         "ja": "試行回数が多すぎます。数分待ってから、もう一度お試しください。",
     ]
@@ -77,7 +77,7 @@ struct SignInPageLimitTests {
             var page = try await person.press("provider", "github.com", on: try await person.open())
             for _ in 0..<2 { page = try await person.signIn(Self.ada, "wrong horse", on: page) }
             let refused = try await person.signIn(Self.ada, "correct horse", on: page)
-            expectRefused(refused, at: "You have an account already")
+            expectRefused(refused, at: "You already have an account")
             service.clock.advance(by: 900)
             let end = try await person.signIn(Self.ada, "correct horse", on: refused)
             #expect(try await person.redeem(end).status == 200)
@@ -99,7 +99,7 @@ struct SignInPageLimitTests {
         }
     }
 
-    @Test("T-E1: mails for a new password come so often, to an address that somebody has and to others")
+    @Test("T-E1: password reset emails are limited alike for addresses with and without an account")
     func mails() async throws {
         try await run {
             $0.rateLimits[.mailsPerRecipient].count = 1
@@ -108,7 +108,7 @@ struct SignInPageLimitTests {
             let form = try await person.press("do", "forgotPassword", on: try await person.open())
             for address in [Self.ada, "nobody@example.com"] {
                 let sent = try await person.press("do", "sendMail", ["email": address], on: form)
-                #expect(sent.heading == "Look into your mail", "\(sent.text)")
+                #expect(sent.heading == "Check your email", "\(sent.text)")
                 let again = try await person.press("do", "sendMail", ["email": address], on: form)
                 expectRefused(again, at: "Forgot your password?")
             }
@@ -129,7 +129,7 @@ struct SignInPageLimitTests {
             let wrong = app.code() == "000000" ? "000001" : "000000"
             for _ in 0..<2 {
                 page = try await person.press("do", "proveCode", ["code": wrong], on: page)
-                #expect(page.alert == "This code is wrong, or was used already.", "\(page.text)")
+                #expect(page.alert == "This code is incorrect or has already been used.", "\(page.text)")
             }
             let refused = try await person.press("do", "proveCode", ["code": app.code()], on: page)
             expectRefused(refused, at: "One more step")

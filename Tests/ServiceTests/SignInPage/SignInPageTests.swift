@@ -19,7 +19,10 @@ struct SignInPageTests {
             #expect(page.status == 200 && page.heading == "Sign in" && page.text.contains("<bdi>Tea House</bdi>"))
             #expect(page.buttons == ["github.com", "signIn", "forgotPassword", "showSignUp"])
             let wrong = try await person.signIn(Self.ada, "wrong horse", on: page)
-            #expect(wrong.status == 400 && wrong.alert == "The address or the password is wrong.", "\(wrong.text)")
+            #expect(
+                wrong.status == 400 && wrong.alert == "The email address or password is incorrect.",
+                "\(wrong.text)"
+            )
             let end = try await person.signIn(Self.ada, "correct horse", on: wrong)
             #expect(end.isStopped && end.url.hasPrefix("http://localhost:8000/app?a=b&signInCode=page_"), "\(end.url)")
             #expect(end.url.hasSuffix("#/route"))
@@ -44,12 +47,12 @@ struct SignInPageTests {
         }
     }
 
-    @Test("who refuses at the provider may choose again")
+    @Test("a user who refuses at the provider can choose again")
     func cancelled() async throws {
         try await ProviderScene.runSignInPage { scene, person in
             scene.tenant.nextLogin(scene.ada, .deny)
             let page = try await person.press("provider", "github.com", on: try await person.open())
-            #expect(page.alert?.hasPrefix("You were not signed in there.") == true, "\(page.text)")
+            #expect(page.alert?.hasPrefix("The sign-in was canceled.") == true, "\(page.text)")
             let end = try await person.press("provider", "github.com", on: page)
             #expect(try await person.redeem(end).status == 200)
         }
@@ -60,12 +63,12 @@ struct SignInPageTests {
         try await ProviderScene.runSignInPage { scene, person in
             let account = try await scene.service.signUp(Self.ada)
             let page = try await person.press("provider", "github.com", on: try await person.open())
-            #expect(page.heading == "You have an account already", "\(page.text)")
+            #expect(page.heading == "You already have an account", "\(page.text)")
             #expect(page.text.contains("<bdi>ada@example.com</bdi>") && page.text.contains("<bdi>GitHub</bdi>"))
             #expect(page.buttons == ["signIn", "forgotPassword", "startAgain"])
             // The address is the account's, whatever is typed.
             let wrong = try await person.signIn("other@example.com", "wrong horse", on: page)
-            #expect(wrong.heading == page.heading && wrong.alert == "The address or the password is wrong.")
+            #expect(wrong.heading == page.heading && wrong.alert == "The email address or password is incorrect.")
             let end = try await person.signIn("other@example.com", "correct horse", on: wrong)
             let reply = try await person.redeem(end)
             #expect(reply.status == 200, "\(reply)")
@@ -78,7 +81,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("a conflict whose credential is gone leaves nobody signed in")
+    @Test("a conflict whose credential is gone signs no one in")
     func conflictIsOver() async throws {
         try await ProviderScene.runSignInPage { scene, person in
             let account = try await scene.service.signUp(Self.ada)
@@ -111,7 +114,7 @@ struct SignInPageTests {
             let account = try await person.redeem(first)
             scene.secrets.add(from: account)
             let page = try await person.press("provider", "github.com", on: try await person.open())
-            guard page.heading == "You have an account already" else {
+            guard page.heading == "You already have an account" else {
                 Issue.record("no conflict: \(page.text)")
                 return
             }
@@ -138,7 +141,10 @@ struct SignInPageTests {
             let reply = try await person.redeem(try await person.press("do", "signUp", strong, on: lacking))
             #expect(reply.status == 200 && reply["isNewUser"] == true, "\(reply)")
             let taken = try await person.press("do", "signUp", strong, on: lacking)
-            #expect(taken.alert?.hasPrefix("There is an account with this address already.") == true, "\(taken.text)")
+            #expect(
+                taken.alert?.hasPrefix("An account with this email address already exists.") == true,
+                "\(taken.text)"
+            )
         }
         try await ProviderScene.runSignInPage {
             $0.disabledUserSignup = true
@@ -148,7 +154,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("T-E1: sends the mail for a new password and says the same of an address that nobody has")
+    @Test("T-E1: sends the password reset email, and responds the same for an address without an account")
     func forgotPassword() async throws {
         for isProtected in [true, false] {
             try await ProviderScene.runSignInPage {
@@ -159,7 +165,7 @@ struct SignInPageTests {
                 var pages: [String] = []
                 for address in [Self.ada, "bob@example.com"] {
                     let page = try await person.press("do", "sendMail", ["email": address], on: form)
-                    #expect(page.status == 200 && page.heading == "Look into your mail", "\(page.text)")
+                    #expect(page.status == 200 && page.heading == "Check your email", "\(page.text)")
                     pages.append(Self.withoutSecrets(page.text).replacing(address, with: "*"))
                 }
                 #expect(pages[0] == pages[1])
@@ -186,7 +192,7 @@ struct SignInPageTests {
             let page = try await person.signIn(Self.ada, "correct horse", on: try await person.open())
             #expect(page.heading == "One more step" && page.buttons == ["proveCode", "startAgain"], "\(page.text)")
             let wrong = try await person.press("do", "proveCode", ["code": "000000"], on: page)
-            #expect(wrong.alert == "This code is wrong, or was used already.", "\(wrong.text)")
+            #expect(wrong.alert == "This code is incorrect or has already been used.", "\(wrong.text)")
             scene.service.clock.advance(by: 30)
             let end = try await person.press("do", "proveCode", ["code": app.code()], on: wrong)
             let reply = try await person.redeem(end)
@@ -215,7 +221,7 @@ struct SignInPageTests {
             let code = try await scene.service.smsCode(to: phone.number)
             let typed = ["code": code == "000000" ? "000001" : "000000"]
             let wrong = try await person.press("do", "proveCode", typed, on: asked)
-            #expect(wrong.alert == "This code is wrong, or was used already.", "\(wrong.text)")
+            #expect(wrong.alert == "This code is incorrect or has already been used.", "\(wrong.text)")
             let end = try await person.press("do", "proveCode", ["code": code], on: wrong)
             let reply = try await person.redeem(end)
             #expect(reply.claims["firebase"]?["sign_in_second_factor"] == "phone", "\(reply)")

@@ -57,7 +57,7 @@ struct SignInPageThreatTests {
         }
     }
 
-    @Test("T-B6, T-B7: it leads to the project's own pages alone")
+    @Test("T-B6, T-B7: it leads only to the project's own pages")
     func openRedirect() async throws {
         try await ProviderScene.runSignInPage {
             $0.authorizedDomains = ["app.example.com", "localhost", "xn--bcher-kva.example"]
@@ -211,7 +211,7 @@ struct SignInPageThreatTests {
     }
 
     @Test(
-        "T-B11, T-B13: no token stands in a page or an address, and pages go into no cache, frame or foreign referrer"
+        "T-B11, T-B13: no token is in a page or URL, and pages enter no cache, frame or foreign referrer"
     )
     func leaks() async throws {
         try await ProviderScene.runSignInPage { scene, person in
@@ -235,7 +235,7 @@ struct SignInPageThreatTests {
         }
     }
 
-    @Test("T-B14: nothing that comes in becomes a script, or markup")
+    @Test("T-B14: no input becomes script or markup")
     func script() async throws {
         try await ProviderScene.runSignInPage { _, person in
             let hostile = #"</script><script>alert(1)</script><img src=x onerror=alert(1)>"'&<!--"#

@@ -45,7 +45,7 @@ struct KeysCommandTests {
             try await waitUntil { try await !published().contains(old) }
             #expect(try await list().map { $0["state"] }.filter { $0 == "current" }.count == 3)
             let again = try await run("revoke", old)
-            #expect(again.status == 1 && again.errors == "identity: there is no such signing key", "\(again)")
+            #expect(again.status == 1 && again.errors == "identity: this signing key does not exist", "\(again)")
         }
     }
 }

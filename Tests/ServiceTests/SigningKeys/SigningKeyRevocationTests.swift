@@ -16,7 +16,7 @@ struct SigningKeyRevocationTests {
     }
 
     @Test(
-        "T-D8: every node refuses what a revoked key signed, also what it remembers as verified, and goes on with a new key",
+        "T-D8: every node refuses tokens of a revoked key, also cached ones, and goes on with a new key",
         .database
     )
     func drill() async throws {

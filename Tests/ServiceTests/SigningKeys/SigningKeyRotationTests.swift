@@ -209,7 +209,7 @@ struct SigningKeyRotationTests {
         }
     }
 
-    @Test("T-D8: nodes that come to the same at once make one key of each kind", .database, arguments: [2, 6])
+    @Test("T-D8: nodes that start at once create one key of each kind", .database, arguments: [2, 6])
     func manyNodes(count: Int) async throws {
         let clock = SteppableClock()
         let nodes = try (0..<count).map { _ in try Self.node(clock) }

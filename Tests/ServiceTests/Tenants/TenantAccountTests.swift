@@ -43,7 +43,7 @@ struct TenantAccountTests {
         }
     }
 
-    @Test("the same person, address and number are somebody else in each tenant and in the project")
+    @Test("the same person, address and number are separate accounts in each tenant and in the project")
     func accountsAreApart() async throws {
         try await TenantScene.run { scene in
             let places = [nil, scene.first, scene.second]
@@ -165,7 +165,7 @@ struct TenantAccountTests {
         }
     }
 
-    @Test("a tenant that does not exist is none, whoever names it, and to those alone who may ask")
+    @Test("an unknown tenant is refused: INVALID_TENANT_ID for clients, TENANT_NOT_FOUND for admins")
     func unknown() async throws {
         try await TenantScene.run { scene in
             let service = scene.service
@@ -294,7 +294,7 @@ struct TenantAccountTests {
         }
     }
 
-    @Test("an id that somebody has in another tenant is taken, and not overwritten")
+    @Test("an id used in another tenant counts as taken, and is not overwritten")
     func idsAreOfTheProject() async throws {
         try await TenantScene.run { scene in
             let service = scene.service

@@ -303,7 +303,7 @@ struct TenantIsolationTests {
         }
     }
 
-    @Test("T-B19: a provider that the admin of a tenant adds signs in nobody of another tenant, whatever it asserts")
+    @Test("T-B19: a provider added by a tenant's admin signs in no user of another tenant, whatever it asserts")
     func providerOfATenant() async throws {
         try await TenantScene.run { scene in
             let victim = try await scene.signUp(in: scene.first)

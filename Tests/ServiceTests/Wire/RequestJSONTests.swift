@@ -11,7 +11,7 @@ struct RequestJSONTests {
         arguments: [
             ("{", "Unexpected end of string."), ("{a", "Unexpected token."),
             (#"{"a":"\ud800"}"#, "Invalid UTF-8 or escape in a string."),
-            (#"{"a":"\u0000"}"#, "A string holds the character U+0000."),
+            (#"{"a":"\u0000"}"#, "A string contains the character U+0000."),
             (#"{"sub":1,"s\u0075b":2}"#, #"Duplicate name "sub"."#),
             (nested(33), "Message too deep. Max recursion depth reached."),
         ]

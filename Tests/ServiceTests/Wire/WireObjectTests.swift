@@ -14,7 +14,7 @@ struct WireObjectTests {
         #expect(try object(#"{"IDTOKEN":"a","idtoken":"b"}"#).string("idToken") == nil)
     }
 
-    @Test("T-C11: refuses a member that comes in both spellings")
+    @Test("T-C11: refuses a member given in both spellings")
     func refusesBothSpellings() throws {
         let object = try object(#"{"idToken":"a","id_token":"b"}"#)
         #expect(throws: WireError.self) { try object.string("idToken") }

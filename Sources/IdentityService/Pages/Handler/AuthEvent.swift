@@ -1,17 +1,17 @@
 import Federation
 
-/// The result of a visit at a provider, as SDKs read it.
+/// The result of a provider sign-in in the format that SDKs read.
 struct AuthEvent: Sendable {
     var visit: HandlerVisit
-    /// In which it was; nil in the project itself.
+    /// The tenant; nil in the project itself.
     var tenant: String?
-    /// Where the provider sent the browser; nil with a fault.
+    /// The URL that the provider redirected to; nil with a fault.
     var urlResponse: String?
     var postBody: String?
     var sessionID: String?
     var fault: HandlerFault?
 
-    /// What `handler.js` needs to bring it there, as members of an object that is open.
+    /// Writes the data with which `handler.js` delivers the result, into an open object.
     ///
     /// - Parameter ownURL: where browsers reach this service.
     func writeDelivery(to json: inout JSONWriter, ownURL: String) {
@@ -26,12 +26,12 @@ struct AuthEvent: Sendable {
             json.member("url", url)
             json.object("event", write)
         case .ios, .android: json.member("link", link(ownURL: ownURL))
-        // Nobody else is told.
+        // These have no SDK to tell.
         case .signInPage, .console: break
         }
     }
 
-    /// SDKs test for values, and read all members: what is absent is null here.
+    /// SDKs test for values and read all members, so absent ones are null here.
     private func write(to json: inout JSONWriter) {
         func member(_ name: String, _ value: String?) {
             if let value { json.member(name, value) } else { json.member(name, json: "null") }
@@ -48,7 +48,7 @@ struct AuthEvent: Sendable {
 
     /// The link that opens an app; nil for the web.
     func link(ownURL: String) -> String? {
-        // A link is all that travels: what was posted goes into it.
+        // Only a link can be passed, so posted parameters are added to it.
         let response = urlResponse.map { url in postBody.map { "\(url)?\($0)" } ?? url }
         var result = response.map { [("link", $0)] } ?? []
         if let fault {
@@ -73,7 +73,7 @@ struct AuthEvent: Sendable {
 }
 
 extension HandlerFault {
-    /// As SDKs read an error.
+    /// In the error format of SDKs.
     func write(to json: inout JSONWriter) {
         json.member("code", "auth/\(code)")
         json.member("message", text)

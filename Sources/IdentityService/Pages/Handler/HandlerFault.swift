@@ -1,17 +1,17 @@
 import Accounts
 import HTTPTypes
 
-/// What the handler page says when a sign-in cannot go on: to the person, and to the SDK where that is to be told.
+/// An error of the handler page: for the user, and for the SDK if it may be told.
 struct HandlerFault: Sendable, Hashable {
     var status: HTTPResponse.Status = .badRequest
-    /// Of the SDKs, behind `auth/`.
+    /// The SDKs' error code, without `auth/`.
     var code: String
-    /// For a person who makes an app; one line.
+    /// For the app's developer; one line.
     var text: String
     /// Seconds.
     var retryAfter: Int?
 
-    /// - Throws: what is nobody's fault but the service's.
+    /// - Throws: errors of the service itself.
     init(_ error: any Error) throws {
         if let error = error as? HandlerError {
             self.init(error)
@@ -33,7 +33,7 @@ struct HandlerFault: Sendable, Hashable {
             case "TOO_MANY_ATTEMPTS_TRY_LATER": "too-many-requests"
             case "INVALID_IDP_RESPONSE", "INVALID_REQUEST_URI": "invalid-credential"
             case "INVALID_ARGUMENT", nil: "argument-error"
-            // The provider's own configuration does not name this page, or is wrong.
+            // The provider's configuration does not contain this page, or is wrong.
             default: "internal-error"
             }
         self.init(code: code, text: wire.message)
@@ -41,7 +41,7 @@ struct HandlerFault: Sendable, Hashable {
         retryAfter = wire.retryAfter
     }
 
-    /// What a person who uses the app is told.
+    /// The texts for the user.
     var words: (title: PageText, advice: PageText) {
         switch code {
         case _ where status.kind == .serverError: (.failedTitle, .failedAdvice)
@@ -61,29 +61,29 @@ struct HandlerFault: Sendable, Hashable {
     private init(_ error: HandlerError) {
         switch error {
         case .missingParameter("apiKey"), .invalidParameter("apiKey"):
-            self.init(code: "invalid-api-key", text: "The API key names no project.")
+            self.init(code: "invalid-api-key", text: "The API key does not belong to a project.")
         case .missingParameter(let name): self.init(code: "argument-error", text: "The parameter \(name) is missing.")
         case .invalidParameter(let name): self.init(code: "argument-error", text: "The parameter \(name) is not valid.")
         case .unsupportedAuthType:
-            self.init(code: "operation-not-allowed", text: "This page does nothing of that authType.")
+            self.init(code: "operation-not-allowed", text: "This authType is not supported.")
         case .unauthorizedDomain:
             self.init(
                 code: "unauthorized-domain",
-                text: "The page to return to is on none of the project's authorized domains."
+                text: "The redirect URL is not on one of the project's authorized domains."
             )
         case .unregisteredApp:
             self.init(code: "app-not-authorized", text: "The app to return to is not registered in the project.")
         case .unknownFlow:
             self.init(
                 code: "invalid-credential",
-                text: "This sign-in has ended, took too long, or was begun in another browser."
+                text: "This sign-in has ended, took too long, or started in another browser."
             )
         }
     }
 
-    /// The browser keeps nothing by which it could be known again.
+    /// The browser blocks cookies and storage, so it cannot be recognized.
     static let storageBlocked = HandlerFault(
         code: "web-storage-unsupported",
-        text: "This browser keeps neither cookies nor data of this page."
+        text: "This browser blocks cookies and data of this page."
     )
 }

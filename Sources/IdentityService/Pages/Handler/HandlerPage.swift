@@ -1,20 +1,20 @@
 import Federation
 import HTTPTypes
 
-/// The page that web and native SDKs open for a sign-in at a provider, in each of its states.
+/// The handler page, which web and native SDKs open for a sign-in at a provider, in each of its states.
 struct HandlerPage: Sendable {
     var context: PageContext
-    /// What it shows until its script has gone on, or has to stay.
+    /// Shown until the script continues, or if it has to stay.
     var progress: HTML
-    /// What keeps it from going on, shown when the script finds that.
+    /// Shown if the script finds this problem.
     var fault: HandlerFault?
     var status: HTTPResponse.Status = .ok
     var retryAfter: Int?
     var cookies: [Cookie] = []
-    /// What the script is to do; nil for a page that stays.
+    /// The script's task; nil for a page that stays.
     var data: JSONWriter?
 
-    /// The sign-in ends here, and nobody is told but the person.
+    /// The sign-in ends here, and only the user is told.
     static func ended(_ fault: HandlerFault, _ context: PageContext) -> HandlerPage {
         HandlerPage(
             context: context,
@@ -24,7 +24,7 @@ struct HandlerPage: Sendable {
         )
     }
 
-    /// Leaves for the provider.
+    /// Sends the browser to the provider.
     static func start(authURI: String, data: JSONWriter, cookie: Cookie, _ context: PageContext) -> HandlerPage {
         let link: HTML = "<p><a class=\"button\" href=\"\(authURI)\">\(html: context.html(.waitButton))</a></p>"
         return HandlerPage(
@@ -35,12 +35,12 @@ struct HandlerPage: Sendable {
         )
     }
 
-    /// Looks at its own address or storage for what the server cannot see.
+    /// Lets the script read from the address or storage what the server cannot see.
     static func look(data: JSONWriter, or fault: HandlerFault, _ context: PageContext) -> HandlerPage {
         HandlerPage(context: context, progress: waiting(context), fault: fault, data: data)
     }
 
-    /// Brings the result where it belongs.
+    /// Delivers the result.
     static func deliver(
         _ event: AuthEvent,
         data: JSONWriter,
@@ -63,7 +63,7 @@ struct HandlerPage: Sendable {
         )
     }
 
-    /// Nobody asked for anything, or only for what a page would be like.
+    /// A request without parameters, or a HEAD request.
     static func idle(_ context: PageContext) -> HandlerPage {
         HandlerPage(context: context, progress: waiting(context))
     }
@@ -83,7 +83,7 @@ struct HandlerPage: Sendable {
         }
         page.cookies = cookies
         var response = page.response()
-        // The window's opener waits for it.
+        // The window's opener is waiting for it.
         response.headers[.crossOriginOpenerPolicy] = "unsafe-none"
         return response
     }
@@ -106,7 +106,7 @@ struct HandlerPage: Sendable {
         """
     }
 
-    /// In the reader's words, and in one line for those who make the app.
+    /// The user's text, and one line for the app's developer.
     private static func explanation(of fault: HandlerFault, _ context: PageContext) -> HTML {
         let words = fault.words
         let detail: HTML? =
@@ -119,7 +119,7 @@ struct HandlerPage: Sendable {
             """
     }
 
-    /// Where the script may have to leave a person.
+    /// The sections that the script may show at the end.
     private static func ends(_ context: PageContext) -> HTML {
         let code: HTML =
             "<p class=\"code\">\(html: context.html(.errorCode, ["CODE": "auth/web-storage-unsupported"]))</p>"

@@ -1,6 +1,6 @@
 "use strict";
-// What Firebase's web SDK asks of Google's loader, for pages that load it before they sign in: the SDK then needs nothing
-// from apis.google.com.
+// The part of Google's loader that Firebase's web SDK uses, for pages that load it before they sign in: the SDK then
+// loads nothing from apis.google.com.
 (() => {
   if (window.gapi?.iframes?.Iframe) return;
   const frames = new Set();

@@ -6,20 +6,20 @@
     for (const part of document.querySelectorAll("main > section")) part.hidden = part.id !== id;
   };
 
-  /** Whatever the browser forbids to keep is not there. */
+  /** Session storage, treated as empty where the browser forbids it. */
   const storage = {
     get: key => { try { return sessionStorage.getItem(key); } catch { return null; } },
     set: (key, value) => { try { sessionStorage.setItem(key, value); return true; } catch { return false; } },
-    remove: key => { try { sessionStorage.removeItem(key); } catch { /* Nothing was kept. */ } },
+    remove: key => { try { sessionStorage.removeItem(key); } catch { /* Nothing was stored. */ } },
   };
 
-  /** `navigator.cookieEnabled` is true also where this page's are refused. */
+  /** `navigator.cookieEnabled` is true even where this page's cookies are refused. */
   const takesCookies = () => {
     document.cookie = "identity-probe=1; Max-Age=10; SameSite=Lax";
     return document.cookie.includes("identity-probe=");
   };
 
-  /** Posts to this page, in place of it. */
+  /** Posts the fields to this page's URL; the response replaces the page. */
   const post = fields => {
     const form = document.createElement("form");
     form.method = "post";
@@ -32,11 +32,11 @@
       form.append(input);
     }
     document.body.append(form);
-    // The method, though a field may have its name.
+    // The form's own method, even if a field is named `submit`.
     HTMLFormElement.prototype.submit.call(form);
   };
 
-  /** To the SDK's iframe in the page that opened this window. */
+  /** Sends the event to the SDK's iframe in the page that opened this window. */
   const sendToOpener = ({ apiKey, appName, event }) => {
     const message = {
       eventType: "sendAuthEvent",
@@ -47,7 +47,7 @@
     const frames = window.opener?.frames ?? [];
     for (let index = 0; index < frames.length; index++) {
       try {
-        // Other origins' frames throw.
+        // Frames of other origins throw.
         const query = new URLSearchParams(frames[index].location.search);
         if (query.get("apiKey") !== apiKey || query.get("appName") !== appName) continue;
         frames[index].postMessage(message, location.origin);
@@ -66,13 +66,13 @@
   };
 
   const actions = {
-    /** Leaves for the provider. */
+    /** Continues to the provider. */
     start() {
       const isKept = storage.set(kept(data.state), data.browser);
       if (!isKept && !takesCookies()) return deliver(data.refusal);
       location.replace(data.url);
     },
-    /** The provider's answer stands in the fragment, which the server cannot see. */
+    /** The provider's response is in the fragment, which the server cannot see. */
     fragment() {
       const fields = new URLSearchParams(location.hash.slice(1));
       if (!fields.get("state")) return show("failure");
@@ -80,7 +80,7 @@
       history.replaceState(null, "", location.pathname);
       post(fields);
     },
-    /** No cookie came along: what the page kept shows that this browser began. */
+    /** Without the cookie, the copy in session storage proves that this browser began the flow. */
     prove() {
       const browser = storage.get(kept(data.state));
       if (!browser) return show("failure");

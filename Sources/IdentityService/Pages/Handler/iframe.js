@@ -3,21 +3,21 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const storageKey = data.apiKey + ":" + data.appName;
 
-  /** The result of a redirect, once; web SDKs wait for one, be it that there is none. */
+  /** Returns the result of a redirect once; web SDKs wait for a result even if there was no redirect. */
   const takeStored = () => {
     const key = "firebase:redirectEvent:" + storageKey;
     try {
       const text = sessionStorage.getItem(key);
       sessionStorage.removeItem(key);
       if (text) return JSON.parse(text);
-    } catch { /* What a browser forbids to keep is not there. */ }
+    } catch { /* The browser forbids storage. */ }
     return {
       type: "unknown", eventId: null, urlResponse: null, sessionId: null, postBody: null, tenantId: null,
       error: { code: "auth/no-auth-event", message: "There is no result of a redirect." },
     };
   };
 
-  /** Tells the page around; nil until it was heard of. */
+  /** Sends an event to the surrounding page; null until that page has made contact. */
   let tell = null;
   const waiting = [];
   const relay = event => tell ? tell(event) : waiting.push(event);
@@ -29,11 +29,11 @@
   };
   const answers = {
     ping: () => ({ status: "ACK" }),
-    // SDKs ask before popups, which need none of this frame's.
+    // SDKs ask before popups, which do not use this frame's storage.
     webStorageSupport: () => ({ status: "ACK", webStorageSupport: true }),
   };
 
-  /** The page around speaks through gapi.js, the service's own. */
+  /** The surrounding page uses the service's gapi.js. */
   const isLoopback = host => host === "localhost" || host === "127.0.0.1" || host === "[::1]";
   const isApp = origin => {
     let url;
@@ -60,7 +60,7 @@
     }
   });
 
-  /** The page around speaks through Google's loader. */
+  /** The surrounding page uses Google's loader. */
   if (data.loader) {
     const script = document.createElement("script");
     script.src = data.loader;

@@ -1,4 +1,4 @@
-// The hyphen of `E‑Mail` is one at which no line ends (U+2011).
+// `E‑Mail` has a non-breaking hyphen (U+2011).
 
 extension PageText {
     var german: String {

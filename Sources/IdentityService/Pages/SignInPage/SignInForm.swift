@@ -2,18 +2,18 @@ import Accounts
 import Linking
 import Projects
 
-/// The sign-in page, at each of its steps.
+/// The hosted sign-in page, at each of its steps.
 struct SignInForm {
     let context: PageContext
     let visit: PageVisit
-    /// ``visit`` as the page's forms have it.
+    /// ``visit``, sealed for the page's forms.
     let sealed: String
     let ways: SignInPage.Ways
-    /// What went wrong just before.
+    /// The problem with the last step.
     var problem: PageText?
-    /// What a new password lacks.
+    /// The requirements that a new password does not meet.
     var lacks: [PasswordPolicy.Requirement]?
-    /// As it was typed.
+    /// As entered.
     var email: String?
 
     enum Step { case signIn, signUp, forgotPassword, mailSent, secondFactor }
@@ -31,7 +31,7 @@ struct SignInForm {
             case .secondFactor: secondFactor
             }
         page.script = Self.script
-        // Browsers say then whose page posts.
+        // With it, browsers state the origin of a POST.
         page.referrerPolicy = "same-origin"
         return page
     }
@@ -189,7 +189,7 @@ struct SignInForm {
         "<button class=\"link\" name=\"do\" value=\"\(action)\">\(html: context.html(text))</button>\n"
     }
 
-    /// In a conflict it is the account's, and stays.
+    /// In a conflict it is the account's email and cannot be changed.
     private var emailField: HTML {
         let fixed: HTML? = visit.conflict?.email == nil ? nil : " readonly"
         return """

@@ -3,9 +3,9 @@ import Federation
 import HTTPTypes
 
 extension PageContext {
-    /// Why there is no sign-in page, or no longer this one.
+    /// Why the sign-in page cannot be shown, or has ended.
     ///
-    /// - Parameter visit: of which it may begin once more.
+    /// - Parameter visit: the visit that can start over.
     func signInProblem(_ error: WireError, again visit: PageVisit? = nil) -> Page {
         problem(error, Self.signInWords(for: error)) {
             visit.map { visit in
@@ -32,7 +32,7 @@ extension PageContext {
 }
 
 extension PageText {
-    /// Why a step did not succeed.
+    /// Why a step failed.
     init(signInProblem error: WireError, at step: SignInForm.Step) {
         self =
             switch error.code {
