@@ -151,10 +151,12 @@ private struct Life {
         sessions.removeAll { $0.session != session }
     }
 
-    /// Sessions that ended stay ended, and second factors are those that the owner enrolled.
+    /// Sessions that ended stay ended, and second factors are those that the owner enrolled, beside a proved address.
     private mutating func check() async throws {
-        let factors = try await service.account(localID)?["mfaInfo"]?.array?.count ?? 0
+        let account = try await service.account(localID)
+        let factors = account?["mfaInfo"]?.array?.count ?? 0
         #expect(factors == (app == nil ? 0 : 1), "\(trace)")
+        #expect(factors == 0 || account?["emailVerified"] == true, "\(trace)")
         guard let tokens = stolen.filter({ ended.contains($0.session) }).randomElement(using: &random) else { return }
         #expect(try await service.refresh(tokens.refreshToken).status != 200, "\(trace)")
         #expect(try await service.lookUp(tokens.idToken).status != 200, "\(trace)")
@@ -165,7 +167,7 @@ private struct Life {
     private enum OwnerAct: CaseIterable {
         case signIn, refresh, setPassword, endOthers, signOutEverywhere, signOutOthers, linkGitHub, unlinkGitHub,
             linkPhone,
-            unlinkPhone, changeByMail, changeDirectly, followLink, enroll, withdraw, endTheThiefsChange
+            unlinkPhone, changeByMail, changeDirectly, signUpAgain, followLink, enroll, withdraw, endTheThiefsChange
     }
 
     private mutating func ownerActs() async throws {
@@ -224,6 +226,7 @@ private struct Life {
             hasPhone = reply.status != 200
         case .changeByMail: try await changeByMail(try await recent(), from: email)
         case .changeDirectly: try await changeDirectly()
+        case .signUpAgain: try await signUpAgain()
         case .followLink: _ = try await followLink()
         case .enroll: try await enroll()
         case .withdraw:
@@ -308,6 +311,21 @@ private struct Life {
         (email, isVerified) = (new, false)
         end(except: tokens.session)
         note(reply)
+    }
+
+    /// With a second factor, no unproved address takes the place of the proved one.
+    private mutating func signUpAgain() async throws {
+        guard app != nil else { return }
+        let tokens = try await recent()
+        count += 1
+        let reply = try await service.call(
+            "accounts:signUp",
+            [
+                "idToken": JSON(tokens.idToken), "email": .string("\(name)-\(count)@example.com"),
+                "password": "another horse",
+            ]
+        )
+        #expect(reply.status != 200, "\(reply) \(trace)")
     }
 
     private mutating func enroll() async throws {
