@@ -228,7 +228,7 @@ extension ConsoleRoutes {
             "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">\n"
         }
         return ConsolePage(
-            "Confirm that it's you",
+            "Confirm that it is you",
             """
             <p>Enter your password and a code to continue with this action.</p>
             <form class="narrow" method="post" action="\(visit.call.path)">

@@ -93,7 +93,7 @@ import Testing
             ("github.com", #"{"sendNonce":"yes"}"#, "definition.sendNonce must be true or false"),
             (
                 "github.com", #"{"quirks":["apple_secret"]}"#,
-                "definition.quirks may hold: apple_user, discord_avatar, github_emails, microsoft_tenant, google_legacy_profile_names"
+                "definition.quirks may contain: apple_user, discord_avatar, github_emails, microsoft_tenant, google_legacy_profile_names"
             ),
             (
                 "github.com", #"{"emailTrust":"sometimes"}"#,
@@ -105,11 +105,11 @@ import Testing
             ),
             (
                 "github.com", #"{"idToken":{"algorithms":["none"]}}"#,
-                "definition.idToken.algorithms may hold: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA"
+                "definition.idToken.algorithms may contain: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA"
             ),
             (
                 "github.com", #"{"idToken":{"algorithms":["HS256"]}}"#,
-                "definition.idToken.algorithms may hold: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA"
+                "definition.idToken.algorithms may contain: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA"
             ),
             (
                 "github.com", #"{"extraAuthorizationParameters":{"State":"x"}}"#,
@@ -145,7 +145,7 @@ import Testing
             ),
             (
                 "github.com", #"{"profile":[{"url":"https://x.example","scheme":"a b"}]}"#,
-                "definition.profile[0].scheme must be one word such as Bearer"
+                "definition.profile[0].scheme must be one word, such as Bearer"
             ),
             (
                 "github.com", #"{"profile":[{"url":"https://x.example","headers":{"Host":"y"}}]}"#,

@@ -126,14 +126,14 @@ struct ConsoleThreatTests {
             let page = try await person.open(person.path(user.localID))
             let confirm = ["confirm": user.localID ?? "", "reason": "ticket 7"]
             let asked = try await person.press("Delete account", confirm, on: page)
-            #expect(asked.heading == "Confirm that it's you", "\(asked.text)")
+            #expect(asked.heading == "Confirm that it is you", "\(asked.text)")
             #expect(try await service.account(user.localID) != nil)
             let wrong = try await person.press(
                 "Continue",
                 ["password": "x", "code": person.nextCode()],
                 on: asked
             )
-            #expect(wrong.status == 403 && wrong.heading == "Confirm that it's you", "\(wrong.text)")
+            #expect(wrong.status == 403 && wrong.heading == "Confirm that it is you", "\(wrong.text)")
             #expect(!wrong.text.contains("value=\"x\""), "a password does not come back")
             let old = person.handle
             let done = try await person.press(
