@@ -10,8 +10,9 @@ let facade: [SwiftSetting] = [
 ]
 /// For everything else: an unsafe construct doesn't compile.
 let strict = facade + [.strictMemorySafety()]
-/// For tests: a release build optimises what they test, and would take longer over them than over all of it. In files side
-/// by side, as a debug build compiles.
+/// For tests: compiled without the optimizer in a release build too, in batches side by side as in a debug build.
+///
+/// Optimizing the tests takes longer than compiling the code that they test.
 let tests =
     strict + [
         .unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"], .when(configuration: .release))
