@@ -143,10 +143,10 @@ class Process:
             return log.read()
 
     def stop(self):
-        """Ends it as Ctrl-C does."""
+        """Ends it as systemd does: what a script starts with & ignores SIGINT, and so does all that it starts."""
         if self.child.poll() is not None:
             return
-        self.child.send_signal(signal.SIGINT)
+        self.child.send_signal(signal.SIGTERM)
         try:
             self.child.wait(30)
         except subprocess.TimeoutExpired:

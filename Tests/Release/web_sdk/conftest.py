@@ -64,7 +64,7 @@ class Service:
         raise RuntimeError("".join(self.log))
 
     def stop(self):
-        self.process.send_signal(signal.SIGINT)
+        self.process.send_signal(signal.SIGTERM)
         self.process.wait(30)
 
     def admin(self, method, path, body=None):
