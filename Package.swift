@@ -252,7 +252,7 @@ let package = Package(
         ),
         .testTarget(name: "LinkingTests", dependencies: ["Linking"], swiftSettings: tests),
         .testTarget(
-            name: "RoomTests",
+            name: "UnitTests",
             dependencies: [
                 "Delivery", "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects",
                 "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Traces",

@@ -42,7 +42,14 @@ struct PackageTests {
             let tarball = try await Self.run("tar -tzf identity-\(Release.version)-linux-*.tar.gz", in: folder)
             #expect(tarball.contains("/identity\n") && tarball.contains("/docs/operations/production.md\n"))
             let image = try await Self.run("ls docker; cat docker/Dockerfile", in: folder)
-            #expect(image.contains("identity.deb\n") && image.contains("healthcheck\n"))
+            #expect(image.contains("\nhealthcheck\nidentity\n"))
+            #expect(image.contains("\nCOPY identity healthcheck /usr/local/bin/\n"))
+            // What the package depends on is what the image installs.
+            let depends = try await Self.run("dpkg-deb -f \(package) Depends", in: folder)
+            let base = ["libc6", "libgcc-s1", "passwd"]
+            for name in depends.matches(of: #/(?:^|, )([a-z0-9+.-]+)/#).map(\.1) where !base.contains(String(name)) {
+                #expect(image.contains(" \(name) ") || image.contains(" \(name)\n"), "\(name)")
+            }
             #expect(image.contains("\nUSER identity\n") && image.contains("\nENV IDENTITY_HTTP_BIND=0.0.0.0:9099\n"))
         }
     }
