@@ -1,3 +1,4 @@
+import Accounts
 import Development
 import Federation
 import Foundation
@@ -65,14 +66,14 @@ struct ServiceFixture: Sendable {
             options.routesOverRoutes = { EmulatorDescription(of: $0).routes }
         }
         options.limits = limits
-        assembly = ServiceAssembly(
+        let parts = Parts(
             stores: stores,
             federation: FederationService(http: OutboundClient(allowsLoopback: false), now: now),
             passwords: PasswordHasher(workers: 1, queueLimit: 1),
-            options: options,
-            logger: logger,
+            deployment: Deployment(publicURL: nil),
             now: now
         )
+        assembly = ServiceAssembly(parts, options, logger: logger)
         client = ServiceClient(
             assembly.responder,
             document: try document ?? OpenAPIDocument.ofRepository(),
