@@ -6,6 +6,7 @@ package import Projects
 package import Secrets
 package import Sessions
 package import Storage
+import Traces
 package import struct Foundation.Date
 
 /// The shared parts of the use cases; the defaults are those of `identity serve`.
@@ -63,7 +64,7 @@ package struct Parts: Sendable {
     var providerTokens: ProviderTokenStore { stores.providerTokens }
 
     /// The time of the request, which is read once, so that everything it stores or signs has the same second.
-    func now() -> Date { RequestTime.current ?? clock() }
+    func now() -> Date { RequestContext.current.time ?? clock() }
 
     /// Seconds since 1970.
     var seconds: Int64 { Int64(now().timeIntervalSince1970) }

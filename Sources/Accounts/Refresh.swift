@@ -3,6 +3,7 @@ package import Projects
 package import Secrets
 import Sessions
 import Storage
+import Traces
 import struct Foundation.Date
 
 /// Exchanges a refresh token for a new ID token, in one statement, and a second one if the session must end.

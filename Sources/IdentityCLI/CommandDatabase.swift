@@ -10,6 +10,7 @@ import Postgres
 import Projects
 import Secrets
 import Storage
+import Traces
 
 /// The database of a command: from the configuration, or with `--data` that of an `identity dev`.
 struct DatabaseOptions: ParsableArguments {
@@ -31,7 +32,7 @@ struct DatabaseOptions: ParsableArguments {
         let stores = Stores(database: client, keyRing: keyRing, logger: logger, now: { Date() })
         do {
             try await stores.configuration.load()
-            let result = try await AuditOrigin.$current.withValue(.command) { try await body(stores) }
+            let result = try await RequestContext.with({ $0.origin = .command }) { try await body(stores) }
             await client.close()
             return result
         } catch {

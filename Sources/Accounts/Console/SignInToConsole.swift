@@ -4,6 +4,7 @@ import Passwords
 package import Projects
 package import Secrets
 package import Storage
+import Traces
 
 /// Sessions of the console's admins; each starts with a password and an authenticator app's code.
 package struct SignInToConsole: Sendable {

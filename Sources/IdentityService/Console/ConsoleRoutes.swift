@@ -4,6 +4,7 @@ import Linking
 import Projects
 import Secrets
 import Storage
+import Traces
 
 /// `/console`: the pages for the service's admins (docs/operations/console.md).
 ///

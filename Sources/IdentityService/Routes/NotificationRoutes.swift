@@ -6,6 +6,7 @@ import Linking
 import NIOCore
 import Projects
 import Storage
+import Traces
 
 /// The endpoints for providers' notifications; they need no credential, because each notification's own signature
 /// authenticates it.
