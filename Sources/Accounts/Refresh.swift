@@ -6,6 +6,8 @@ import Storage
 import Traces
 import struct Foundation.Date
 
+extension AccountsService { package var refresh: Refresh { Refresh(parts: parts) } }
+
 /// Exchanges a refresh token for a new ID token, in one statement, and a second one if the session must end.
 ///
 /// With rotation, each use replaces the token with its successor. The old token stays valid for 60 seconds after the

@@ -4,6 +4,8 @@ package import Secrets
 import Sessions
 import Storage
 
+extension AccountsService { package var updateAccount: UpdateAccount { UpdateAccount(parts: parts) } }
+
 /// Changes the signed-in account: profile, email, password, linked providers.
 package struct UpdateAccount: Sendable {
     let parts: Parts

@@ -5,6 +5,8 @@ package import Secrets
 import Storage
 import Traces
 
+extension AccountsService { package var rehearseSignIn: RehearseSignIn { RehearseSignIn(parts: parts) } }
+
 /// A test sign-in at a provider that signs no user in: it runs every step and reports how far it got.
 ///
 /// It writes only the flow, and the name that a provider sends once, for the next sign-in. The provider may be

@@ -5,6 +5,8 @@ package import Secrets
 import Storage
 import Traces
 
+extension AccountsService { package var setUpConsole: SetUpConsole { SetUpConsole(parts: parts) } }
+
 /// Lets an admin with a setup code set a password and an authenticator app, and signs them in to the console.
 package struct SetUpConsole: Sendable {
     let parts: Parts

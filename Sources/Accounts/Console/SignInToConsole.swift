@@ -6,6 +6,8 @@ package import Secrets
 package import Storage
 import Traces
 
+extension AccountsService { package var signInToConsole: SignInToConsole { SignInToConsole(parts: parts) } }
+
 /// Sessions of the console's admins; each starts with a password and an authenticator app's code.
 package struct SignInToConsole: Sendable {
     let parts: Parts
