@@ -3,7 +3,7 @@ import Linking
 package import Prometheus
 package import Storage
 import Synchronization
-package import Traces
+import Traces
 package import struct Foundation.Date
 
 /// Counts of sign-ins by outcome, since the start.

@@ -31,25 +31,20 @@ package enum DevelopmentMode {
         options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
         options.projectNamed = { try await stores.configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
-        options.additionalRoutes = routes(stores, project: project)
-        options.routesOverAccounts = { routes(stores, project: project, over: $0) }
+        options.additionalRoutes = { routes(stores, project: project, $0) }
         options.routesOverRoutes = { EmulatorDescription(of: $0).routes }
         return options
     }
 
-    /// The demo page, `/dev`, and the emulator's utility endpoints.
-    package static func routes(_ stores: Stores, project: ProjectID) -> [Route] {
+    /// The demo page, `/dev`, the emulator's utility endpoints and its links of emails.
+    package static func routes(_ stores: Stores, project: ProjectID, _ accounts: AccountsService) -> [Route] {
         let page = DemoPage(
             settings: { stores.configuration.snapshot.project(project)?.settings },
             providers: { stores.configuration.snapshot.providers(project: project) }
         )
         return page.routes + DevPage(stores: stores, project: project).routes + EmulatorRoutes(stores: stores).routes
             + ConsoleOwnerRoute(stores: stores).routes
-    }
-
-    /// The emulator's routes that carry out email actions.
-    package static func routes(_ stores: Stores, project: ProjectID, over accounts: AccountsService) -> [Route] {
-        EmulatorActionRoutes(accounts: accounts) { Self.project(for: $0, stores, otherwise: project) }.routes
+            + EmulatorActionRoutes(accounts: accounts) { Self.project(for: $0, stores, otherwise: project) }.routes
     }
 
     /// Any key is accepted for the project; a key that was made for another project means that one.

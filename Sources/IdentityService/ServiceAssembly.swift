@@ -27,9 +27,8 @@ package struct ServiceAssembly: Sendable {
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
         /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
-        package var additionalRoutes: [Route] = []
-        /// Additional routes that use the use cases.
-        package var routesOverAccounts: @Sendable (AccountsService) -> [Route] = { _ in [] }
+        /// Additional routes, which take precedence.
+        package var additionalRoutes: @Sendable (AccountsService) -> [Route] = { _ in [] }
         /// Additional routes that use all other routes.
         package var routesOverRoutes: @Sendable ([Route]) -> [Route] = { _ in [] }
         package var limits = ServiceResponder.Limits()
@@ -62,7 +61,7 @@ package struct ServiceAssembly: Sendable {
             admins: options.admins(DatabaseAdmins(configuration: parts.stores.configuration)),
             now: parts.clock
         )
-        let api = options.additionalRoutes + options.routesOverAccounts(accounts) + health.routes + routeParts.api
+        let api = options.additionalRoutes(accounts) + health.routes + routeParts.api
         let load = ServerLoad(options.limits)
         let unmatched = RouteMeter()
         let metrics = MetricsRoutes(

@@ -59,12 +59,10 @@ struct ServiceFixture: Sendable {
         options.projectForKey = { $0.rawValue == Self.key ? Self.project : nil }
         options.projectNamed = { $0 == Self.project.id ? Self.project : nil }
         options.admins = { [admins] _ in admins }
-        options.additionalRoutes =
-            additionalRoutes + (development ? DevelopmentMode.routes(stores, project: Self.project.id) : [])
-        if development {
-            options.routesOverAccounts = { DevelopmentMode.routes(stores, project: Self.project.id, over: $0) }
-            options.routesOverRoutes = { EmulatorDescription(of: $0).routes }
+        options.additionalRoutes = { accounts in
+            additionalRoutes + (development ? DevelopmentMode.routes(stores, project: Self.project.id, accounts) : [])
         }
+        if development { options.routesOverRoutes = { EmulatorDescription(of: $0).routes } }
         options.limits = limits
         let parts = Parts(
             stores: stores,

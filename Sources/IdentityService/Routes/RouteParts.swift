@@ -17,12 +17,7 @@ struct RouteParts: Sendable {
 
     /// The routes of the whole API.
     var api: [Route] {
-        let admin = AdminAccountRoutes(
-            accounts: accounts.admin,
-            providerTokens: accounts.providerToken,
-            explanations: accounts.explainSignIn,
-            deletions: accounts.deleteAccounts
-        )
+        let admin = AdminAccountRoutes(accounts: accounts)
         let signInPages = SignInPageRoutes(accounts: accounts, projectForKey: projectForKey, deployment: deployment)
         let providers = ProviderRoutes(
             configuration: configuration,
@@ -40,15 +35,12 @@ struct RouteParts: Sendable {
             ProviderGrantRoutes(accounts: accounts).routes,
             NotificationRoutes(accounts: accounts, projectNamed: projectNamed, deployment: deployment).routes,
             admin.routes,
-            UploadAccountsRoute(importAccounts: accounts.importAccounts).routes,
-            QueryAccountsRoutes(
-                queryAccounts: accounts.queryAccounts,
-                countProviders: accounts.countProviders
-            ).routes,
-            MergeAccountsRoutes(mergeAccounts: accounts.mergeAccounts).routes,
+            UploadAccountsRoute(accounts: accounts).routes,
+            QueryAccountsRoutes(accounts: accounts).routes,
+            MergeAccountsRoutes(accounts: accounts).routes,
             DownloadAccountsRoute(admin: admin).routes,
-            RevocationRoutes(listRevocations: accounts.listRevocations).routes,
-            AuditRoutes(listAuditEntries: accounts.listAuditEntries).routes,
+            RevocationRoutes(accounts: accounts).routes,
+            AuditRoutes(accounts: accounts).routes,
             ProjectRoutes().routes,
             SettingsRoutes(configuration: configuration, deployment: deployment).routes,
             providers.routes,
@@ -67,7 +59,7 @@ struct RouteParts: Sendable {
                 deployment: deployment,
                 development: development
             ).routes,
-            SessionCookieRoutes(createSessionCookie: accounts.createSessionCookie).routes,
+            SessionCookieRoutes(accounts: accounts).routes,
             KeyRoutes(configuration: configuration, deployment: deployment).routes,
             ConsoleRoutes(
                 accounts: accounts,

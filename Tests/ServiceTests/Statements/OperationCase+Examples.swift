@@ -1,3 +1,4 @@
+import Linking
 import TestKit
 
 extension OperationCase {

@@ -1,3 +1,5 @@
+import Linking
+import Projects
 import StrictJSON
 
 extension OpenAPIDocument {
