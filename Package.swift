@@ -193,7 +193,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Delivery", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
                 "Passwords",
-                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", asyncAlgorithms,
+                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "Traces",
+                asyncAlgorithms,
                 crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
             resources: [
@@ -218,7 +219,7 @@ let package = Package(
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
-                "StrictJSON", "Transfer",
+                "StrictJSON", "Traces", "Transfer",
                 argumentParser, configuration, httpTypes, logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",

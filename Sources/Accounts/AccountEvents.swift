@@ -3,13 +3,12 @@ import Linking
 package import Prometheus
 package import Storage
 import Synchronization
+import Traces
 package import struct Foundation.Date
 
 /// Counts of sign-ins by outcome, since the start.
-///
-/// Task-local to a request, like its logger.
-package final class AccountEvents: Sendable {
-    @TaskLocal package static var current: AccountEvents?
+package final class AccountEvents: RequestEvents {
+    private static var current: AccountEvents? { RequestContext.current.events as? AccountEvents }
 
     package struct SignIn: Hashable, Sendable {
         /// ``Linking/ProviderID/family``.

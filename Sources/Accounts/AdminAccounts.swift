@@ -4,6 +4,8 @@ package import Secrets
 import Sessions
 package import Storage
 
+extension AccountsService { package var admin: AdminAccounts { AdminAccounts(parts: parts) } }
+
 /// The admin operations on accounts.
 package struct AdminAccounts: Sendable {
     let parts: Parts

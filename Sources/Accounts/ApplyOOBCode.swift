@@ -3,6 +3,8 @@ import Projects
 import Secrets
 package import Storage
 
+extension AccountsService { package var applyOOBCode: ApplyOOBCode { ApplyOOBCode(parts: parts) } }
+
 /// `update` with a code instead of an ID token: verifies an email, changes it, restores the previous one, or removes a
 /// second factor.
 package struct ApplyOOBCode: Sendable {

@@ -1,5 +1,7 @@
 import Projects
 
+extension AccountsService { package var checkContinueURL: CheckContinueURL { CheckContinueURL(parts: parts) } }
+
 /// Checks whether a page may continue to a URL from its link.
 package struct CheckContinueURL: Sendable {
     let parts: Parts

@@ -30,7 +30,7 @@ extension ConfigurationCheck {
         report.add(
             .noticesUnreachable,
             id,
-            if: id == .apple && publicURL?.hasPrefix("https:") == false,
+            if: id == .apple && !isDevelopment && report.publicURL?.isSecure == false,
             "Apple sends notifications of deleted accounts and revoked consent only to https: set http.publicURL to an https URL"
         )
         report.add(

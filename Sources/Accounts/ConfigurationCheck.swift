@@ -8,22 +8,21 @@ package struct ConfigurationCheck: Sendable {
     package let isDevelopment: Bool
     /// Whether providers may be on this machine.
     let allowsLoopback: Bool
-    /// The URL at which browsers and providers reach the service; nil if it is not set.
-    let publicURL: String?
+    let deployment: Deployment
     /// Whether nodes have a mail server.
     let sendsMail: Bool
 
-    package init(isDevelopment: Bool, allowsLoopback: Bool = false, publicURL: String?, sendsMail: Bool) {
+    package init(isDevelopment: Bool, allowsLoopback: Bool = false, deployment: Deployment, sendsMail: Bool) {
         self.isDevelopment = isDevelopment
         self.sendsMail = sendsMail || isDevelopment
         self.allowsLoopback = allowsLoopback || isDevelopment
-        self.publicURL = publicURL
+        self.deployment = deployment
     }
 
     /// - Returns: in the order of ``ConfigurationFinding/ID``, errors first; disabled providers are skipped.
     package func callAsFunction(_ project: Project, in snapshot: ConfigurationSnapshot) -> [ConfigurationFinding] {
         let enabled = snapshot.providers(project: project.id).filter(\.enabled)
-        var report = Report(project: project.id)
+        var report = Report(project: project.id, publicURL: deployment.publicURL(of: project))
         check(project.settings, enabled, &report)
         for configuration in enabled { check(configuration, &report) }
         return ConfigurationFinding.ID.allCases.flatMap { id in report.findings.filter { $0.id == id } }
@@ -31,9 +30,9 @@ package struct ConfigurationCheck: Sendable {
 
     struct Report {
         let project: ProjectID
-        private(set) var findings: [ConfigurationFinding] = []
-
-        init(project: ProjectID) { self.project = project }
+        /// The URL at which browsers and providers reach the project; nil if it is not set.
+        let publicURL: PublicURL?
+        fileprivate(set) var findings: [ConfigurationFinding] = []
 
         mutating func add(
             _ id: ConfigurationFinding.ID,
@@ -54,7 +53,7 @@ package struct ConfigurationCheck: Sendable {
         )
         report.add(
             .issuerUnknown,
-            if: publicURL == nil && !isDevelopment && settings.tokenIssuer == .own,
+            if: report.publicURL == nil && !isDevelopment && settings.tokenIssuer == .own,
             "no tokens are issued, because their issuer is unknown: set http.publicURL to the same URL on every node"
         )
         report.add(
@@ -97,7 +96,7 @@ package struct ConfigurationCheck: Sendable {
         )
         report.add(
             .publicURLMissing,
-            if: publicURL == nil && !isDevelopment && settings.passwordSignIn,
+            if: report.publicURL == nil && !isDevelopment && settings.passwordSignIn,
             "no emails are sent, not even to restore a changed email, because their links need a URL: set "
                 + "http.publicURL"
         )

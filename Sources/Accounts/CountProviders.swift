@@ -3,6 +3,10 @@ package import Projects
 package import Storage
 package import struct Foundation.Date
 
+extension AccountsService {
+    package var countProviders: CountProviders { CountProviders(stores: parts.stores, development: parts.development) }
+}
+
 /// Shows the effect of removing a sign-in method: how many accounts have it, and how many have no other.
 package struct CountProviders: Sendable {
     let stores: Stores

@@ -4,6 +4,8 @@ import Projects
 package import Secrets
 import Storage
 
+extension AccountsService { package var createAuthURI: CreateAuthURI { CreateAuthURI(parts: parts) } }
+
 /// `createAuthUri`: returns the sign-in methods of an email, or starts a sign-in at a provider.
 package struct CreateAuthURI: Sendable {
     let parts: Parts

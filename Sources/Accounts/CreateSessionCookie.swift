@@ -3,6 +3,8 @@ package import Projects
 import Sessions
 import Storage
 
+extension AccountsService { package var createSessionCookie: CreateSessionCookie { CreateSessionCookie(parts: parts) } }
+
 /// Exchanges an ID token for a session cookie, as back ends do right after a sign-in.
 ///
 /// As in Firebase, the back end checks how long ago the sign-in was (`auth_time`), unless the project sets a limit.

@@ -1,6 +1,8 @@
 package import Linking
 import Storage
 
+extension AccountsService { package var credentialState: ReadCredentialState { ReadCredentialState(parts: parts) } }
+
 /// `accounts:credentialState`, not part of Firebase: the state of the account's identity at a provider, in the terms of
 /// Apple's `ASAuthorizationAppleIDProvider.CredentialState`.
 package struct ReadCredentialState: Sendable {

@@ -3,6 +3,8 @@ import Projects
 import Sessions
 import Storage
 
+extension AccountsService { package var deleteAccount: DeleteAccount { DeleteAccount(parts: parts) } }
+
 /// Deletes the signed-in account with everything it has.
 package struct DeleteAccount: Sendable {
     let parts: Parts

@@ -2,6 +2,8 @@ import Linking
 package import Projects
 import Storage
 
+extension AccountsService { package var deleteAccounts: DeleteAccounts { DeleteAccounts(parts: parts) } }
+
 /// Deletes accounts for an admin, each independently of the others.
 package struct DeleteAccounts: Sendable {
     let parts: Parts

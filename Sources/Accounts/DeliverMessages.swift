@@ -92,7 +92,7 @@ package struct DeliverMessages: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for message in messages {
                     group.addTask {
-                        let outcome = try await TraceContext.$current.withValue(message.trace ?? TraceContext()) {
+                        let outcome = try await RequestContext.with({ $0.trace = message.trace ?? TraceContext() }) {
                             try await deliver(message)
                         }
                         count(outcome, of: message.kind)
@@ -244,7 +244,7 @@ package struct DeliverMessages: Service {
             "project.id": "\(message.project)", "message.id": "\(message.id)", "message.kind": "\(message.kind)",
             "message.attempts": "\(message.attempts)",
         ]
-        if let trace = TraceContext.current { metadata["trace.id"] = "\(trace.id)" }
+        if let trace = RequestContext.current.trace { metadata["trace.id"] = "\(trace.id)" }
         if let error { metadata["error.type"] = "\(error)" }
         logger.log(level: level, text, metadata: metadata)
     }

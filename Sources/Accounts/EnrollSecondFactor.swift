@@ -5,6 +5,8 @@ package import Secrets
 import Sessions
 import Storage
 
+extension AccountsService { package var enrollSecondFactor: EnrollSecondFactor { EnrollSecondFactor(parts: parts) } }
+
 /// Enrolls a second factor for the signed-in account in two steps: an authenticator app, or a phone.
 package struct EnrollSecondFactor: Sendable {
     let parts: Parts

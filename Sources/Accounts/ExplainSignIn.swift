@@ -3,6 +3,8 @@ package import Linking
 package import Projects
 import Storage
 
+extension AccountsService { package var explainSignIn: ExplainSignIn { ExplainSignIn(parts: parts) } }
+
 /// Explains the result of a sign-in with an identity; writes nothing.
 package struct ExplainSignIn: Sendable {
     let parts: Parts

@@ -2,6 +2,8 @@ import Projects
 package import Secrets
 import Storage
 
+extension AccountsService { package var followSignInLink: FollowSignInLink { FollowSignInLink(parts: parts) } }
+
 /// Continues from a sign-in email's link to the app, which uses the code itself.
 ///
 /// The code is not used here.

@@ -5,6 +5,8 @@ import Sessions
 import Storage
 import StrictJSON
 
+extension AccountsService { package var grantAccessToken: GrantAccessToken { GrantAccessToken(parts: parts) } }
+
 /// Exchanges a service account's assertion for an access token (RFC 7523 §2.1), as Admin SDKs do before their first
 /// call.
 ///

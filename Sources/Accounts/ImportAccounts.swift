@@ -6,6 +6,8 @@ import Sessions
 import Storage
 package import struct Foundation.Date
 
+extension AccountsService { package var importAccounts: ImportAccounts { ImportAccounts(parts: parts) } }
+
 /// Imports accounts with their IDs, times and password hashes.
 ///
 /// Each account is imported completely or not at all, independently of the others.

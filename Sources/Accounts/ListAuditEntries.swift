@@ -2,6 +2,8 @@ import Foundation
 package import Projects
 package import Storage
 
+extension AccountsService { package var listAuditEntries: ListAuditEntries { ListAuditEntries(parts: parts) } }
+
 /// `auditEntries`: the audit log of a project and its accounts, newest first, page by page.
 package struct ListAuditEntries: Sendable {
     let parts: Parts

@@ -2,6 +2,8 @@ import Foundation
 package import Projects
 package import Storage
 
+extension AccountsService { package var listRevocations: ListRevocations { ListRevocations(parts: parts) } }
+
 /// `revocations`: the unexpired tokens that were revoked, for resource servers that verify tokens themselves.
 ///
 /// A reader continues with the cursor of the previous response. Each revocation is returned at least once. Because it

@@ -1,5 +1,7 @@
 package import Linking
 
+extension AccountsService { package var lookUp: LookUp { LookUp(parts: parts) } }
+
 /// Reads the account of an ID token in one statement.
 package struct LookUp: Sendable {
     let parts: Parts

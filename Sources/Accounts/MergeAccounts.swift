@@ -4,6 +4,8 @@ package import Projects
 import Secrets
 package import Storage
 
+extension AccountsService { package var mergeAccounts: MergeAccounts { MergeAccounts(parts: parts) } }
+
 /// Merges two accounts of one user; the merge can be undone for a week.
 ///
 /// The admin decides that they belong to the same user: the user is not asked, and the merge proves nothing.

@@ -29,7 +29,7 @@ extension Parts {
         continueURL: String? = nil,
         _ caller: Caller
     ) throws(AccountsError) -> PreparedCode {
-        guard let base = actionURL() else { throw .noActionURL }
+        guard let base = deployment.actionPage(of: caller.project) else { throw .noActionURL }
         let code = Secret(random.handle())
         let link = ActionLink(
             base: base,

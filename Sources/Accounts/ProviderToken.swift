@@ -5,6 +5,8 @@ package import Projects
 import Storage
 import struct Foundation.Date
 
+extension AccountsService { package var providerToken: ProviderToken { ProviderToken(parts: parts) } }
+
 /// Returns a provider's access token of a linked credential, renewed if it is about to expire.
 ///
 /// However many callers ask simultaneously on any number of nodes, the provider receives one renewal. The caller that

@@ -4,6 +4,8 @@ package import Projects
 import Secrets
 package import Storage
 
+extension AccountsService { package var queryAccounts: QueryAccounts { QueryAccounts(parts: parts) } }
+
 /// `accounts:query`: counts, lists or pages the accounts that match an admin's query.
 package struct QueryAccounts: Sendable {
     let parts: Parts

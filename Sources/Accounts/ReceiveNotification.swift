@@ -4,6 +4,8 @@ package import Linking
 import Projects
 import Storage
 
+extension AccountsService { package var receiveNotification: ReceiveNotification { ReceiveNotification(parts: parts) } }
+
 /// Applies a provider's notifications about users who signed in with it.
 package struct ReceiveNotification: Sendable {
     let parts: Parts

@@ -3,7 +3,10 @@ package import Projects
 package import Secrets
 import Sessions
 import Storage
+import Traces
 import struct Foundation.Date
+
+extension AccountsService { package var refresh: Refresh { Refresh(parts: parts) } }
 
 /// Exchanges a refresh token for a new ID token, in one statement, and a second one if the session must end.
 ///

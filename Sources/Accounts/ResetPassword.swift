@@ -3,6 +3,8 @@ import Projects
 package import Secrets
 package import Storage
 
+extension AccountsService { package var resetPassword: ResetPassword { ResetPassword(parts: parts) } }
+
 /// `resetPassword`: returns a code's details, or sets a new password with a reset code.
 package struct ResetPassword: Sendable {
     let parts: Parts

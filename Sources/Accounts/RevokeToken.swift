@@ -4,6 +4,8 @@ import Projects
 package import Secrets
 import Storage
 
+extension AccountsService { package var revokeToken: RevokeToken { RevokeToken(parts: parts) } }
+
 /// `accounts:revokeToken`: revokes the signed-in account's grant at a provider (Apple requires it before an account is
 /// deleted).
 package struct RevokeToken: Sendable {

@@ -4,6 +4,8 @@ package import Secrets
 import Sessions
 package import Storage
 
+extension AccountsService { package var sendOOBCode: SendOOBCode { SendOOBCode(parts: parts) } }
+
 /// `sendOobCode`: sends an email with a one-time code, or returns the link to an admin.
 package struct SendOOBCode: Sendable {
     let parts: Parts

@@ -3,6 +3,10 @@ import Projects
 package import Secrets
 import Storage
 
+extension AccountsService {
+    package var sendVerificationCode: SendVerificationCode { SendVerificationCode(parts: parts) }
+}
+
 /// `sendVerificationCode`: sends an SMS with a sign-in code.
 ///
 /// It reads no account, so the response reveals nothing about one.

@@ -2,6 +2,8 @@ package import Linking
 import Projects
 package import Storage
 
+extension AccountsService { package var showAction: ShowAction { ShowAction(parts: parts) } }
+
 /// What an email's link is about to do, for the page that asks for confirmation; the code is not used (threats.md,
 /// T-E5).
 ///

@@ -6,6 +6,10 @@ import Sessions
 import Storage
 import StrictJSON
 
+extension AccountsService {
+    package var signInWithCustomToken: SignInWithCustomToken { SignInWithCustomToken(parts: parts) }
+}
+
 /// Signs in a user with a token that one of the project's service accounts signed.
 package struct SignInWithCustomToken: Sendable {
     let parts: Parts

@@ -4,6 +4,8 @@ import Secrets
 import Sessions
 import Storage
 
+extension AccountsService { package var signInWithEmailLink: SignInWithEmailLink { SignInWithEmailLink(parts: parts) } }
+
 /// Signs in, signs up, or links with the code of a sign-in email.
 package struct SignInWithEmailLink: Sendable {
     let parts: Parts

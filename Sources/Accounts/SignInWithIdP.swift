@@ -5,6 +5,8 @@ package import Secrets
 import Sessions
 import Storage
 
+extension AccountsService { package var signInWithIdP: SignInWithIdP { SignInWithIdP(parts: parts) } }
+
 /// Signs in with an identity provider: with a finished authorization flow, with tokens that an app received, or with
 /// the pending credential of a conflict.
 package struct SignInWithIdP: Sendable {

@@ -4,6 +4,8 @@ import Projects
 package import Secrets
 import Storage
 
+extension AccountsService { package var signInWithPassword: SignInWithPassword { SignInWithPassword(parts: parts) } }
+
 /// Signs in with email and password.
 package struct SignInWithPassword: Sendable {
     let parts: Parts

@@ -4,6 +4,10 @@ package import Secrets
 import Sessions
 import Storage
 
+extension AccountsService {
+    package var signInWithPhoneNumber: SignInWithPhoneNumber { SignInWithPhoneNumber(parts: parts) }
+}
+
 /// `signInWithPhoneNumber`: signs in, signs up, or adds a number to the signed-in account, with an SMS code or with the
 /// temporary proof from an earlier code.
 package struct SignInWithPhoneNumber: Sendable {

@@ -4,6 +4,10 @@ package import Secrets
 import Sessions
 import Storage
 
+extension AccountsService {
+    package var signInWithSecondFactor: SignInWithSecondFactor { SignInWithSecondFactor(parts: parts) }
+}
+
 /// Completes a sign-in whose first factor was proved, with the code of a second factor.
 package struct SignInWithSecondFactor: Sendable {
     let parts: Parts

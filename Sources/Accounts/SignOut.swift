@@ -3,6 +3,8 @@ import Projects
 import Sessions
 import Storage
 
+extension AccountsService { package var signOut: SignOut { SignOut(parts: parts) } }
+
 /// Ends sessions of the signed-in account.
 package struct SignOut: Sendable {
     let parts: Parts
@@ -38,6 +40,8 @@ package struct SignOut: Sendable {
         AccountEvent.signedOut.log(user.account.id, caller)
     }
 }
+
+extension AccountsService { package var listSessions: ListSessions { ListSessions(parts: parts) } }
 
 /// Lists the sessions of the signed-in account.
 package struct ListSessions: Sendable {

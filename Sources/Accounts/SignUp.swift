@@ -4,6 +4,8 @@ package import Secrets
 import Sessions
 import Storage
 
+extension AccountsService { package var signUp: SignUp { SignUp(parts: parts) } }
+
 /// Creates an anonymous account or one with a password, or adds a password to the signed-in account.
 package struct SignUp: Sendable {
     let parts: Parts

@@ -40,7 +40,7 @@ extension Parts {
         try tokenVerifier.verify(
             idToken,
             project: caller.project.id,
-            issuers: caller.project.issuers(at: ownURL()),
+            issuers: deployment.issuers(of: caller.project),
             tenant: caller.tenant,
             keys: configuration.signingKeys,
             now: seconds

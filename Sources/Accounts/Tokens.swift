@@ -128,7 +128,7 @@ extension Parts {
 
     /// `iss` of the tokens that the service signs for a project.
     func issuer(of project: Project) throws -> String {
-        guard let issuer = project.issuer(at: ownURL()) else { throw NoOwnURL() }
+        guard let issuer = deployment.issuer(of: project) else { throw NoPublicURL() }
         return issuer
     }
 }
@@ -146,4 +146,4 @@ extension AccountChanges {
 struct NoSigningKey: Error {}
 
 /// The project's tokens must name this service as their issuer, but the node does not know its URL.
-struct NoOwnURL: Error {}
+struct NoPublicURL: Error {}

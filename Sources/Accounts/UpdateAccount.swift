@@ -4,6 +4,8 @@ package import Secrets
 import Sessions
 import Storage
 
+extension AccountsService { package var updateAccount: UpdateAccount { UpdateAccount(parts: parts) } }
+
 /// Changes the signed-in account: profile, email, password, linked providers.
 package struct UpdateAccount: Sendable {
     let parts: Parts
@@ -54,7 +56,9 @@ package struct UpdateAccount: Sendable {
         let settings = caller.project.settings
         let now = parts.now()
         // A verified email counts as a sign-in method if a reset or an email link would open the account.
-        let mailOpensAccounts = (settings.passwordSignIn || settings.emailLinkSignIn) && parts.actionURL() != nil
+        let mailOpensAccounts =
+            (settings.passwordSignIn || settings.emailLinkSignIn)
+            && parts.deployment.actionPage(of: caller.project) != nil
         let renewal = parts.prepareRenewal()
         let seconds = parts.seconds
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in

@@ -3,6 +3,10 @@ import Projects
 import Sessions
 import Storage
 
+extension AccountsService {
+    package var withdrawSecondFactor: WithdrawSecondFactor { WithdrawSecondFactor(parts: parts) }
+}
+
 /// Removes a second factor from the signed-in account.
 package struct WithdrawSecondFactor: Sendable {
     let parts: Parts

@@ -12,57 +12,39 @@ package enum DevelopmentMode {
     /// Any API key means `project`, `Bearer owner` is an admin, and a project in an admin path is created on first use.
     ///
     /// - Parameters:
+    ///   - parts: gets the permissions of this mode.
     ///   - unsignedTokens: issue unsigned ID tokens, as the emulator does.
-    ///   - baseURL: the service's URL; nil until it listens.
     package static func options(
-        stores: Stores,
+        for parts: inout Parts,
         project: ProjectID,
-        unsignedTokens: Bool = false,
-        baseURL: @escaping @Sendable () -> String?
+        unsignedTokens: Bool = false
     ) -> ServiceAssembly.Options {
-        let configuration = stores.configuration
-        var options = ServiceAssembly.Options()
-        options.development = true
-        options.actionURL = { baseURL().map { "\($0)/emulator/action" } }
-        options.issuerURL = baseURL
-        options.pagesURL = { Self.address(of: $0) ?? baseURL() }
-        options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
-        options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
-        options.admins = { OwnerAuthenticator(next: $0) }
-        options.unsignedCustomToken = UnsignedCustomTokens.read
-        options.passwordInHash = ReadableHashes.password
+        parts.development = true
+        parts.unsignedCustomToken = UnsignedCustomTokens.read
+        parts.passwordInHash = ReadableHashes.password
         if unsignedTokens {
-            options.tokenVerifier = { UnsignedIDTokens(next: $0) }
-            options.tokenSigner = UnsignedIDTokens(next: IDTokenVerifier())
+            parts.tokenVerifier = UnsignedIDTokens(next: parts.tokenVerifier)
+            parts.tokenSigner = UnsignedIDTokens(next: IDTokenVerifier())
         }
-        options.additionalRoutes = routes(stores, project: project)
-        options.routesOverAccounts = { routes(stores, project: project, over: $0) }
+        let stores = parts.stores
+        var options = ServiceAssembly.Options()
+        options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
+        options.projectNamed = { try await stores.configuration.ensureProject($0, settings: .development) }
+        options.admins = { OwnerAuthenticator(next: $0) }
+        options.additionalRoutes = { routes(stores, project: project, $0) }
         options.routesOverRoutes = { EmulatorDescription(of: $0).routes }
         return options
     }
 
-    /// The address that the browser uses for this machine: `localhost` and `127.0.0.1` are two origins, and a page must
-    /// stay on one.
-    private static func address(of call: Call) -> String? {
-        guard let host = call.host, let url = ContinueURI("http://\(host)"), url.isLoopback else {
-            return nil
-        }
-        return "http://\(host)"
-    }
-
-    /// The demo page, `/dev`, and the emulator's utility endpoints.
-    package static func routes(_ stores: Stores, project: ProjectID) -> [Route] {
+    /// The demo page, `/dev`, the emulator's utility endpoints and its links of emails.
+    package static func routes(_ stores: Stores, project: ProjectID, _ accounts: AccountsService) -> [Route] {
         let page = DemoPage(
             settings: { stores.configuration.snapshot.project(project)?.settings },
             providers: { stores.configuration.snapshot.providers(project: project) }
         )
         return page.routes + DevPage(stores: stores, project: project).routes + EmulatorRoutes(stores: stores).routes
-            + ConsoleOwnerRoute(stores: stores) { address(of: $0) != nil }.routes
-    }
-
-    /// The emulator's routes that carry out email actions.
-    package static func routes(_ stores: Stores, project: ProjectID, over accounts: AccountsService) -> [Route] {
-        EmulatorActionRoutes(accounts: accounts) { Self.project(for: $0, stores, otherwise: project) }.routes
+            + ConsoleOwnerRoute(stores: stores).routes
+            + EmulatorActionRoutes(accounts: accounts) { Self.project(for: $0, stores, otherwise: project) }.routes
     }
 
     /// Any key is accepted for the project; a key that was made for another project means that one.

@@ -5,6 +5,7 @@ package import IdentityService
 import Linking
 import Projects
 package import Storage
+import Traces
 
 /// The Firebase emulator's utility endpoints, without credentials: test suites wipe accounts and read codes with them.
 package struct EmulatorRoutes: Sendable {

@@ -2,7 +2,6 @@ import Accounts
 import ArgumentParser
 import Federation
 import Foundation
-import IdentityService
 import Linking
 import Logging
 import Outbound
@@ -11,6 +10,7 @@ import Postgres
 import Projects
 import Secrets
 import Storage
+import Traces
 
 /// The database of a command: from the configuration, or with `--data` that of an `identity dev`.
 struct DatabaseOptions: ParsableArguments {
@@ -32,7 +32,7 @@ struct DatabaseOptions: ParsableArguments {
         let stores = Stores(database: client, keyRing: keyRing, logger: logger, now: { Date() })
         do {
             try await stores.configuration.load()
-            let result = try await AuditOrigin.$current.withValue(.command) { try await body(stores) }
+            let result = try await RequestContext.with({ $0.origin = .command }) { try await body(stores) }
             await client.close()
             return result
         } catch {
@@ -46,18 +46,18 @@ struct DatabaseOptions: ParsableArguments {
         try await withStores { stores in
             let outbound = OutboundClient(allowsLoopback: false)
             let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
-            let assembly = ServiceAssembly(
+            let parts = Parts(
                 stores: stores,
                 federation: FederationService(http: outbound, now: { Date() }),
                 passwords: passwords,
-                logger: Logger(label: "identity") { _ in SwiftLogNoOpLogHandler() },
+                deployment: Deployment(publicURL: nil),
                 now: { Date() }
             )
             func close() async {
                 await outbound.shutdown()
                 await passwords.shutdown()
             }
-            do { try await body(stores, assembly.accounts) } catch {
+            do { try await body(stores, AccountsService(parts)) } catch {
                 await close()
                 throw error
             }
@@ -66,9 +66,9 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// `http.publicURL` of the configuration; nil if it is not set, and for the database of an `identity dev`.
-    func publicURL() async throws -> String? {
+    func publicURL() async throws -> PublicURL? {
         guard data == nil else { return nil }
-        return try await ServiceConfiguration.load(file: config).publicURL
+        return try await ServiceConfiguration.load(file: config).publicURL.map { PublicURL($0) }
     }
 
     private func target() async throws -> (conninfo: String, keyRing: KeyRing) {

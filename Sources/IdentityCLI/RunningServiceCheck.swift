@@ -1,14 +1,14 @@
 import Foundation
 import HTTPTypes
 import Outbound
+import Projects
 import StrictJSON
 
 /// The findings of `identity check --url` about a running service, from the outside, using public requests only.
 struct RunningServiceCheck: Sendable {
-    /// Without a trailing `/`.
-    let url: String
+    let url: PublicURL
     /// The project for requests that name one; it need not exist.
-    let project: String
+    let project: ProjectID
     let http: OutboundClient
     var now: @Sendable () -> Date = { Date() }
 
@@ -48,12 +48,14 @@ struct RunningServiceCheck: Sendable {
 
     /// - Returns: in the order of ``ID``.
     func callAsFunction() async -> [Finding] {
-        let isEncrypted = url.lowercased().hasPrefix("https://")
+        let isEncrypted = url.isSecure
         var findings: [Finding] = []
         func add(_ id: ID, if applies: Bool, _ text: String) {
             if applies { findings.append(Finding(id: id, text: text)) }
         }
-        let isHere = URLComponents(string: url)?.host.map { ["localhost", "127.0.0.1", "::1", "[::1]"].contains($0) }
+        let isHere = URLComponents(string: url.text)?.host.map {
+            ["localhost", "127.0.0.1", "::1", "[::1]"].contains($0)
+        }
         add(
             .withoutTLS,
             if: !isEncrypted && isHere != true,
@@ -147,7 +149,7 @@ struct RunningServiceCheck: Sendable {
             )
         }
         // A project with Firebase's issuer has no such document.
-        let issuer = "\(url)/\(project)"
+        let issuer = url.issuer(of: project)
         if let answer = try? await ask("/\(project)/.well-known/openid-configuration").get(), answer.status == 200 {
             let said = answer.json?["issuer"]?.string ?? "nothing"
             if said != issuer {
@@ -175,7 +177,7 @@ struct RunningServiceCheck: Sendable {
     }
 
     private func ask(_ path: String, _ headers: HTTPFields = [:]) async -> Result<Answer, OutboundError> {
-        let request = OutboundRequest(url: url + path, headers: headers, maximumResponseSize: 1 << 20)
+        let request = OutboundRequest(url: "\(url)\(path)", headers: headers, maximumResponseSize: 1 << 20)
         do throws(OutboundError) {
             let response = try await http.send(request)
             let text = String(decoding: response.body, as: UTF8.self)

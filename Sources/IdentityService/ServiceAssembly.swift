@@ -1,18 +1,12 @@
 package import Accounts
-package import Delivery
-package import Federation
-import Linking
+import Federation
 package import Logging
-package import Passwords
 package import Postgres
 package import Projects
-import Prometheus
-package import Secrets
-package import Sessions
-package import Storage
-package import struct Foundation.Date
+import Secrets
+import Storage
 
-/// The service assembled over its stores: use cases, routes, gate.
+/// The service assembled over the parts of its use cases: routes, gate, metrics.
 ///
 /// Both the commands and the tests use it.
 package struct ServiceAssembly: Sendable {
@@ -27,152 +21,59 @@ package struct ServiceAssembly: Sendable {
 
     /// The differences between the modes; the defaults are those of `identity serve`.
     package struct Options: Sendable {
-        /// Providers may lack a configuration, and any loopback continue URL is allowed.
-        package var development = false
         /// Nil uses the API keys of the database.
         package var projectForKey: (@Sendable (APIKey) -> Project?)?
         /// Nil uses the existing projects.
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
         /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
-        /// Sends emails; if nil, they stay in the outbox for a node that can.
-        package var mailer: Mailer?
-        /// Calls blocking functions; if nil, sign-ins that need one are refused.
-        package var functions: FunctionCaller?
-        /// Sends SMS and webhooks; if nil, they stay in the outbox for a node that can.
-        package var messenger: Messenger?
-        /// The start of links to this service; nil for links without a host.
-        package var publicURL: String?
-        /// The URL at which browsers reach this service's pages, without a trailing `/`; nil for ``publicURL``.
-        package var pagesURL: (@Sendable (Call) -> String?)?
-        /// The page for links in emails; nil for the one below ``publicURL``.
-        package var actionURL: (@Sendable () -> String?)?
-        /// The start of ID token issuers, the same for every caller, without a trailing `/`; nil for ``publicURL``.
-        package var issuerURL: (@Sendable () -> String?)?
-        package var additionalRoutes: [Route] = []
-        /// Additional routes that use the use cases.
-        package var routesOverAccounts: @Sendable (AccountsService) -> [Route] = { _ in [] }
+        /// Additional routes, which take precedence.
+        package var additionalRoutes: @Sendable (AccountsService) -> [Route] = { _ in [] }
         /// Additional routes that use all other routes.
         package var routesOverRoutes: @Sendable ([Route]) -> [Route] = { _ in [] }
-        /// Reads an unsigned custom token.
-        package var unsignedCustomToken: @Sendable (_ text: String) -> CustomToken? = { _ in nil }
-        /// Reads the password in an uploaded hash.
-        package var passwordInHash: @Sendable (_ text: String) -> Secret? = { _ in nil }
-        /// Creates ID tokens; nil signs them with the keys of the database.
-        package var tokenSigner: (any TokenSigner)?
-        /// Wraps the verifier of ID tokens.
-        package var tokenVerifier: @Sendable (any TokenVerifier) -> any TokenVerifier = { $0 }
         package var limits = ServiceResponder.Limits()
-        /// Waits before checking again what another node is doing.
-        package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Whether the database's schema matches this release.
         package var migrationsAreCurrent: @Sendable (PostgresClient) async throws -> Bool = { _ in true }
 
         package init() {}
     }
 
-    package init(
-        stores: Stores,
-        federation: FederationService,
-        passwords: PasswordHasher,
-        options: Options = Options(),
-        logger: Logger,
-        random: RandomSource = .system,
-        now: @escaping @Sendable () -> Date
-    ) {
-        let configuration = stores.configuration
-        let publicPages = options.publicURL.map(Self.withoutSlash)
-        let ownURL = options.issuerURL ?? { publicPages }
-        let parts = Parts(
-            stores: stores,
-            federation: federation,
-            passwords: passwords,
-            tokenVerifier: options.tokenVerifier(IDTokenVerifier(cache: VerifiedTokenCache(capacity: 65_536))),
-            tokenSigner: options.tokenSigner,
-            random: random,
-            now: now,
-            pause: options.pause,
-            mailer: options.mailer,
-            functions: options.functions,
-            messenger: options.messenger,
-            actionURL: options.actionURL
-                ?? { publicPages.map { $0 + "/__/auth/action" } },
-            ownURL: ownURL,
-            development: options.development,
-            unsignedCustomToken: options.unsignedCustomToken,
-            passwordInHash: options.passwordInHash
-        )
+    package init(_ parts: Parts, _ options: Options = Options(), logger: Logger) {
         accounts = AccountsService(parts)
         deliveries = DeliverMessages(parts, logger: logger)
-        let events = AccountEvents(now: now)
-        signInCounts = SaveSignInCounts(events: events, store: stores.signInCounts, logger: logger)
-        let readiness = Readiness(stores, migrationsAreCurrent: options.migrationsAreCurrent) { [deliveries] in
-            [
-                Readiness.Check(name: "mail", outcome: deliveries.mailServer.someFail ? .failed : .ok),
-                Readiness.Check(name: "providers", outcome: federation.calls.failing.someFail ? .failed : .ok),
-            ]
-        }
+        let events = AccountEvents(now: parts.clock)
+        signInCounts = SaveSignInCounts(events: events, store: parts.stores.signInCounts, logger: logger)
+        let readiness = Readiness(parts, deliveries, migrationsAreCurrent: options.migrationsAreCurrent)
         let health = HealthRoutes(readiness: readiness)
-        let projectNamed: @Sendable (String) async throws -> Project? = { name in
-            if let number = Int64(name) {
-                return configuration.snapshot.project(number: ProjectNumber(rawValue: number))
-            }
-            guard let id = ProjectID(rawValue: name) else { return nil }
-            if let projectNamed = options.projectNamed { return try await projectNamed(id) }
-            return configuration.snapshot.project(id)
-        }
-        let projectForKey = options.projectForKey ?? { configuration.snapshot.project(apiKey: $0) }
-        let configurationCheck = ConfigurationCheck(
-            isDevelopment: options.development,
-            allowsLoopback: federation.allowsLoopback,
-            publicURL: options.publicURL,
-            sendsMail: options.mailer != nil
-        )
-        let api = RouteTable.api(
+        let routeParts = RouteParts(
             accounts: accounts,
-            configuration: configuration,
-            pages: RouteTable.Pages(
-                address: OwnPages(options.pagesURL ?? { _ in publicPages }),
-                projectForKey: projectForKey,
-                development: options.development,
-                operations: ConsoleOperations(
-                    saveCounts: signInCounts.save,
-                    backlog: { try await stores.backlog() },
-                    waitingMessages: { try await stores.waitingMessages(50) },
-                    findings: { configurationCheck($0, in: configuration.snapshot) },
-                    mailFails: { [deliveries] in deliveries.mailServer.someFail },
-                    failingProviders: { federation.calls.failing.names }
-                )
-            ),
-            allowsLoopbackProviders: federation.allowsLoopback,
-            publicURL: options.publicURL,
-            ownURL: ownURL,
-            projectForKey: projectForKey,
-            projectNamed: projectNamed,
-            additional: options.additionalRoutes + options.routesOverAccounts(accounts) + health.routes
+            configuration: parts.stores.configuration,
+            deployment: parts.deployment,
+            projectForKey: options.projectForKey ?? { parts.stores.configuration.snapshot.project(apiKey: $0) },
+            projectNamed: { try await Self.project(named: $0, options, parts.stores.configuration) },
+            development: parts.development,
+            allowsLoopbackProviders: parts.federation.allowsLoopback,
+            operations: ConsoleOperations(parts, deliveries, signInCounts)
         )
+        let gate = Gate(
+            projectForKey: routeParts.projectForKey,
+            projectNamed: routeParts.projectNamed,
+            admins: options.admins(DatabaseAdmins(configuration: parts.stores.configuration)),
+            now: parts.clock
+        )
+        let api = options.additionalRoutes(accounts) + health.routes + routeParts.api
         let load = ServerLoad(options.limits)
         let unmatched = RouteMeter()
         let metrics = MetricsRoutes(
+            parts,
             measured: api,
             unmatched: unmatched,
             load: load,
-            stores: stores,
-            passwords: passwords,
             events: events,
             deliveries: deliveries,
-            calls: federation.calls,
-            functions: options.functions,
-            readiness: readiness,
-            now: now
+            readiness: readiness
         )
-        let gate = Gate(
-            projectForKey: projectForKey,
-            projectNamed: projectNamed,
-            admins: options.admins(DatabaseAdmins(configuration: configuration)),
-            now: now
-        )
-        let served = options.development ? metrics.routes + api : api
+        let served = parts.development ? metrics.routes + api : api
         responder = ServiceResponder(
             table: RouteTable(served + options.routesOverRoutes(served)),
             gate: gate,
@@ -181,20 +82,28 @@ package struct ServiceAssembly: Sendable {
             unmatched: unmatched,
             events: events,
             logger: logger,
-            now: now
+            now: parts.clock
         )
         operations = ServiceResponder(
             table: RouteTable(metrics.routes + health.routes),
             gate: gate,
             limits: options.limits,
             logger: logger,
-            now: now
+            now: parts.clock
         )
     }
-}
 
-extension ServiceAssembly {
-    private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
+    /// - Parameter name: a project's ID or number.
+    private static func project(
+        named name: String,
+        _ options: Options,
+        _ configuration: ConfigurationStore
+    ) async throws -> Project? {
+        if let number = Int64(name) { return configuration.snapshot.project(number: ProjectNumber(rawValue: number)) }
+        guard let id = ProjectID(rawValue: name) else { return nil }
+        if let projectNamed = options.projectNamed { return try await projectNamed(id) }
+        return configuration.snapshot.project(id)
+    }
 }
 
 /// The admin credentials of the database, queried each time, so that a revocation applies immediately.

@@ -37,7 +37,7 @@ extension OutboundLane {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
         outgoing.headers.add(name: "User-Agent", value: userAgent)
-        if let trace = TraceContext.current {
+        if let trace = RequestContext.current.trace {
             outgoing.headers.replaceOrAdd(name: "traceparent", value: trace.parent())
             if request.sharesTraceState, let state = trace.state {
                 outgoing.headers.replaceOrAdd(name: "tracestate", value: state)

@@ -2,6 +2,7 @@ package import Linking
 import Postgres
 package import Projects
 import Sessions
+import Traces
 package import struct Foundation.Date
 
 /// Sign-ins that do not change the account: they open a session and use the one-time code.

@@ -1,6 +1,7 @@
 import Linking
 import Postgres
 import Projects
+import Traces
 
 import struct Foundation.Date
 
@@ -38,7 +39,7 @@ struct AuditEntry: Sendable {
         self.resource = resource
         self.changes = changes
         self.date = date
-        origin = .current
+        origin = RequestContext.current.origin
     }
 
     /// The part of a statement that writes the entry, once for each row of `source`.

@@ -200,7 +200,7 @@ package struct OutboxStore: Sendable {
         let id = UUID().uuidString.lowercased()
         let sealed = try keyRing.seal(json: payload, for: place(scope.project, id))
         let delivered: Date? = isDecoy ? due : nil
-        let trace = TraceContext.current
+        let trace = RequestContext.current.trace
         return """
             INSERT INTO outbox (project, message, kind, payload, tenant, provider, subject, next_attempt_at, created_at,
                 delivered_at, expires_at, trace_parent, trace_state)

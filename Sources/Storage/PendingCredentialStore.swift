@@ -4,6 +4,7 @@ package import Linking
 package import Postgres
 package import Projects
 package import Secrets
+import Traces
 
 /// Pending credentials of account conflicts: their identity was verified, and no account has it yet.
 package struct PendingCredentialStore: Sendable {
@@ -148,7 +149,7 @@ struct NewPendingCredential: Sendable {
     var payload: [UInt8]
     var now: Date
     var expiresAt: Date
-    let origin = AuditOrigin.current
+    let origin = RequestContext.current.origin
 }
 
 /// A pending credential's row contains a value that was sealed for another row or identity, or under a missing key.

@@ -1,5 +1,6 @@
 package import Linking
 package import Sessions
+import Traces
 
 /// A session to insert, which starts with evidence.
 package struct NewSession: Sendable {
@@ -33,7 +34,7 @@ package struct NewSession: Sendable {
         self.signInAttributes = signInAttributes
         self.userAgent = userAgent
         self.addressPrefix = addressPrefix
-        origin = .current
+        origin = RequestContext.current.origin
     }
 
     /// Seconds since 1970.

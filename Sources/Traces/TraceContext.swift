@@ -2,11 +2,8 @@ import Synchronization
 
 /// The trace of a request (W3C Trace Context, Recommendation of 2021-11-23).
 ///
-/// Task-local to the request, and to the delivery of messages that the request caused. It consists of numbers and of
-/// characters that the recommendation permits, so nothing else from a header is passed on.
+/// It consists of numbers and of characters that the recommendation permits, so nothing else from a header is passed on.
 package struct TraceContext: Sendable, Hashable {
-    @TaskLocal package static var current: TraceContext?
-
     private let high: UInt64
     private let low: UInt64
     private let isSampled: Bool

@@ -1,3 +1,4 @@
+import Accounts
 import Development
 import Federation
 import Foundation
@@ -58,21 +59,19 @@ struct ServiceFixture: Sendable {
         options.projectForKey = { $0.rawValue == Self.key ? Self.project : nil }
         options.projectNamed = { $0 == Self.project.id ? Self.project : nil }
         options.admins = { [admins] _ in admins }
-        options.additionalRoutes =
-            additionalRoutes + (development ? DevelopmentMode.routes(stores, project: Self.project.id) : [])
-        if development {
-            options.routesOverAccounts = { DevelopmentMode.routes(stores, project: Self.project.id, over: $0) }
-            options.routesOverRoutes = { EmulatorDescription(of: $0).routes }
+        options.additionalRoutes = { accounts in
+            additionalRoutes + (development ? DevelopmentMode.routes(stores, project: Self.project.id, accounts) : [])
         }
+        if development { options.routesOverRoutes = { EmulatorDescription(of: $0).routes } }
         options.limits = limits
-        assembly = ServiceAssembly(
+        let parts = Parts(
             stores: stores,
             federation: FederationService(http: OutboundClient(allowsLoopback: false), now: now),
             passwords: PasswordHasher(workers: 1, queueLimit: 1),
-            options: options,
-            logger: logger,
+            deployment: Deployment(publicURL: nil),
             now: now
         )
+        assembly = ServiceAssembly(parts, options, logger: logger)
         client = ServiceClient(
             assembly.responder,
             document: try document ?? OpenAPIDocument.ofRepository(),

@@ -2,6 +2,8 @@ package import Linking
 package import Projects
 import Storage
 
+extension AccountsService { package var countSignIns: CountSignIns { CountSignIns(parts: parts) } }
+
 /// Daily counts of sign-ins by method and outcome, and of conflicts.
 package struct CountSignIns: Sendable {
     let parts: Parts

@@ -3,6 +3,9 @@ package import Linking
 import Projects
 package import Secrets
 import Storage
+import Traces
+
+extension AccountsService { package var rehearseSignIn: RehearseSignIn { RehearseSignIn(parts: parts) } }
 
 /// A test sign-in at a provider that signs no user in: it runs every step and reports how far it got.
 ///
@@ -138,7 +141,7 @@ package struct RehearseSignIn: Sendable {
         _ body: () async throws -> Value
     ) async throws -> (Value, [ProviderRequest]) {
         let record = ProviderRequest.Record()
-        let value = try await AccountEvents.$current.withValue(nil) {
+        let value = try await RequestContext.with({ $0.events = nil }) {
             try await ProviderRequest.$record.withValue(record) { try await body() }
         }
         return (value, record.requests)

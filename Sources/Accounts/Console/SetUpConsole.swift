@@ -3,6 +3,9 @@ import Passwords
 import Projects
 package import Secrets
 import Storage
+import Traces
+
+extension AccountsService { package var setUpConsole: SetUpConsole { SetUpConsole(parts: parts) } }
 
 /// Lets an admin with a setup code set a password and an authenticator app, and signs them in to the console.
 package struct SetUpConsole: Sendable {

@@ -4,6 +4,9 @@ import Passwords
 package import Projects
 package import Secrets
 package import Storage
+import Traces
+
+extension AccountsService { package var signInToConsole: SignInToConsole { SignInToConsole(parts: parts) } }
 
 /// Sessions of the console's admins; each starts with a password and an authenticator app's code.
 package struct SignInToConsole: Sendable {

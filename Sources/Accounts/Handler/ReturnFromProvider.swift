@@ -4,6 +4,8 @@ package import Projects
 package import Secrets
 import Storage
 
+extension AccountsService { package var returnFromProvider: ReturnFromProvider { ReturnFromProvider(parts: parts) } }
+
 /// Handles the provider's redirect on the handler page: finds the destination of the result.
 ///
 /// The code is not exchanged here: the SDK passes the result to `signInWithIdp`, with the session ID that it receives.

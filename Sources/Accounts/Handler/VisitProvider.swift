@@ -4,6 +4,8 @@ import Projects
 package import Secrets
 import Storage
 
+extension AccountsService { package var visitProvider: VisitProvider { VisitProvider(parts: parts) } }
+
 /// Handles an SDK's request on the handler page: reads the destination of the result, and sends the browser to the
 /// provider.
 package struct VisitProvider: Sendable {

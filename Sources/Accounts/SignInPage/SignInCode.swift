@@ -58,6 +58,8 @@ extension SignInPage {
     }
 }
 
+extension AccountsService { package var redeemSignInCode: RedeemSignInCode { RedeemSignInCode(parts: parts) } }
+
 /// Exchanges a code of the hosted sign-in page for the session that was opened there.
 package struct RedeemSignInCode: Sendable {
     let parts: Parts

@@ -4,6 +4,8 @@ package import Projects
 package import Secrets
 import Storage
 
+extension AccountsService { package var signInPage: SignInPage { SignInPage(parts: parts) } }
+
 /// The hosted sign-in page: leads a user through the use cases, and back to the app with a code.
 ///
 /// It reveals and allows no more than they do.

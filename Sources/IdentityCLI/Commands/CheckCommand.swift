@@ -30,7 +30,7 @@ struct CheckCommand: AsyncParsableCommand {
             let check = ConfigurationCheck(
                 isDevelopment: try await stores.configuration.mode() == .dev,
                 allowsLoopback: configuration?.outbound.allowsLoopback ?? false,
-                publicURL: configuration?.publicURL,
+                deployment: Deployment(publicURL: configuration?.publicURL),
                 sendsMail: configuration?.mail != nil
             )
             let snapshot = stores.configuration.snapshot
@@ -102,8 +102,8 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let outbound = OutboundClient(policy: AddressPolicy(allowsLoopback: true, allowsPrivateNetworks: true))
         let check = RunningServiceCheck(
-            url: text.hasSuffix("/") ? String(text.dropLast()) : text,
-            project: project.rawValue,
+            url: PublicURL(text),
+            project: project,
             http: outbound
         )
         let findings = await check()

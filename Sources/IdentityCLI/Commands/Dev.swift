@@ -1,21 +1,16 @@
 import Accounts
 import ArgumentParser
-import Delivery
 import Development
-import Federation
 import Foundation
 import IdentityService
-import Linking
 import Logging
 import Migrations
 import Outbound
-import Passwords
 import Postgres
 import Projects
 import Secrets
 import ServiceLifecycle
 import Storage
-import UnixSignals
 
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -117,29 +112,16 @@ struct Dev: AsyncParsableCommand {
         if !applied.isEmpty { Progress.say("migrated: \(applied.count) step\(applied.count == 1 ? "" : "s")") }
         let stores = Stores(database: database, keyRing: try folder.keyRing(), logger: logger, now: { Date() })
         try folder.write(conninfo: conninfo)
-        let outbound = OutboundClient(allowsLoopback: true)
-        let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
         let provider = TestProvider(port: port == 0 ? 0 : port + 1, logger: quiet(logger))
         let address = OwnAddress()
-        var options = DevelopmentMode.options(
-            stores: stores,
-            project: projectID,
-            unsignedTokens: unsignedTokens
-        ) { address.baseURL }
-        options.messenger = Messenger(through: outbound)
-        options.functions = FunctionCaller(through: outbound)
-        let assembly = ServiceAssembly(
-            stores: stores,
-            federation: FederationService(
-                http: outbound,
-                now: { Date() },
-                verifiers: [FakeCredentialVerifier()]
-            ),
-            passwords: passwords,
-            options: options,
-            logger: logger,
-            now: { Date() }
+        var node = Node(
+            stores,
+            deployment: address.deployment,
+            outbound: AddressPolicy(allowsLoopback: true),
+            verifiers: [FakeCredentialVerifier()]
         )
+        let options = DevelopmentMode.options(for: &node.parts, project: projectID, unsignedTokens: unsignedTokens)
+        let assembly = ServiceAssembly(node.parts, options, logger: logger)
         let application = ServiceApplication.make(
             responder: assembly.responder,
             address: ServiceApplication.Address(port: port),
@@ -158,30 +140,18 @@ struct Dev: AsyncParsableCommand {
             )
             try await exchange.bringIn(projectID, stores, assembly.accounts)
         }
-        var services: [any Service] = [database, outbound, passwords, stores.configuration]
+        var others: [any Service] = [MessagePrinter(stores: stores, say: Progress.say)]
         if let folder = exchange.target {
-            services.append(ExportOnExit(to: folder, projectID, stores, assembly.accounts, say: Progress.say))
+            others.append(ExportOnExit(to: folder, projectID, stores, assembly.accounts, say: Progress.say))
         }
-        services += [
-            assembly.deliveries,
-            assembly.signInCounts,
-            Sweeper(database: database, logger: logger, now: { Date() }),
-            SigningKeyRotation(
-                stores.configuration,
-                days: ServiceConfiguration.defaultRotationDays,
-                logger: quiet(logger)
-            ),
-            MessagePrinter(stores: stores, say: Progress.say),
-        ]
-        if demoProviders != .none { services.append(provider) }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: services + [server],
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: quiet(logger)
-            )
+        if demoProviders != .none { others.append(provider) }
+        try await node.run(
+            assembly,
+            with: others,
+            [server],
+            rotationDays: ServiceConfiguration.defaultRotationDays,
+            logger: quiet(logger)
         )
-        try await group.run()
     }
 
     private func quiet(_ logger: Logger) -> Logger {

@@ -1,18 +1,16 @@
+import Accounts
 import ArgumentParser
 import Delivery
-import Federation
 import Foundation
 import IdentityService
 import Logging
 import Migrations
-import Outbound
-import Passwords
 import Postgres
+import Projects
 import SMTPClient
 import Secrets
 import ServiceLifecycle
 import Storage
-import UnixSignals
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -58,58 +56,51 @@ struct Serve: AsyncParsableCommand {
             await database.close()
             throw readable(error)
         }
-        let outbound = OutboundClient(policy: configuration.outbound)
-        let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
+        var node = Node(
+            stores,
+            deployment: Deployment(publicURL: configuration.publicURL),
+            outbound: configuration.outbound
+        )
+        let smtp = configuration.mail.map { SMTPClient($0.server) }
+        if let mail = configuration.mail, let smtp { node.parts.mailer = Mailer(from: mail.sender, through: smtp) }
         var options = ServiceAssembly.Options()
         options.limits.proxies = proxies
-        options.publicURL = configuration.publicURL
-        options.functions = FunctionCaller(through: outbound)
-        options.messenger = Messenger(through: outbound)
-        let smtp = configuration.mail.map { SMTPClient($0.server) }
-        if let mail = configuration.mail, let smtp { options.mailer = Mailer(from: mail.sender, through: smtp) }
         options.migrationsAreCurrent = { try await Migrator($0).hasAll() }
-        let assembly = ServiceAssembly(
-            stores: stores,
-            federation: FederationService(http: outbound, now: { Date() }),
-            passwords: passwords,
-            options: options,
-            logger: logger,
-            now: { Date() }
+        let assembly = ServiceAssembly(node.parts, options, logger: logger)
+        var others: [any Service] = [configuration.auditLogPartitions(logger)]
+        if let smtp { others.append(smtp) }
+        if let tls { others.append(tls) }
+        try await node.run(
+            assembly,
+            with: others,
+            servers(for: assembly, configuration, tls, logger),
+            rotationDays: configuration.rotationDays,
+            logger: logger
         )
-        let application = ServiceApplication.make(
+        logger.notice("Stopped")
+    }
+
+    private func servers(
+        for assembly: ServiceAssembly,
+        _ configuration: ServiceConfiguration,
+        _ tls: ServerTLS?,
+        _ logger: Logger
+    ) -> [any Service] {
+        let service = ServiceApplication.make(
             responder: assembly.responder,
             address: ServiceApplication.Address(host: configuration.host, port: configuration.port),
             tls: tls,
             logger: logger,
             onRunning: { port in logger.notice("Serving", metadata: ["http.port": "\(port)"]) }
         )
-        var services: [any Service] = [database, outbound, passwords, stores.configuration]
-        if let smtp { services.append(smtp) }
-        if let tls { services.append(tls) }
-        services += [
-            assembly.deliveries, assembly.signInCounts, Sweeper(database: database, logger: logger, now: { Date() }),
-            configuration.auditLogPartitions(logger),
-            SigningKeyRotation(stores.configuration, days: configuration.rotationDays, logger: logger), application,
-        ]
-        if let (host, port) = configuration.operations {
-            services.append(
-                ServiceApplication.make(
-                    responder: assembly.operations,
-                    address: ServiceApplication.Address(host: host, port: port),
-                    logger: logger,
-                    onRunning: { port in logger.notice("Serving metrics", metadata: ["http.port": "\(port)"]) }
-                )
-            )
-        }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: services,
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger
-            )
+        guard let (host, port) = configuration.operations else { return [service] }
+        let operations = ServiceApplication.make(
+            responder: assembly.operations,
+            address: ServiceApplication.Address(host: host, port: port),
+            logger: logger,
+            onRunning: { port in logger.notice("Serving metrics", metadata: ["http.port": "\(port)"]) }
         )
-        try await group.run()
-        logger.notice("Stopped")
+        return [service, operations]
     }
 
     /// Refuses a database with another schema version, or one that `identity dev` created.

@@ -56,8 +56,7 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
         /// By default Google's, whose host name must point to the service anyway, like those of all other calls.
         private func tokenURI() async throws -> String {
             if let tokenURI { return tokenURI }
-            guard let own = try await database.publicURL() else { return "https://oauth2.googleapis.com/token" }
-            return (own.hasSuffix("/") ? String(own.dropLast()) : own) + "/token"
+            return try await database.publicURL()?.token ?? "https://oauth2.googleapis.com/token"
         }
 
         /// The members that Admin SDKs read.

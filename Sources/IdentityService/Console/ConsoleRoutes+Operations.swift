@@ -1,6 +1,8 @@
 import Accounts
+import Federation
 import HTTPTypes
 import Projects
+import Prometheus
 import Sessions
 import Storage
 
@@ -20,6 +22,22 @@ struct ConsoleOperations: Sendable {
     var mailFails: @Sendable () -> Bool
     /// The providers that did not respond to this node's last request.
     var failingProviders: @Sendable () -> [String]
+
+    init(_ parts: Parts, _ deliveries: DeliverMessages, _ counts: SaveSignInCounts) {
+        let stores = parts.stores
+        saveCounts = counts.save
+        backlog = { try await stores.backlog() }
+        waitingMessages = { try await stores.waitingMessages(50) }
+        let check = ConfigurationCheck(
+            isDevelopment: parts.development,
+            allowsLoopback: parts.federation.allowsLoopback,
+            deployment: parts.deployment,
+            sendsMail: parts.mailer != nil
+        )
+        findings = { check($0, in: stores.configuration.snapshot) }
+        mailFails = { deliveries.mailServer.someFail }
+        failingProviders = { parts.federation.calls.failing.names }
+    }
 }
 
 /// The deployment's page: signing keys, the outbox, and the state of external services.

@@ -28,7 +28,7 @@ extension ConsoleRoutes {
         let place = try place(visit, .manageConfiguration)
         let provider = try provider(visit, place)
         let path = path(of: provider.provider, place)
-        let own = try ownAddress.url(for: visit.call)
+        let own = try deployment.pages(for: visit.call)
         var test = ConsoleProviderTest(name: ProviderNames.name(of: provider.provider.rawValue, provider.displayName))
         test.path = path
         var page = ConsolePage("Test", "", visit: visit, place: place, part: .providers)
@@ -38,7 +38,7 @@ extension ConsoleRoutes {
                 provider.provider,
                 path: "\(path)/test/result",
                 token: visit.formToken,
-                page: "\(own)/__/auth/handler",
+                page: own.callback,
                 caller(visit, place)
             )
             page.content = test.start(started)

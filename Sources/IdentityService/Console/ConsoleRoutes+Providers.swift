@@ -77,7 +77,7 @@ extension ConsoleRoutes {
     }
 
     private func callback(_ visit: ConsoleVisit) -> HTML? {
-        (try? ownAddress.url(for: visit.call)).map { "<code>\($0)/__/auth/handler</code>" }
+        deployment.pages(at: visit.call.host).map { "<code>\($0.callback)</code>" }
     }
 
     @Sendable private func createProvider(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {

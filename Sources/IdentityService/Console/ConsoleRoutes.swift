@@ -4,6 +4,7 @@ import Linking
 import Projects
 import Secrets
 import Storage
+import Traces
 
 /// `/console`: the pages for the service's admins (docs/operations/console.md).
 ///
@@ -13,7 +14,7 @@ import Storage
 struct ConsoleRoutes: Sendable {
     let accounts: AccountsService
     let configuration: ConfigurationStore
-    let ownAddress: OwnPages
+    let deployment: Deployment
     /// The API's checks of a configuration.
     let providerRoutes: ProviderRoutes
     let operations: ConsoleOperations
@@ -177,13 +178,13 @@ struct ConsoleRoutes: Sendable {
         return ConsoleVisit(call: call, session: session, handle: handle, isSecure: isSecure)
     }
 
-    func isSecure(_ call: Call) throws -> Bool { try ownAddress.url(for: call).hasPrefix("https:") }
+    func isSecure(_ call: Call) throws -> Bool { try deployment.pages(for: call).isSecure }
 
     /// Browsers state the origin of a request, and no page can forge it.
     func requireOwnPage(_ call: Call) throws {
         let isOwn =
             if let site = call.headers[.secFetchSite] { site == "same-origin" } else {
-                call.headers[.origin] == (try ownAddress.url(for: call))
+                call.headers[.origin] == (try deployment.pages(for: call).text)
             }
         guard isOwn else { throw WireError.foreignForm }
     }

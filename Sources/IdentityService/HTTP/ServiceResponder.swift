@@ -68,17 +68,15 @@ package struct ServiceResponder: Sendable {
         logger[metadataKey: "request.id"] = "\(id)"
         let match = table.match(request.method, request.path)
         let trace = request.headers.trace ?? TraceContext()
+        var context = RequestContext()
+        (context.trace, context.time, context.events) = (trace, now(), events)
         var entry = AccessEntry(request: request, match: match, trace: trace)
         var response = Response(status: .internalServerError)
         entry.duration = await ContinuousClock().measure {
             do {
                 response = try await withLogger(logger) { logger in
-                    try await AccountEvents.$current.withValue(events) {
-                        try await TraceContext.$current.withValue(trace) {
-                            try await RequestTime.$current.withValue(now()) {
-                                try await answer(request, id, match, logger)
-                            }
-                        }
+                    try await RequestContext.$current.withValue(context) {
+                        try await answer(request, id, match, logger)
                     }
                 }
             } catch {
@@ -132,32 +130,36 @@ package struct ServiceResponder: Sendable {
             device: device(request),
             logger: logger
         )
-        var origin = AuditOrigin(
-            actor: .account,
-            addressPrefix: call.device.addressPrefix,
-            request: id,
-            operation: route.operation
-        )
+        func acting(
+            as admin: AdminCredential? = nil,
+            _ body: () async throws -> Response
+        ) async throws -> Response {
+            let origin = AuditOrigin(
+                actor: admin.map { .admin($0.id) } ?? .account,
+                addressPrefix: call.device.addressPrefix,
+                request: id,
+                operation: route.operation,
+                reason: admin == nil ? nil : call.reason
+            )
+            return try await RequestContext.with({ $0.origin = origin }, body)
+        }
         switch route.access {
         case .unbuilt:
             throw WireError.notBuilt
         case .open(let handler):
-            return try await AuditOrigin.$current.withValue(origin) { try await handler(call) }
+            return try await acting { try await handler(call) }
         case .client(let form?, _) where Gate.hasBearer(request.headers):
             let admin = try await gate.admin(request.headers, hasKey: false)
             let project = try await gate.project(of: call, for: admin, scope: form.scope)
             let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: form.scope)
-            origin.name(admin, reason: call.reason)
-            return try await AuditOrigin.$current.withValue(origin) { try await form.handler(adminCall) }
+            return try await acting(as: admin) { try await form.handler(adminCall) }
         case .client(_, let handler):
             let project = try gate.project(query: query, headers: request.headers, host: route.host)
             let key = try gate.key(query, request.headers)
             // A refresh token is the request's content, and contains its own tenant.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
             let caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
-            return try await AuditOrigin.$current.withValue(origin) {
-                try await handler(ClientCall(call: call, caller: caller))
-            }
+            return try await acting { try await handler(ClientCall(call: call, caller: caller)) }
         case .admin(let scope, let handler):
             let hasKey = try gate.key(query, request.headers) != nil
             let admin = try await gate.admin(request.headers, hasKey: hasKey)
@@ -168,8 +170,7 @@ package struct ServiceResponder: Sendable {
                     try await gate.project(named: call.parameter("project"), for: admin, scope: scope)
                 }
             let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: scope)
-            origin.name(admin, reason: call.reason)
-            return try await AuditOrigin.$current.withValue(origin) { try await handler(adminCall) }
+            return try await acting(as: admin) { try await handler(adminCall) }
         }
     }
 
@@ -192,13 +193,6 @@ package struct ServiceResponder: Sendable {
         if response.headers[.referrerPolicy] == nil { response.headers[.referrerPolicy] = "no-referrer" }
         if response.status != .noContent { response.headers[.contentLength] = String(response.body.readableBytes) }
         if request.method == .head { response.body.clear() }
-    }
-}
-
-extension AuditOrigin {
-    fileprivate mutating func name(_ admin: AdminCredential, reason: String?) {
-        actor = .admin(admin.id)
-        self.reason = reason
     }
 }
 

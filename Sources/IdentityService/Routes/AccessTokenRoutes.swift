@@ -1,12 +1,13 @@
 import Accounts
 import HTTPTypes
+import Projects
 import Secrets
 import Sessions
 
 /// The `token_uri` of service accounts: exchanges assertions for access tokens of the admin API (RFC 7523 §2.1).
 struct AccessTokenRoutes {
     let accounts: AccountsService
-    let ownAddress: OwnPages
+    let deployment: Deployment
 
     private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     /// Google's token endpoint, for SDKs whose host name is redirected to this service.
@@ -25,8 +26,7 @@ struct AccessTokenRoutes {
         guard let assertion = try body.string("assertion"), !assertion.isEmpty else {
             throw WireError.oauth("invalid_request", "assertion is missing")
         }
-        let own = try? ownAddress.url(for: call)
-        let audiences = [Self.googles] + (own.map { ["\($0)/token"] } ?? [])
+        let audiences = [Self.googles] + (deployment.pages(at: call.host).map { [$0.token] } ?? [])
         let result: GrantAccessToken.Result
         do {
             result = try accounts.grantAccessToken(assertion: Secret(assertion), for: audiences)

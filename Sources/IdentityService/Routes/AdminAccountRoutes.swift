@@ -8,10 +8,7 @@ import Storage
 
 /// The admin operations on accounts (`/v1/projects/{project}/accounts…`).
 struct AdminAccountRoutes {
-    let accounts: AdminAccounts
-    let providerTokens: ProviderToken
-    let explanations: ExplainSignIn
-    let deletions: DeleteAccounts
+    let accounts: AccountsService
 
     var routes: [Route] {
         let base = "/v1/projects/{project}/accounts"
@@ -45,7 +42,7 @@ struct AdminAccountRoutes {
         new.phoneNumber = try body.string("phoneNumber")
         new.disabled = try body.bool("disabled") ?? false
         new.secondFactors = try Self.secondFactors(body.objects("mfaInfo"))
-        let account = try await accounts.create(new, call.project, call.tenant)
+        let account = try await accounts.admin.create(new, call.project, call.tenant)
         return .json { json in
             json.kind("SignupNewUserResponse")
             json.member("localId", account.id.rawValue)
@@ -66,7 +63,7 @@ struct AdminAccountRoutes {
             else { return nil }
             return (ProviderID(provider), subject)
         }
-        let found = try await accounts.lookUp(selectors, call.project, call.tenant)
+        let found = try await accounts.admin.lookUp(selectors, call.project, call.tenant)
         return .json { json in
             json.kind("GetAccountInfoResponse")
             guard !found.isEmpty else { return }
@@ -96,19 +93,24 @@ struct AdminAccountRoutes {
         changes.deleteAttributes = try UpdateAccountRoute.attributes(body)
         changes.secondFactors = try body.object("mfa").map { try Self.secondFactors($0.objects("enrollments")) }
         changes.link = try body.object("linkProviderUserInfo").map { try Self.credential($0) }
-        let account = try await accounts.update(changes, call.project, call.tenant)
+        let account = try await accounts.admin.update(changes, call.project, call.tenant)
         return .json { $0.updated(account) }
     }
 
     func delete(_ call: AdminCall) async throws -> Response {
-        try await accounts.delete(localID: try call.json().string("localId"), call.project, call.tenant)
+        try await accounts.admin.delete(localID: try call.json().string("localId"), call.project, call.tenant)
         return .json { $0.kind("DeleteAccountResponse") }
     }
 
     private func deleteAll(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         let localIDs = try body.strings("localIds")
-        let left = try await deletions(localIDs, force: body.bool("force") ?? false, call.project, call.tenant)
+        let left = try await accounts.deleteAccounts(
+            localIDs,
+            force: body.bool("force") ?? false,
+            call.project,
+            call.tenant
+        )
         return .json { json in
             guard !left.isEmpty else { return }
             json.array("errors") { json in
@@ -133,7 +135,7 @@ struct AdminAccountRoutes {
     func page(size: Int, after token: String?, _ call: AdminCall) async throws -> Response {
         let after = token.flatMap { $0.isEmpty ? nil : AccountID($0) }
         let exports = call.admin.scopes.contains(.manageAccounts)
-        let page = try await accounts.list(
+        let page = try await accounts.admin.list(
             maxResults: size,
             after: after,
             exports: exports,
@@ -161,7 +163,7 @@ struct AdminAccountRoutes {
         guard scope == nil || scope == (sessionID == nil ? "all" : "session") else {
             throw WireError("INVALID_ARGUMENT", "An admin can sign out all sessions, or the one that sessionId names.")
         }
-        try await accounts.signOut(
+        try await accounts.admin.signOut(
             localID: try body.string("localId"),
             sessionID: sessionID,
             call.project,
@@ -172,13 +174,13 @@ struct AdminAccountRoutes {
 
     private func listSessions(_ call: AdminCall) async throws -> Response {
         let localID = try call.json().string("localId")
-        let sessions = try await accounts.listSessions(localID: localID, call.project, call.tenant)
+        let sessions = try await accounts.admin.listSessions(localID: localID, call.project, call.tenant)
         return .json { $0.sessions(sessions) }
     }
 
     private func listDetachedCredentials(_ call: AdminCall) async throws -> Response {
         let localID = try call.json().string("localId")
-        let detached = try await accounts.listDetachedCredentials(localID: localID, call.project, call.tenant)
+        let detached = try await accounts.admin.listDetachedCredentials(localID: localID, call.project, call.tenant)
         return .json { $0.detachedCredentials(detached) }
     }
 
@@ -191,13 +193,13 @@ struct AdminAccountRoutes {
         request.emailVerified = try body.bool("emailVerified")
         request.emailAuthority = try body.bool("emailAuthority") ?? false
         request.autoCreate = try body.bool("autoCreate") ?? true
-        let explanation = try await explanations(request, call.project, call.tenant)
+        let explanation = try await accounts.explainSignIn(request, call.project, call.tenant)
         return .json { $0.explanation(explanation) }
     }
 
     private func providerToken(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        let token = try await providerTokens(
+        let token = try await accounts.providerToken(
             localID: try body.string("localId"),
             provider: try body.string("providerId"),
             call.project,

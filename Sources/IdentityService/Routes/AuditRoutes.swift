@@ -7,7 +7,7 @@ package import Storage
 
 /// `projects/{p}/auditEntries`: the audit log.
 struct AuditRoutes {
-    let listAuditEntries: ListAuditEntries
+    let accounts: AccountsService
 
     var routes: [Route] { [Route(.get, "/v1/projects/{project}/auditEntries", .admin(.readAccounts, list))] }
 
@@ -27,7 +27,7 @@ struct AuditRoutes {
         query.until = try Self.date(items.value("until"))
         if call.tenant != .none { query.tenant = call.tenant }
         let size = try call.pageSize("pageSize", default: 100, maximum: ListAuditEntries.limit)
-        let page = try await listAuditEntries(
+        let page = try await accounts.listAuditEntries(
             query,
             call.project,
             after: try items.value("pageToken"),

@@ -10,7 +10,7 @@ import StrictJSON
 struct HandlerRoutes {
     let accounts: AccountsService
     let projectForKey: @Sendable (APIKey) -> Project?
-    let ownAddress: OwnPages
+    let deployment: Deployment
     let signInPages: SignInPageRoutes
 
     var routes: [Route] {
@@ -36,14 +36,14 @@ struct HandlerRoutes {
             if try query.value("apiKey") != nil || query.value("authType") != nil || query.value("providerId") != nil {
                 return try await start(call, &context)
             }
-            let own = try ownAddress.url(for: call)
+            let own = try deployment.pages(for: call)
             guard let state = try query.value("state"), !state.isEmpty else {
                 let fault = try HandlerFault(HandlerError.unknownFlow)
                 return HandlerPage.look(data: Self.data("fragment"), or: fault, context).response()
             }
             return try await takeBack(
                 call,
-                Answer(state: state, requestURI: "\(own)/__/auth/handler?\(call.rawQuery)"),
+                Answer(state: state, requestURI: "\(own.callback)?\(call.rawQuery)"),
                 own,
                 &context
             )
@@ -56,10 +56,10 @@ struct HandlerRoutes {
             let text = String(buffer: call.body)
             guard let form = QueryItems(text) else { throw HandlerError.unknownFlow }
             guard let state = try form.value("state"), !state.isEmpty else { throw HandlerError.unknownFlow }
-            let own = try ownAddress.url(for: call)
+            let own = try deployment.pages(for: call)
             let pairs = FormText.pairs(text).filter { $0.name != Self.browserField && $0.name != Self.addressField }
             let body = pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
-            var answer = Answer(state: state, requestURI: "\(own)/__/auth/handler", postBody: body)
+            var answer = Answer(state: state, requestURI: own.callback, postBody: body)
             answer.isPosted = try form.value(Self.addressField) == nil
             // Any site's page can make a browser post a secret that its author knows; no page can forge the origin that
             // browsers state (T-B1).
@@ -102,7 +102,7 @@ struct HandlerRoutes {
     // MARK: To the provider
 
     private func start(_ call: Call, _ context: inout PageContext) async throws -> Response {
-        let own = try ownAddress.url(for: call)
+        let own = try deployment.pages(for: call)
         guard let key = try call.query.value("apiKey"), !key.isEmpty else {
             throw HandlerError.missingParameter("apiKey")
         }
@@ -115,7 +115,7 @@ struct HandlerRoutes {
             let started = try await accounts.visitProvider.start(
                 visit,
                 request,
-                page: "\(own)/__/auth/handler",
+                page: own.callback,
                 caller
             )
             let refusal = AuthEvent(visit: visit, tenant: request.tenantID, fault: .storageBlocked)
@@ -123,14 +123,9 @@ struct HandlerRoutes {
                 json.member("state", started.state.reveal())
                 json.member("browser", started.browser.reveal())
                 json.member("url", started.authURI)
-                json.object("refusal") { refusal.writeDelivery(to: &$0, ownURL: own) }
+                json.object("refusal") { refusal.writeDelivery(to: &$0, at: own) }
             }
-            let cookie = Cookie.flow(
-                started.state.reveal(),
-                started.browser.reveal(),
-                seconds: 600,
-                Self.isSecure(own)
-            )
+            let cookie = Cookie.flow(started.state.reveal(), started.browser.reveal(), seconds: 600, own.isSecure)
             return HandlerPage.start(authURI: started.authURI, data: data, cookie: cookie, context).response()
         } catch {
             let event = AuthEvent(visit: visit, tenant: request.tenantID, fault: try HandlerFault(error))
@@ -186,10 +181,10 @@ struct HandlerRoutes {
     private func takeBack(
         _ call: Call,
         _ answer: Answer,
-        _ own: String,
+        _ own: PublicURL,
         _ context: inout PageContext
     ) async throws -> Response {
-        let cookies = Cookie.flowValues(answer.state, isSecure: Self.isSecure(own), in: call.headers)
+        let cookies = Cookie.flowValues(answer.state, isSecure: own.isSecure, in: call.headers)
         guard let browser = answer.shown ?? cookies.first else {
             let data = Self.data("prove") { json in
                 json.member("state", answer.state)
@@ -214,7 +209,7 @@ struct HandlerRoutes {
                 postBody: answer.postBody,
                 call,
                 context,
-                .flow(answer.state, "", seconds: 0, Self.isSecure(own))
+                .flow(answer.state, "", seconds: 0, own.isSecure)
             )
         }
         if case .console(let path, let token) = returned.visit.destination {
@@ -224,7 +219,7 @@ struct HandlerRoutes {
                 token: token,
                 requestURI: answer.requestURI,
                 postBody: answer.postBody,
-                .flow(answer.state, "", seconds: 0, Self.isSecure(own))
+                .flow(answer.state, "", seconds: 0, own.isSecure)
             ).response()
         }
         var event = AuthEvent(visit: returned.visit)
@@ -243,21 +238,19 @@ struct HandlerRoutes {
     private func deliver(
         _ event: AuthEvent,
         state: String?,
-        _ own: String,
+        _ own: PublicURL,
         _ context: PageContext
     ) -> Response {
         let data = Self.data("deliver") { json in
             json.member("state", state)
-            event.writeDelivery(to: &json, ownURL: own)
+            event.writeDelivery(to: &json, at: own)
         }
         return HandlerPage.deliver(
             event,
             data: data,
-            link: event.link(ownURL: own),
-            cookies: state.map { [.flow($0, "", seconds: 0, Self.isSecure(own))] } ?? [],
+            link: event.link(at: own),
+            cookies: state.map { [.flow($0, "", seconds: 0, own.isSecure)] } ?? [],
             context
         ).response()
     }
-
-    private static func isSecure(_ own: String) -> Bool { own.hasPrefix("https:") }
 }

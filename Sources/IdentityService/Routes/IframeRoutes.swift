@@ -8,7 +8,7 @@ import Storage
 struct IframeRoutes {
     let projectForKey: @Sendable (APIKey) -> Project?
     let snapshot: @Sendable () -> ConfigurationSnapshot
-    let ownAddress: OwnPages
+    let deployment: Deployment
     let development: Bool
 
     var routes: [Route] {
@@ -81,7 +81,7 @@ struct IframeRoutes {
 
     /// An app's configuration: of the project of `apiKey`, or of the only project.
     private func initialize(_ call: Call) async throws -> Response {
-        let own = try ownAddress.url(for: call)
+        let own = try deployment.pages(for: call)
         let snapshot = snapshot()
         let found: (key: String, project: Project)?
         if let key = try call.query.value("apiKey"), !key.isEmpty {
@@ -98,7 +98,7 @@ struct IframeRoutes {
         guard let found else { throw WireError.projectNotFound }
         return .json { json in
             json.member("apiKey", found.key)
-            json.member("authDomain", own.split(separator: "/").dropFirst().first.map { String($0) })
+            json.member("authDomain", own.text.split(separator: "/").dropFirst().first.map { String($0) })
             json.member("projectId", found.project.id.rawValue)
             json.member("messagingSenderId", String(found.project.number.rawValue))
         }

@@ -8,8 +8,7 @@ import Storage
 /// discovery document for OpenID Connect libraries.
 struct KeyRoutes {
     let configuration: ConfigurationStore
-    /// The service's URL without a trailing `/`; nil if it is not configured.
-    let ownURL: @Sendable () -> String?
+    let deployment: Deployment
 
     private static let account = "securetoken@system.gserviceaccount.com"
     private static let jwks = "/service_accounts/v1/jwk/\(account)"
@@ -57,13 +56,13 @@ struct KeyRoutes {
     private func openIDConfiguration(_ call: Call) throws -> Response {
         // Only by ID, because the document must be below exactly the issuer that it names (§4.3).
         guard let project = ProjectID(rawValue: call.parameter("project")).flatMap(configuration.snapshot.project),
-            project.settings.tokenIssuer == .own, let url = ownURL(), let issuer = project.issuer(at: url)
+            project.settings.tokenIssuer == .own, let url = deployment.publicURL(of: project)
         else { throw WireError.notFound }
         let keys = configuration.signingKeys
         var json = JSONWriter()
         json.object { json in
-            json.member("issuer", issuer)
-            json.member("jwks_uri", url + Self.jwks)
+            json.member("issuer", url.issuer(of: project.id))
+            json.member("jwks_uri", "\(url)\(Self.jwks)")
             json.member("response_types_supported", strings: ["id_token"])
             json.member("subject_types_supported", strings: ["public"])
             json.member(

@@ -7,7 +7,7 @@ import Storage
 
 /// `accounts:merge` merges two accounts of one user, and `accounts:undoMerge` undoes it.
 struct MergeAccountsRoutes {
-    let mergeAccounts: MergeAccounts
+    let accounts: AccountsService
 
     var routes: [Route] {
         let base = "/v1/projects/{project}/accounts"
@@ -24,7 +24,7 @@ struct MergeAccountsRoutes {
         request.mergedLocalID = try body.string("mergedLocalId")
         request.dropped = Set(try body.strings("dropProviders").map { ProviderID($0) })
         request.validateOnly = try body.bool("validateOnly") ?? false
-        let result = try await mergeAccounts(request, call.project, call.tenant)
+        let result = try await accounts.mergeAccounts(request, call.project, call.tenant)
         return .json { json in
             json.object("user") { $0.account(result.account, for: .admin, in: call.tenant) }
             json.merge(result.merge)
@@ -35,11 +35,11 @@ struct MergeAccountsRoutes {
 
     private func undo(_ call: AdminCall) async throws -> Response {
         let id = try call.json().string("mergeId")
-        let accounts = try await mergeAccounts.undo(id, call.project, call.tenant)
+        let undone = try await accounts.mergeAccounts.undo(id, call.project, call.tenant)
         return .json { json in
-            json.object("user") { $0.account(accounts.survivor, for: .admin, in: call.tenant) }
-            json.object("restoredUser") { $0.account(accounts.restored, for: .admin, in: call.tenant) }
-            if !accounts.left.isEmpty { json.member("leftProviders", strings: accounts.left.map(\.rawValue)) }
+            json.object("user") { $0.account(undone.survivor, for: .admin, in: call.tenant) }
+            json.object("restoredUser") { $0.account(undone.restored, for: .admin, in: call.tenant) }
+            if !undone.left.isEmpty { json.member("leftProviders", strings: undone.left.map(\.rawValue)) }
         }
     }
 }

@@ -17,44 +17,32 @@ struct MetricsRoutes {
     let measured: [Route]
     let unmatched: RouteMeter
     let load: ServerLoad
-    let stores: Stores
-    let passwords: PasswordHasher
+    let parts: Parts
     let events: AccountEvents
     let deliveries: DeliverMessages
-    let calls: ProviderCalls
-    let functions: FunctionCaller?
     let readiness: Readiness
-    let now: @Sendable () -> Date
     private let backlog: SharedLook<[Stores.Backlog]?>
 
     init(
+        _ parts: Parts,
         measured: [Route],
         unmatched: RouteMeter,
         load: ServerLoad,
-        stores: Stores,
-        passwords: PasswordHasher,
         events: AccountEvents,
         deliveries: DeliverMessages,
-        calls: ProviderCalls,
-        functions: FunctionCaller?,
-        readiness: Readiness,
-        now: @escaping @Sendable () -> Date
+        readiness: Readiness
     ) {
+        self.parts = parts
         self.measured = measured
         self.unmatched = unmatched
         self.load = load
-        self.stores = stores
-        self.passwords = passwords
         self.events = events
         self.deliveries = deliveries
-        self.calls = calls
-        self.functions = functions
         self.readiness = readiness
-        self.now = now
         // However many readers there are, the database is queried every five seconds, and if it does not respond, no
         // reader waits.
         backlog = SharedLook(within: .seconds(1), lifetime: .seconds(5), otherwise: { nil }) {
-            try? await stores.backlog()
+            try? await parts.stores.backlog()
         }
     }
 
@@ -145,7 +133,10 @@ struct MetricsRoutes {
             .histogram,
             "Duration of requests to identity providers."
         )
-        for (key, durations) in sorted(calls.timings.histograms, by: { "\($0.provider) \($0.outcome)" }) {
+        for (key, durations) in sorted(
+            parts.federation.calls.timings.histograms,
+            by: { "\($0.provider) \($0.outcome)" }
+        ) {
             text.samples(
                 "identity_provider_request_duration_seconds",
                 ["provider": key.provider, "outcome": key.outcome.rawValue],
@@ -157,7 +148,7 @@ struct MetricsRoutes {
             .histogram,
             "Duration of calls to blocking functions."
         )
-        for (key, durations) in sorted(functions?.calls.histograms ?? [:], by: { "\($0.event) \($0.outcome)" }) {
+        for (key, durations) in sorted(parts.functions?.calls.histograms ?? [:], by: { "\($0.event) \($0.outcome)" }) {
             text.samples(
                 "identity_function_request_duration_seconds",
                 ["event": key.event.rawValue, "outcome": key.outcome.rawValue],
@@ -186,7 +177,7 @@ struct MetricsRoutes {
     }
 
     private func writeDatabase(to text: inout MetricsText) {
-        let pool = stores.database.load
+        let pool = parts.stores.database.load
         text.family("identity_postgres_connections", .gauge, "Connections to PostgreSQL, by state.")
         text.sample("identity_postgres_connections", ["state": "idle"], value: pool.idle)
         text.sample("identity_postgres_connections", ["state": "busy"], value: pool.connected - pool.idle)
@@ -194,7 +185,7 @@ struct MetricsRoutes {
             "identity_postgres_connections_max",
             .gauge,
             "Maximum number of connections.",
-            value: stores.database.connections
+            value: parts.stores.database.connections
         )
         text.family(
             "identity_postgres_waiting",
@@ -224,9 +215,9 @@ struct MetricsRoutes {
             "identity_configuration_age_seconds",
             .gauge,
             "Time since the node last knew that its configuration was current.",
-            value: stores.configuration.age.seconds
+            value: parts.stores.configuration.age.seconds
         )
-        let batches = stores.batchCounts
+        let batches = parts.stores.batchCounts
         text.family("identity_batch_size", .histogram, "Requests that shared one statement.")
         for (name, counts) in batches { text.samples("identity_batch_size", ["batch": name], counts.sizes) }
         text.family("identity_batch_waiting", .gauge, "Requests waiting for a batch.")
@@ -240,25 +231,25 @@ struct MetricsRoutes {
             "identity_password_hashes_in_flight",
             .gauge,
             "Password hashes running or waiting.",
-            value: passwords.load
+            value: parts.passwords.load
         )
         text.family(
             "identity_password_hashes_max",
             .gauge,
             "Maximum number of password hashes running or waiting.",
-            value: passwords.capacity
+            value: parts.passwords.capacity
         )
         text.family(
             "identity_password_hashes_total",
             .counter,
             "Password hashes admitted.",
-            value: passwords.begun
+            value: parts.passwords.begun
         )
         text.family(
             "identity_password_hashes_refused_total",
             .counter,
             "Password hashes refused because of a full queue.",
-            value: passwords.refused
+            value: parts.passwords.refused
         )
     }
 
@@ -273,7 +264,7 @@ struct MetricsRoutes {
             text.sample(
                 "identity_outbox_oldest_seconds",
                 ["kind": waiting.kind],
-                value: max(0, now().timeIntervalSince(waiting.oldest))
+                value: max(0, parts.clock().timeIntervalSince(waiting.oldest))
             )
         }
     }
@@ -287,7 +278,7 @@ struct MetricsRoutes {
             "identity_time_seconds",
             .gauge,
             "The node's clock, in seconds since 1970.",
-            value: now().timeIntervalSince1970
+            value: parts.clock().timeIntervalSince1970
         )
         text.family("identity_build_info", .gauge, "The running release; always 1.")
         text.sample("identity_build_info", ["version": Release.version], value: 1)

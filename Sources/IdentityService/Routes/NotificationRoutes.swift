@@ -6,14 +6,14 @@ import Linking
 import NIOCore
 import Projects
 import Storage
+import Traces
 
 /// The endpoints for providers' notifications; they need no credential, because each notification's own signature
 /// authenticates it.
 struct NotificationRoutes {
     let accounts: AccountsService
     let projectNamed: @Sendable (String) async throws -> Project?
-    /// `http.publicURL`: the start of links to this service.
-    let publicURL: String?
+    let deployment: Deployment
 
     var routes: [Route] {
         let path = "/v1/projects/{project}/notifications/{provider}"
@@ -33,9 +33,10 @@ struct NotificationRoutes {
             body: Array(buffer: call.body),
             asksForDeletion: asksForDeletion
         )
+        let caller: Caller
         let answer: ReceivedNotification.Answer
         do {
-            let caller = try await caller(call)
+            caller = try await self.caller(call)
             answer = try await AuditOrigin.acting(as: .provider(provider.rawValue)) {
                 try await accounts.receiveNotification(notification, from: provider, caller)
             }
@@ -47,7 +48,8 @@ struct NotificationRoutes {
         case .accepted: return .json(.accepted) { _ in }
         case .noContent: return Response(status: .noContent)
         case .deletion(let code):
-            let page = "\(publicURL ?? "")\(Self.path(call))/deletion/\(code)"
+            let own = deployment.publicURL(of: caller.project)?.text ?? ""
+            let page = "\(own)\(Self.path(call))/deletion/\(code)"
             return .json { json in
                 json.member("url", page)
                 json.member("confirmation_code", code)

@@ -1,4 +1,7 @@
+import Accounts
+import Federation
 import Postgres
+import Prometheus
 import Sessions
 import Storage
 
@@ -24,10 +27,11 @@ struct Readiness: Sendable {
     /// - Parameters:
     ///   - migrationsAreCurrent: called on the connection of ``Storage/Stores/watch``.
     init(
-        _ stores: Stores,
-        migrationsAreCurrent: @escaping @Sendable (PostgresClient) async throws -> Bool,
-        dependencies: @escaping @Sendable () -> [Check]
+        _ parts: Parts,
+        _ deliveries: DeliverMessages,
+        migrationsAreCurrent: @escaping @Sendable (PostgresClient) async throws -> Bool
     ) {
+        let stores = parts.stores
         let signingKey: @Sendable () -> Check = {
             let isThere = stores.configuration.signingKeys.sign(with: .rs256)
             return Check(name: "signingKey", outcome: isThere ? .ok : .failed)
@@ -44,7 +48,12 @@ struct Readiness: Sendable {
                 Check(name: "migrations", outcome: isCurrent ? .ok : .failed), signingKey(),
             ]
         }
-        self.dependencies = dependencies
+        dependencies = {
+            [
+                Check(name: "mail", outcome: deliveries.mailServer.someFail ? .failed : .ok),
+                Check(name: "providers", outcome: parts.federation.calls.failing.someFail ? .failed : .ok),
+            ]
+        }
     }
 
     func checks() async -> [Check] { await look.value() }

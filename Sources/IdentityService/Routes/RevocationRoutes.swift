@@ -7,7 +7,7 @@ import Storage
 
 /// `projects/{p}/revocations`: the revocation feed for resource servers.
 struct RevocationRoutes {
-    let listRevocations: ListRevocations
+    let accounts: AccountsService
 
     var routes: [Route] {
         [Route(.get, "/v1/projects/{project}/revocations", isInTenants: false, .admin(.readAccounts, list))]
@@ -16,7 +16,7 @@ struct RevocationRoutes {
     private func list(_ call: AdminCall) async throws -> Response {
         let query = call.call.query
         let size = try call.pageSize("pageSize", default: ListRevocations.limit, maximum: ListRevocations.limit)
-        let page = try await listRevocations(
+        let page = try await accounts.listRevocations(
             call.project,
             after: try query.value("cursor"),
             lifetime: try Self.lifetime(query.value("tokenLifetime")),

@@ -4,7 +4,7 @@ import Projects
 
 /// Session cookies, for back ends.
 struct SessionCookieRoutes {
-    let createSessionCookie: CreateSessionCookie
+    let accounts: AccountsService
 
     var routes: [Route] {
         ["/v1/projects/{project}", "/v1/projects/{project}/tenants/{tenant}"]
@@ -13,7 +13,7 @@ struct SessionCookieRoutes {
 
     private func create(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        let cookie = try await createSessionCookie(
+        let cookie = try await accounts.createSessionCookie(
             idToken: try body.string("idToken"),
             duration: try body.int64("validDuration"),
             call.project,

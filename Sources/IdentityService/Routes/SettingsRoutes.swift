@@ -6,8 +6,7 @@ import Storage
 /// `projects/{p}/config`: a project's settings.
 struct SettingsRoutes {
     let configuration: ConfigurationStore
-    /// The service's URL; nil if it is not configured.
-    let ownURL: @Sendable () -> String?
+    let deployment: Deployment
 
     var routes: [Route] {
         let path = "/v2/projects/{project}/config"
@@ -32,7 +31,9 @@ struct SettingsRoutes {
                 try member.apply(body, to: &settings)
                 if settings != before { changed.append(member.path) }
             }
-            if mask.contains(SettingsMember.tokenIssuer), settings.tokenIssuer == .own, ownURL() == nil {
+            if mask.contains(SettingsMember.tokenIssuer), settings.tokenIssuer == .own,
+                deployment.publicURL(of: call.project) == nil
+            {
                 throw WireError(
                     "INVALID_CONFIG",
                     "\(SettingsMember.tokenIssuer) own requires http.publicURL."

@@ -12,7 +12,7 @@ import Secrets
 struct SignInPageRoutes {
     let accounts: AccountsService
     let projectForKey: @Sendable (APIKey) -> Project?
-    let ownAddress: OwnPages
+    let deployment: Deployment
 
     var routes: [Route] {
         let path = "/__/auth/sign-in"
@@ -32,7 +32,7 @@ struct SignInPageRoutes {
         var context = PageContext()
         context.language = .best(try? value("lang"), accepting: call.headers[.acceptLanguage])
         do {
-            let isSecure = try ownAddress.url(for: call).hasPrefix("https:")
+            let isSecure = try deployment.pages(for: call).isSecure
             guard let key = try value("apiKey") else { throw WireError.missingAPIKey(.identityToolkit) }
             let caller = try caller(call, key, try value("tenantId"), &context)
             var request = SignInPage.Request()
@@ -77,11 +77,11 @@ struct SignInPageRoutes {
     private func takeStep(_ call: Call) async throws -> Response {
         var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
         var visit: PageVisit?
-        let own: String
+        let own: PublicURL
         let caller: Caller
         let fields: Fields
         do {
-            own = try ownAddress.url(for: call)
+            own = try deployment.pages(for: call)
             guard let form = QueryItems(utf8: call.body.readableBytesView) else {
                 throw WireError.invalidRequest("Invalid form payload received.", field: nil)
             }
@@ -91,7 +91,7 @@ struct SignInPageRoutes {
             // Only a visit of this browser can start over.
             visit = opened
             guard Self.isOwnPage(call, own) else { throw AccountsError.invalidSessionInfo }
-            let browsers = Cookie.signInPages(opened, isSecure: own.hasPrefix("https:"), in: call.headers)
+            let browsers = Cookie.signInPages(opened, isSecure: own.isSecure, in: call.headers)
             try accounts.signInPage.check(opened, browsers: browsers, caller)
             fields = try Fields(form)
         } catch {
@@ -105,7 +105,7 @@ struct SignInPageRoutes {
     private func step(
         _ fields: Fields,
         _ visit: PageVisit,
-        _ own: String,
+        _ own: PublicURL,
         _ context: PageContext,
         _ caller: Caller
     ) async throws -> Response {
@@ -115,10 +115,8 @@ struct SignInPageRoutes {
         var step = SignInForm.Step.signIn
         do {
             if let provider = fields.provider {
-                let handler = "\(own)/__/auth/handler"
-                let started = try await pages.visitProvider(provider, page: handler, visit, caller)
-                let isSecure = own.hasPrefix("https:")
-                let cookie = Cookie.flow(started.state.reveal(), started.browser.reveal(), seconds: 600, isSecure)
+                let started = try await pages.visitProvider(provider, page: own.callback, visit, caller)
+                let cookie = Cookie.flow(started.state.reveal(), started.browser.reveal(), seconds: 600, own.isSecure)
                 return context.leaving(to: started.authURI, .waitAdvice, .waitButton, [cookie]).response()
             }
             if let phone = fields.send {
@@ -260,8 +258,8 @@ struct SignInPageRoutes {
     }
 
     /// Browsers state the origin of a request, and no page can forge it.
-    private static func isOwnPage(_ call: Call, _ own: String) -> Bool {
+    private static func isOwnPage(_ call: Call, _ own: PublicURL) -> Bool {
         if let site = call.headers[.secFetchSite] { return site == "same-origin" }
-        return call.headers[.origin] == own
+        return call.headers[.origin] == own.text
     }
 }

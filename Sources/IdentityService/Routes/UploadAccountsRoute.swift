@@ -9,7 +9,7 @@ import StrictJSON
 
 /// `accounts:batchCreate`: imports up to 1000 accounts.
 struct UploadAccountsRoute {
-    let importAccounts: ImportAccounts
+    let accounts: AccountsService
 
     var routes: [Route] {
         let path = "/v1/projects/{project}/accounts:batchCreate"
@@ -37,7 +37,7 @@ struct UploadAccountsRoute {
         }
         let replaces = try body.bool("allowOverwrite") ?? true
         let origin = try Self.origin(body, call.project)
-        let now = importAccounts.now
+        let now = accounts.importAccounts.now
         let entries = try users.map { try entry($0, origin, now) }
         if try body.bool("sanityCheck") ?? false {
             try Self.checkUniqueness(of: entries, emails: !call.project.settings.allowDuplicateEmails)
@@ -46,7 +46,7 @@ struct UploadAccountsRoute {
             let twice = Self.firstRepeated(entries.lazy.map { $0.localID ?? "" })
             if let twice { throw WireError("DUPLICATE_LOCAL_ID", twice) }
         }
-        let problems = try await importAccounts(entries, replaces: replaces, call.project, call.tenant)
+        let problems = try await accounts.importAccounts(entries, replaces: replaces, call.project, call.tenant)
         return .json { json in
             json.kind("UploadAccountResponse")
             guard !problems.isEmpty else { return }
@@ -77,7 +77,8 @@ struct UploadAccountsRoute {
         _ now: Date
     ) throws -> ImportAccounts.Entry {
         var entry = try ImportAccounts.Entry(user)
-        if case .string(let hash) = try user.value("passwordHash"), let password = importAccounts.password(inHash: hash)
+        if case .string(let hash) = try user.value("passwordHash"),
+            let password = accounts.importAccounts.password(inHash: hash)
         {
             entry.password = .plain(password)
         } else if let hash = try user.bytes("passwordHash"), !hash.isEmpty {

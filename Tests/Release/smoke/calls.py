@@ -2,7 +2,7 @@
 
 import document
 from refusals import REFUSALS
-from successes import SUCCESSES, TOKENS
+from successes import SUCCESSES
 
 
 def request_of(row, world):
@@ -45,7 +45,7 @@ def succeed(name, world, turn):
     reply = world.call(name, **request)
     assert reply.status < 400, f"{request}: {reply}"
     assert not document.faults(name, reply), f"{request}: {document.faults(name, reply)} {reply}"
-    pair = tokens_of(reply) if name in TOKENS else None
+    pair = tokens_of(reply) if document.gives_tokens(name) else None
     if pair:
         check_tokens(world, pair)
     return bool(pair)

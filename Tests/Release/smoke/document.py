@@ -53,6 +53,31 @@ def validator(name, status, media_type):
     return jsonschema.Draft202012Validator({**schema, "components": DOCUMENT["components"]})
 
 
+def credentials(name):
+    """Those that an operation takes, by name."""
+    return {scheme for choice in OPERATIONS[name].get("security", []) for scheme in choice}
+
+
+def example(name):
+    """The JSON body of an operation's example; nothing without one."""
+    content = follow(OPERATIONS[name].get("requestBody", {})).get("content", {})
+    return content.get("application/json", {}).get("example")
+
+
+def members(schema):
+    """The names of an object's members, however it is composed."""
+    schema = follow(schema)
+    parts = [part for kind in ("allOf", "anyOf", "oneOf") for part in schema.get(kind, [])]
+    return set(schema.get("properties", {})).union(*map(members, parts))
+
+
+@functools.cache
+def gives_tokens(name):
+    """Whether an app's operation signs somebody in, or goes on with a session that has changed."""
+    schema = (answer(name, 200) or {}).get("content", {}).get("application/json", {}).get("schema", {})
+    return "apiKey" in credentials(name) and not members(schema).isdisjoint({"refreshToken", "refresh_token"})
+
+
 def faults(name, reply):
     """What an answer has that the document does not say of it."""
     described = answer(name, reply.status)

@@ -263,7 +263,7 @@ class World:
         asked, `way` which of the operation's paths is taken, `source` the address that the request comes from.
         """
         operation = document.OPERATIONS[name]
-        schemes = {scheme for choice in operation.get("security", []) for scheme in choice}
+        schemes = document.credentials(name)
         credential = credential or ("key" if "apiKey" in schemes else "owner" if schemes else "none")
         headers, query = {**(headers or {})}, {**(query or {})}
         if credential in ("key", "both"):

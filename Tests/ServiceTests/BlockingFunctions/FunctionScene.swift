@@ -68,7 +68,7 @@ struct FunctionScene: Sendable {
         }
         let claims = try await judge.verify(jwt, as: Claims.self)
         let now = service.clock.now()
-        #expect(claims.iss.value == service.project.issuer(at: "https://id.example.com"))
+        #expect(claims.iss.value == Deployment(publicURL: "https://id.example.com").issuer(of: service.project))
         #expect(claims.aud.value == [receiver.baseURL + path])
         #expect(claims.iat.value <= now && claims.exp.value > now)
         return Reply.claims(of: jwt)

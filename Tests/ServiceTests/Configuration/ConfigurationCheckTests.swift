@@ -62,7 +62,7 @@ struct ConfigurationCheckTests {
         )
         let check = ConfigurationCheck(
             isDevelopment: example.isDevelopment,
-            publicURL: example.publicURL,
+            deployment: Deployment(publicURL: example.publicURL),
             sendsMail: example.sendsMail
         )
         return check(project, in: snapshot)

@@ -120,10 +120,9 @@ struct VerifyTokensTests {
         let code = try Repository.text("Tests/ServiceTests/Accounts/IDToken.swift")
         #expect(document.contains("```swift\n\(code)```\n"), "what runs here is what the document says")
         var options = TestService.Options()
-        options.ownPages = true
+        options.publicURL = "https://auth.example.com"
         options.settings.allowsTenants = true
         options.projectID = IDToken.project
-        options.issuerURL = "https://auth.example.com"
         try await TestService.run(options) { service in
             let tokens = try await Tokens(service)
             let published = try await service.send(

@@ -4,7 +4,6 @@ import TestKit
 extension OperationCase {
     static let accounts: [OperationCase] =
         [
-            signedIn("lookup", "accounts:lookup"), signedIn("listSessions", "accounts:listSessions"),
             signedIn("signOut", "accounts:signOut", ["scope": "all"]), signedIn("delete", "accounts:delete"),
             signedIn("update, the profile", "accounts:update", ["displayName": "Ada"]),
             signedIn("update, the password", "accounts:update", ["password": "another horse"]),

@@ -77,9 +77,6 @@ extension OperationCase {
             let sent = try await phone.code(for: pending)
             return { try await service.finishWithSMS(pending, sent) }
         },
-        coded("getRecaptchaParams") { service in
-            { try await service.send("GET", "/v1/recaptchaParams?key=\(service.apiKey)") }
-        },
     ]
 
     private static func coded(

@@ -15,8 +15,6 @@ extension OperationCase {
             let sheet = page.response.text.firstMatch(of: #/href="([^"]+\.css)"/#).map { String($0.1) } ?? ""
             return { try await world.service.send("GET", sheet) }
         },
-        open("consoleSignInPage", "/console/sign-in"),
-        open("consoleSetUpPage", "/console/set-up"),
         OperationCase("signInToConsole") { world in
             let admin = try await ConsoleAdmin(world.service)
             world.service.clock.advance(by: 30)
@@ -116,10 +114,6 @@ extension OperationCase {
             let fields = form.fields.filter { $0.name != "token" }.map { ($0.name, $0.value) }
             return { try await admin.post(path + "/result", fields) }
         }
-    }
-
-    private static func open(_ name: String, _ path: String) -> OperationCase {
-        OperationCase(name) { world in { try await world.service.send("GET", path) } }
     }
 
     /// - Parameter waiting: seconds since the sign-in.

@@ -27,9 +27,7 @@ extension OperationCase {
         },
         page("iframePage", "/__/auth/iframe?appName=x&apiKey="),
         page("emulatorIframePage", "/emulator/auth/iframe?appName=x&apiKey="),
-        page("iframeLoader", "/__/auth/gapi.js?v="),
         page("initializeApp", "/__/firebase/init.json?apiKey="),
-        app("listApps") { try await $0.service.admin("apps", version: "v2") },
         app("createApp") {
             try await $0.service.admin(
                 "apps",

@@ -64,11 +64,6 @@ extension OperationCase {
             let body: JSON = ["idToken": JSON(user.idToken), "providerId": "oidc.acme"]
             return { try await world.service.call("accounts:providerToken", body) }
         },
-        OperationCase("credentialState") { world in
-            let user = try await world.acme(world.person())
-            let body: JSON = ["idToken": JSON(user.idToken), "providerId": "oidc.acme"]
-            return { try await world.service.call("accounts:credentialState", body) }
-        },
         OperationCase("revokeToken") { world in
             let person = world.googlePerson()
             let user = try await world.google(person)

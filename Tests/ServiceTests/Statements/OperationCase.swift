@@ -6,7 +6,7 @@ import Testing
 struct OperationCase: Sendable, CustomTestStringConvertible {
     typealias Request = @Sendable () async throws -> Reply
 
-    /// As in statements.tsv.
+    /// As in statements.tsv, or the operation's name in openapi.yaml.
     var name: String
     var settings: @Sendable (inout ProjectSettings) -> Void
     /// Does what comes before the request.
@@ -23,8 +23,8 @@ struct OperationCase: Sendable, CustomTestStringConvertible {
     }
 
     static let all =
-        providers + passwords + codes + mails + accounts + admins + notifications + configuration + pages + console
-        + service
+        examples + providers + passwords + codes + mails + accounts + admins + notifications + configuration + pages
+        + console + service
 
     static let ada = "ada@example.com"
 }

@@ -24,9 +24,22 @@ struct ExampleCall: Sendable, CustomTestStringConvertible {
     }
 
     /// One for each client operation; what needs a provider, a phone or a second factor is refused.
-    static let all: [ExampleCall] =
-        account + passwords + codes + providers + phones + secondFactors
-        + ["/v1/projects", "/v1/recaptchaParams", "/v2/passwordPolicy", "/v2/recaptchaConfig"].map { ExampleCall($0) }
+    static let all: [ExampleCall] = {
+        let own = account + passwords + codes + providers + phones + secondFactors
+        return own + documented.filter { example in !own.contains { $0.path == example.path } }
+    }()
+
+    /// Those of openapi.yaml.
+    private static let documented = ((try? OpenAPIDocument.ofRepository())?.examples ?? []).filter {
+        $0.credentials.contains("apiKey")
+    }
+    .map { example in
+        guard let body = example.body else { return ExampleCall(example.operation.path) }
+        return ExampleCall(example.operation.path) { service in
+            guard body["idToken"] != nil else { return body }
+            return body.replacing(["idToken": try await idToken(service)])
+        }
+    }
 
     /// Addresses that nobody has.
     private static func address() -> String { RandomSource.system.text(12, of: "abcdefghijklm") + "@example.com" }
@@ -48,16 +61,12 @@ struct ExampleCall: Sendable, CustomTestStringConvertible {
     }
 
     private static let account: [ExampleCall] = [
-        ExampleCall("/v1/accounts:lookup") { ["idToken": try await idToken($0)] },
         ExampleCall("/v1/accounts:update") {
             [
                 "idToken": try await idToken($0), "displayName": "Ada", "deleteAttribute": ["PHOTO_URL"],
                 "validSince": 1, "returnSecureToken": true,
             ]
         },
-        ExampleCall("/v1/accounts:delete") { ["idToken": try await idToken($0)] },
-        ExampleCall("/v1/accounts:signOut") { ["idToken": try await idToken($0), "scope": "others"] },
-        ExampleCall("/v1/accounts:listSessions") { ["idToken": try await idToken($0)] },
         ExampleCall("/v1/token") {
             [
                 "grantType": "refresh_token",
@@ -142,9 +151,6 @@ struct ExampleCall: Sendable, CustomTestStringConvertible {
         },
         ExampleCall("/v1/accounts:createAuthUri") {
             ["identifier": try await signedUp($0).email, "continueUri": "http://localhost", "sessionId": "s"]
-        },
-        ExampleCall("/v1/accounts:credentialState") {
-            ["idToken": try await idToken($0), "providerId": "google.com"]
         },
         ExampleCall("/v1/accounts:providerToken", status: 400) {
             ["idToken": try await idToken($0), "providerId": "google.com"]

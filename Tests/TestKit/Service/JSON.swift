@@ -64,7 +64,7 @@ extension JSON {
     /// - Throws: for text that the service itself would not take, such as a name that stands twice.
     package init(parsing bytes: [UInt8]) throws { self.init(try JSONValue(bytes)) }
 
-    private init(_ value: JSONValue) {
+    init(_ value: JSONValue) {
         self =
             switch value {
             case .null: .null

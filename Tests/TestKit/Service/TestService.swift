@@ -1,3 +1,4 @@
+import Accounts
 package import Delivery
 import Development
 import Federation
@@ -71,10 +72,8 @@ package struct TestService: Sendable {
         package var sendsMessages = false
         /// Where it is said to be; of no effect in ``development``, where it is where it listens.
         package var publicURL: String? = "https://id.example.com"
-        /// Whether its pages and issuers are where it listens; otherwise they are said to be at ``publicURL``.
+        /// Whether it is said to be where it listens, instead of at ``publicURL``.
         package var ownPages = false
-        /// Where own issuers are said to begin instead.
-        package var issuerURL: String?
         /// A random one without.
         package var projectID: String?
         /// A project that another service on the same database made: this one is a further node for it.
@@ -153,7 +152,7 @@ package struct TestService: Sendable {
             return try Self.cheapScrypt(password, salt, parameters, signerKey)
         }
         let address = OwnAddress()
-        let assembly = ServiceAssembly(
+        var parts = Parts(
             stores: stores,
             federation: FederationService(
                 http: outbound,
@@ -161,10 +160,19 @@ package struct TestService: Sendable {
                 verifiers: options.development ? [FakeCredentialVerifier()] : []
             ),
             passwords: passwords,
-            options: Self.assemblyOptions(options, stores, project.id, address, outbound),
-            logger: logger,
+            deployment: Self.deployment(options, address),
             now: clock.now
         )
+        parts.mailer = options.mailer
+        parts.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)
+        if options.sendsMessages { parts.messenger = Messenger(through: outbound) }
+        parts.pause = options.pause
+        var assemblyOptions =
+            options.development
+            ? DevelopmentMode.options(for: &parts, project: project.id, unsignedTokens: options.unsignedTokens)
+            : ServiceAssembly.Options()
+        assemblyOptions.limits = options.limits
+        let assembly = ServiceAssembly(parts, assemblyOptions, logger: logger)
         let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
         let application = ServiceApplication.make(
             responder: assembly.responder,
@@ -239,33 +247,9 @@ package struct TestService: Sendable {
         [try KeyRing.Key(id: "test", bytes: [UInt8](repeating: 7, count: 32))]
     }
 
-    private static func assemblyOptions(
-        _ options: Options,
-        _ stores: Stores,
-        _ project: ProjectID,
-        _ address: OwnAddress,
-        _ outbound: OutboundClient
-    ) -> ServiceAssembly.Options {
-        var made = ServiceAssembly.Options()
-        made.publicURL = options.publicURL
-        if options.development {
-            made = DevelopmentMode.options(
-                stores: stores,
-                project: project,
-                unsignedTokens: options.unsignedTokens
-            ) { address.baseURL }
-        }
-        if options.ownPages {
-            made.pagesURL = { _ in address.baseURL }
-            made.issuerURL = { address.baseURL }
-        }
-        if let url = options.issuerURL { made.issuerURL = { url } }
-        made.mailer = options.mailer
-        made.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)
-        if options.sendsMessages { made.messenger = Messenger(through: outbound) }
-        made.limits = options.limits
-        made.pause = options.pause
-        return made
+    private static func deployment(_ options: Options, _ address: OwnAddress) -> Deployment {
+        if options.development { return address.deployment }
+        return options.ownPages ? Deployment { address.publicURL } : Deployment(publicURL: options.publicURL)
     }
 }
 

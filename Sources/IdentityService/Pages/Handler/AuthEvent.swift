@@ -1,4 +1,5 @@
 import Federation
+import Projects
 
 /// The result of a provider sign-in in the format that SDKs read.
 struct AuthEvent: Sendable {
@@ -13,8 +14,8 @@ struct AuthEvent: Sendable {
 
     /// Writes the data with which `handler.js` delivers the result, into an open object.
     ///
-    /// - Parameter ownURL: where browsers reach this service.
-    func writeDelivery(to json: inout JSONWriter, ownURL: String) {
+    /// - Parameter own: where the browser reaches this service.
+    func writeDelivery(to json: inout JSONWriter, at own: PublicURL) {
         switch visit.destination {
         case .popup(let apiKey, let appName):
             json.member("apiKey", apiKey)
@@ -25,7 +26,7 @@ struct AuthEvent: Sendable {
             json.member("appName", appName)
             json.member("url", url)
             json.object("event", write)
-        case .ios, .android: json.member("link", link(ownURL: ownURL))
+        case .ios, .android: json.member("link", link(at: own))
         // These have no SDK to tell.
         case .signInPage, .console: break
         }
@@ -47,7 +48,7 @@ struct AuthEvent: Sendable {
     }
 
     /// The link that opens an app; nil for the web.
-    func link(ownURL: String) -> String? {
+    func link(at own: PublicURL) -> String? {
         // Only a link can be passed, so posted parameters are added to it.
         let response = urlResponse.map { url in postBody.map { "\(url)?\($0)" } ?? url }
         var result = response.map { [("link", $0)] } ?? []
@@ -62,10 +63,10 @@ struct AuthEvent: Sendable {
         case .ios(let bundleID, let scheme):
             let query = (facts + result).map { "\($0)=\(FormText.encode($1))" }.joined(separator: "&")
             let host = scheme == bundleID ? "google" : "firebaseauth"
-            return "\(scheme)://\(host)/link?deep_link_id=\(FormText.encode("\(ownURL)/__/auth/callback?\(query)"))"
+            return "\(scheme)://\(host)/link?deep_link_id=\(FormText.encode("\(own)/__/auth/callback?\(query)"))"
         case .android(let package):
             let extras = (facts + result).map { "S.\($0)=\(FormText.encode($1));" }.joined()
-            let fallback = FormText.encode("\(ownURL)/__/auth/handler")
+            let fallback = FormText.encode(own.callback)
             return "intent://firebase.auth/#Intent;scheme=genericidp;package=\(package);\(extras)"
                 + "B.encryptionEnabled=false;S.browser_fallback_url=\(fallback);end;"
         }

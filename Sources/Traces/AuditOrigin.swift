@@ -1,7 +1,6 @@
 /// Who makes a change, from where, and why, for the entries of the audit log.
 ///
-/// It is task-local to the request or command, like its logger. Statements shared by several requests carry each one's
-/// own.
+/// Statements shared by several requests carry each one's own.
 package struct AuditOrigin: Sendable, Hashable {
     package enum Actor: Sendable, Hashable, CustomStringConvertible {
         /// The account's user, or the user who takes it over.
@@ -56,11 +55,12 @@ package struct AuditOrigin: Sendable, Hashable {
         because reason: String? = nil,
         _ body: () async throws -> R
     ) async rethrows -> R {
-        var origin = current
-        origin.actor = actor
-        origin.reason = reason ?? origin.reason
-        return try await $current.withValue(origin, operation: body)
+        try await RequestContext.with(
+            {
+                $0.origin.actor = actor
+                if let reason { $0.origin.reason = reason }
+            },
+            body
+        )
     }
-
-    @TaskLocal package static var current = AuditOrigin(actor: .service)
 }
