@@ -58,11 +58,7 @@ package struct SignInWithEmailLink: Sendable {
         if found.emailVerified, found.emailLinkSignIn, !parts.needsSecondFactor(found, caller) {
             return try await signInAgain(to: found, address, code, caller)
         }
-        let session = parts.prepareSession(
-            Evidence(code, at: parts.seconds),
-            provider: .password,
-            caller: caller
-        )
+        let session = prepareSession(code, caller)
         let now = parts.now()
         do {
             let challenges = found.emailVerified && parts.needsSecondFactor(found, caller)
@@ -102,7 +98,8 @@ package struct SignInWithEmailLink: Sendable {
             }
             let event: AccountEvent = changed.changes.firstVerification == nil ? .signedIn : .takenOver
             event.log(found.id, provider: .emailLink, caller)
-            return try result(changed, entrance.session, caller)
+            let tokens = try parts.issueTokens(after: changed, entrance.session.secret, caller: caller)
+            return Result(account: try changed.existing, end: .signedIn(tokens))
         } catch is AddressMoved {
             return nil
         } catch AccountsError.userNotFound {
@@ -119,11 +116,7 @@ package struct SignInWithEmailLink: Sendable {
         _ code: OOBCode,
         _ caller: Caller
     ) async throws -> Result? {
-        let session = parts.prepareSession(
-            Evidence(code, at: parts.seconds),
-            provider: .password,
-            caller: caller
-        )
+        let session = prepareSession(code, caller)
         let entrance = try await parts.admit(found, session, method: .emailLink, caller)
         do {
             let isSignedIn = try await parts.accounts.openSession(
@@ -139,7 +132,7 @@ package struct SignInWithEmailLink: Sendable {
             throw AccountsError(error)
         }
         AccountEvent.signedIn.log(found.id, provider: .emailLink, caller)
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        let tokens = try parts.issueTokens(to: entrance, caller: caller)
         return Result(account: entrance.account, end: .signedIn(tokens))
     }
 
@@ -150,12 +143,8 @@ package struct SignInWithEmailLink: Sendable {
         account.email = address
         account.emailVerified = true
         account.emailLinkSignIn = true
-        let session = parts.prepareSession(
-            Evidence(code, at: parts.seconds),
-            provider: .password,
-            caller: caller
-        )
-        let entrance = try await parts.admit(new: account, session, method: .emailLink, caller)
+        let session = prepareSession(code, caller)
+        let entrance = try await parts.admit(account, isNew: true, session, method: .emailLink, caller)
         do {
             let conflict = try await parts.accounts.insert(
                 entrance.account,
@@ -172,8 +161,7 @@ package struct SignInWithEmailLink: Sendable {
             throw AccountsError.invalidOOBCode
         }
         AccountEvent.signedUp.log(account.id, provider: .emailLink, caller)
-        try entrance.requireEnabled()
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        let tokens = try parts.issueTokens(to: entrance, caller: caller)
         return Result(account: entrance.account, end: .signedIn(tokens), isNewUser: true)
     }
 
@@ -222,14 +210,11 @@ package struct SignInWithEmailLink: Sendable {
         let isLink = (changed.changes.email ?? nil) != nil
         let event: AccountEvent = isLink ? .linked : .signedIn
         event.log(token.account, provider: .emailLink, caller)
-        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
-            throw AccountsError.contended
-        }
+        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(account: try changed.existing, end: .signedIn(tokens))
     }
 
-    private func result(_ changed: ChangedAccount, _ session: PreparedSession, _ caller: Caller) throws -> Result {
-        let account = try changed.existing
-        return Result(account: account, end: .signedIn(try parts.issueTokens(for: account, session, caller: caller)))
+    private func prepareSession(_ code: OOBCode, _ caller: Caller) -> PreparedSession {
+        parts.prepareSession(Evidence(code, at: parts.seconds), provider: .password, caller: caller)
     }
 }

@@ -96,7 +96,7 @@ package struct SignInWithPhoneNumber: Sendable {
         }
         guard isSignedIn else { return nil }
         AccountEvent.signedIn.log(account.id, provider: .phone, caller)
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        let tokens = try parts.issueTokens(to: entrance, caller: caller)
         return .signedIn(entrance.account, tokens: tokens, isNewUser: false)
     }
 
@@ -107,7 +107,7 @@ package struct SignInWithPhoneNumber: Sendable {
         var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
         account.phoneNumber = proof.phoneNumber.text
         let session = parts.prepareSession(proof.evidence, provider: .phone, caller: caller)
-        let entrance = try await parts.admit(new: account, session, caller)
+        let entrance = try await parts.admit(account, isNew: true, session, caller)
         let conflict = try await spending {
             try await parts.accounts.insert(
                 entrance.account,
@@ -122,8 +122,7 @@ package struct SignInWithPhoneNumber: Sendable {
         if conflict == .phoneNumber { return nil }
         if let conflict { throw AccountsError(conflict) }
         AccountEvent.signedUp.log(account.id, provider: .phone, caller)
-        try entrance.requireEnabled()
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        let tokens = try parts.issueTokens(to: entrance, caller: caller)
         return .signedIn(entrance.account, tokens: tokens, isNewUser: true)
     }
 
@@ -158,9 +157,7 @@ package struct SignInWithPhoneNumber: Sendable {
             }
             let event: AccountEvent = changed.changes.phoneNumber == nil ? .signedIn : .linked
             event.log(token.account, provider: .phone, caller)
-            guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
-                throw AccountsError.contended
-            }
+            let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
             return .signedIn(try changed.existing, tokens: tokens, isNewUser: false)
         } catch AccountsError.phoneNumberExists {
             return nil

@@ -80,7 +80,7 @@ package struct SignUp: Sendable {
             caller: caller
         )
         let limits = password == nil ? try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller) : .none
-        let entrance = try await parts.admit(new: account, session, caller)
+        let entrance = try await parts.admit(account, isNew: true, session, caller)
         let conflict = try await parts.accounts.insert(
             entrance.account,
             password: stored,
@@ -92,8 +92,7 @@ package struct SignUp: Sendable {
         )
         if let conflict { throw AccountsError(conflict) }
         AccountEvent.signedUp.log(account.id, provider: provider, caller)
-        try entrance.requireEnabled()
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
+        let tokens = try parts.issueTokens(to: entrance, caller: caller)
         return Result(account: entrance.account, tokens: tokens)
     }
 
@@ -134,9 +133,7 @@ package struct SignUp: Sendable {
             changes.endOthers(keeping: session.signedInAgain(evidence))
             return changes
         }
-        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
-            throw AccountsError.contended
-        }
+        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(account: try changed.existing, tokens: tokens)
     }
 
