@@ -10,101 +10,56 @@ package import struct Foundation.Date
 
 /// The use cases, each a type in its own file, which share one set of parts.
 package struct AccountsService: Sendable {
-    package let createAuthURI: CreateAuthURI
-    package let visitProvider: VisitProvider
-    package let returnFromProvider: ReturnFromProvider
-    package let signInPage: SignInPage
-    package let redeemSignInCode: RedeemSignInCode
-    package let signInWithIdP: SignInWithIdP
-    package let signUp: SignUp
-    package let signInWithPassword: SignInWithPassword
-    package let signInWithCustomToken: SignInWithCustomToken
-    package let signInWithEmailLink: SignInWithEmailLink
-    package let enrollSecondFactor: EnrollSecondFactor
-    package let withdrawSecondFactor: WithdrawSecondFactor
-    package let signInWithSecondFactor: SignInWithSecondFactor
-    package let signInWithPhoneNumber: SignInWithPhoneNumber
-    package let sendVerificationCode: SendVerificationCode
-    package let sendOOBCode: SendOOBCode
-    package let applyOOBCode: ApplyOOBCode
-    package let resetPassword: ResetPassword
-    package let showAction: ShowAction
-    package let followSignInLink: FollowSignInLink
-    package let checkContinueURL: CheckContinueURL
-    package let lookUp: LookUp
-    package let updateAccount: UpdateAccount
-    package let deleteAccount: DeleteAccount
-    package let refresh: Refresh
-    package let signOut: SignOut
-    package let listSessions: ListSessions
-    package let providerToken: ProviderToken
-    package let explainSignIn: ExplainSignIn
-    package let revokeToken: RevokeToken
-    package let credentialState: ReadCredentialState
-    package let receiveNotification: ReceiveNotification
-    package let admin: AdminAccounts
-    package let importAccounts: ImportAccounts
-    package let grantAccessToken: GrantAccessToken
-    package let createSessionCookie: CreateSessionCookie
-    package let deleteAccounts: DeleteAccounts
-    package let queryAccounts: QueryAccounts
-    package let countProviders: CountProviders
-    package let listRevocations: ListRevocations
-    package let listAuditEntries: ListAuditEntries
-    package let mergeAccounts: MergeAccounts
-    package let signInToConsole: SignInToConsole
-    package let setUpConsole: SetUpConsole
-    package let countSignIns: CountSignIns
-    package let rehearseSignIn: RehearseSignIn
+    private let parts: Parts
 
-    package init(_ parts: Parts) {
-        createAuthURI = CreateAuthURI(parts: parts)
-        visitProvider = VisitProvider(parts: parts)
-        returnFromProvider = ReturnFromProvider(parts: parts)
-        signInPage = SignInPage(parts: parts)
-        redeemSignInCode = RedeemSignInCode(parts: parts)
-        signInWithIdP = SignInWithIdP(parts: parts)
-        signUp = SignUp(parts: parts)
-        signInWithPassword = SignInWithPassword(parts: parts)
-        signInWithCustomToken = SignInWithCustomToken(parts: parts)
-        signInWithEmailLink = SignInWithEmailLink(parts: parts)
-        enrollSecondFactor = EnrollSecondFactor(parts: parts)
-        withdrawSecondFactor = WithdrawSecondFactor(parts: parts)
-        signInWithSecondFactor = SignInWithSecondFactor(parts: parts)
-        signInWithPhoneNumber = SignInWithPhoneNumber(parts: parts)
-        sendVerificationCode = SendVerificationCode(parts: parts)
-        sendOOBCode = SendOOBCode(parts: parts)
-        applyOOBCode = ApplyOOBCode(parts: parts)
-        resetPassword = ResetPassword(parts: parts)
-        showAction = ShowAction(parts: parts)
-        followSignInLink = FollowSignInLink(parts: parts)
-        checkContinueURL = CheckContinueURL(parts: parts)
-        lookUp = LookUp(parts: parts)
-        updateAccount = UpdateAccount(parts: parts)
-        deleteAccount = DeleteAccount(parts: parts)
-        refresh = Refresh(parts: parts)
-        signOut = SignOut(parts: parts)
-        listSessions = ListSessions(parts: parts)
-        providerToken = ProviderToken(parts: parts)
-        explainSignIn = ExplainSignIn(parts: parts)
-        revokeToken = RevokeToken(parts: parts)
-        credentialState = ReadCredentialState(parts: parts)
-        receiveNotification = ReceiveNotification(parts: parts)
-        admin = AdminAccounts(parts: parts)
-        importAccounts = ImportAccounts(parts: parts)
-        grantAccessToken = GrantAccessToken(parts: parts)
-        createSessionCookie = CreateSessionCookie(parts: parts)
-        deleteAccounts = DeleteAccounts(parts: parts)
-        queryAccounts = QueryAccounts(parts: parts)
-        countProviders = CountProviders(stores: parts.stores, development: parts.development)
-        listRevocations = ListRevocations(parts: parts)
-        listAuditEntries = ListAuditEntries(parts: parts)
-        mergeAccounts = MergeAccounts(parts: parts)
-        signInToConsole = SignInToConsole(parts: parts)
-        setUpConsole = SetUpConsole(parts: parts)
-        countSignIns = CountSignIns(parts: parts)
-        rehearseSignIn = RehearseSignIn(parts: parts)
-    }
+    package init(_ parts: Parts) { self.parts = parts }
+
+    package var createAuthURI: CreateAuthURI { CreateAuthURI(parts: parts) }
+    package var visitProvider: VisitProvider { VisitProvider(parts: parts) }
+    package var returnFromProvider: ReturnFromProvider { ReturnFromProvider(parts: parts) }
+    package var signInPage: SignInPage { SignInPage(parts: parts) }
+    package var redeemSignInCode: RedeemSignInCode { RedeemSignInCode(parts: parts) }
+    package var signInWithIdP: SignInWithIdP { SignInWithIdP(parts: parts) }
+    package var signUp: SignUp { SignUp(parts: parts) }
+    package var signInWithPassword: SignInWithPassword { SignInWithPassword(parts: parts) }
+    package var signInWithCustomToken: SignInWithCustomToken { SignInWithCustomToken(parts: parts) }
+    package var signInWithEmailLink: SignInWithEmailLink { SignInWithEmailLink(parts: parts) }
+    package var enrollSecondFactor: EnrollSecondFactor { EnrollSecondFactor(parts: parts) }
+    package var withdrawSecondFactor: WithdrawSecondFactor { WithdrawSecondFactor(parts: parts) }
+    package var signInWithSecondFactor: SignInWithSecondFactor { SignInWithSecondFactor(parts: parts) }
+    package var signInWithPhoneNumber: SignInWithPhoneNumber { SignInWithPhoneNumber(parts: parts) }
+    package var sendVerificationCode: SendVerificationCode { SendVerificationCode(parts: parts) }
+    package var sendOOBCode: SendOOBCode { SendOOBCode(parts: parts) }
+    package var applyOOBCode: ApplyOOBCode { ApplyOOBCode(parts: parts) }
+    package var resetPassword: ResetPassword { ResetPassword(parts: parts) }
+    package var showAction: ShowAction { ShowAction(parts: parts) }
+    package var followSignInLink: FollowSignInLink { FollowSignInLink(parts: parts) }
+    package var checkContinueURL: CheckContinueURL { CheckContinueURL(parts: parts) }
+    package var lookUp: LookUp { LookUp(parts: parts) }
+    package var updateAccount: UpdateAccount { UpdateAccount(parts: parts) }
+    package var deleteAccount: DeleteAccount { DeleteAccount(parts: parts) }
+    package var refresh: Refresh { Refresh(parts: parts) }
+    package var signOut: SignOut { SignOut(parts: parts) }
+    package var listSessions: ListSessions { ListSessions(parts: parts) }
+    package var providerToken: ProviderToken { ProviderToken(parts: parts) }
+    package var explainSignIn: ExplainSignIn { ExplainSignIn(parts: parts) }
+    package var revokeToken: RevokeToken { RevokeToken(parts: parts) }
+    package var credentialState: ReadCredentialState { ReadCredentialState(parts: parts) }
+    package var receiveNotification: ReceiveNotification { ReceiveNotification(parts: parts) }
+    package var admin: AdminAccounts { AdminAccounts(parts: parts) }
+    package var importAccounts: ImportAccounts { ImportAccounts(parts: parts) }
+    package var grantAccessToken: GrantAccessToken { GrantAccessToken(parts: parts) }
+    package var createSessionCookie: CreateSessionCookie { CreateSessionCookie(parts: parts) }
+    package var deleteAccounts: DeleteAccounts { DeleteAccounts(parts: parts) }
+    package var queryAccounts: QueryAccounts { QueryAccounts(parts: parts) }
+    package var countProviders: CountProviders { CountProviders(stores: parts.stores, development: parts.development) }
+    package var listRevocations: ListRevocations { ListRevocations(parts: parts) }
+    package var listAuditEntries: ListAuditEntries { ListAuditEntries(parts: parts) }
+    package var mergeAccounts: MergeAccounts { MergeAccounts(parts: parts) }
+    package var signInToConsole: SignInToConsole { SignInToConsole(parts: parts) }
+    package var setUpConsole: SetUpConsole { SetUpConsole(parts: parts) }
+    package var countSignIns: CountSignIns { CountSignIns(parts: parts) }
+    package var rehearseSignIn: RehearseSignIn { RehearseSignIn(parts: parts) }
 }
 
 /// The shared parts of the use cases.

@@ -31,7 +31,7 @@ package struct SignInWithCustomToken: Sendable {
             claims: try claims(of: content),
             caller: caller
         )
-        var conflict: ClaimConflict?
+        var failure = AccountsError.contended
         for _ in 0..<3 {
             if let found = try await parts.accounts.find(id, session: nil, in: caller.scope) {
                 guard let result = try await signIn(to: found.account, session, caller) else { continue }
@@ -43,23 +43,16 @@ package struct SignInWithCustomToken: Sendable {
             }
             var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
             account.customAuth = true
-            let entrance = try await parts.admit(account, isNew: true, session, caller)
-            conflict = try await parts.accounts.insert(
-                entrance.account,
-                password: nil,
-                session: entrance.newSession,
-                isTold: caller.tellsOfNewAccounts,
-                in: caller.scope,
-                now: parts.now()
-            )
-            // A simultaneous request with another token for the same user was faster.
-            guard conflict == nil else { continue }
-            AccountEvent.signedUp.log(id, provider: .custom, caller)
-            let tokens = try parts.issueTokens(to: entrance, caller: caller)
-            return Result(end: .signedIn(tokens), isNewUser: true)
+            do {
+                let signedUp = try await parts.signUp(account, session, caller)
+                return Result(end: .signedIn(signedUp.tokens), isNewUser: true)
+            } catch AccountsError.duplicateLocalID {
+                // A simultaneous request with another token for the same user was faster, or the ID belongs to an
+                // account of another tenant: IDs are unique in the project.
+                failure = .duplicateLocalID
+            }
         }
-        // The ID belongs to an account of another tenant; IDs are unique in the project.
-        throw conflict == .accountID ? AccountsError.duplicateLocalID : .contended
+        throw failure
     }
 
     /// - Returns: nil if the account changed in the meantime.

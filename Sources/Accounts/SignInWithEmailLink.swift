@@ -56,7 +56,10 @@ package struct SignInWithEmailLink: Sendable {
     ) async throws -> Result? {
         guard !found.isDisabled else { throw AccountsError.userDisabled }
         if found.emailVerified, found.emailLinkSignIn, !parts.needsSecondFactor(found, caller) {
-            return try await signInAgain(to: found, address, code, caller)
+            // Changes nothing else in the account.
+            let session = prepareSession(code, caller)
+            return try await parts.signIn(to: found, session, method: .emailLink, spending: .mail(code.hash), caller)
+                .map { Result(account: $0.account, end: .signedIn($0.tokens)) }
         }
         let session = prepareSession(code, caller)
         let now = parts.now()
@@ -109,33 +112,6 @@ package struct SignInWithEmailLink: Sendable {
 
     private struct AddressMoved: Error {}
 
-    /// Signs in without any other change to the account.
-    private func signInAgain(
-        to found: Account,
-        _ address: EmailAddress,
-        _ code: OOBCode,
-        _ caller: Caller
-    ) async throws -> Result? {
-        let session = prepareSession(code, caller)
-        let entrance = try await parts.admit(found, session, method: .emailLink, caller)
-        do {
-            let isSignedIn = try await parts.accounts.openSession(
-                entrance.session.values,
-                for: found,
-                spending: .mail(code.hash),
-                amendment: entrance.amendment,
-                in: caller.scope,
-                now: parts.now()
-            )
-            guard isSignedIn else { return nil }
-        } catch let error as SpentCode {
-            throw AccountsError(error)
-        }
-        AccountEvent.signedIn.log(found.id, provider: .emailLink, caller)
-        let tokens = try parts.issueTokens(to: entrance, caller: caller)
-        return Result(account: entrance.account, end: .signedIn(tokens))
-    }
-
     /// - Returns: nil if another request created an account with the email in the meantime.
     private func signUp(_ address: EmailAddress, _ code: OOBCode, _ caller: Caller) async throws -> Result? {
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
@@ -144,25 +120,13 @@ package struct SignInWithEmailLink: Sendable {
         account.emailVerified = true
         account.emailLinkSignIn = true
         let session = prepareSession(code, caller)
-        let entrance = try await parts.admit(account, isNew: true, session, method: .emailLink, caller)
         do {
-            let conflict = try await parts.accounts.insert(
-                entrance.account,
-                password: nil,
-                session: entrance.newSession,
-                spending: .mail(code.hash),
-                isTold: caller.tellsOfNewAccounts,
-                in: caller.scope,
-                now: parts.now()
-            )
-            if conflict == .email { return nil }
-            if let conflict { throw AccountsError(conflict) }
-        } catch is SpentCode {
-            throw AccountsError.invalidOOBCode
+            let spent = OneTimeCode.mail(code.hash)
+            let signedUp = try await parts.signUp(account, session, method: .emailLink, spending: spent, caller)
+            return Result(account: signedUp.account, end: .signedIn(signedUp.tokens), isNewUser: true)
+        } catch AccountsError.emailExists {
+            return nil
         }
-        AccountEvent.signedUp.log(account.id, provider: .emailLink, caller)
-        let tokens = try parts.issueTokens(to: entrance, caller: caller)
-        return Result(account: entrance.account, end: .signedIn(tokens), isNewUser: true)
     }
 
     /// Adds the email and the sign-in method to the signed-in account, which keeps everything else and its session.

@@ -73,27 +73,14 @@ package struct SignUp: Sendable {
             account.hasPassword = true
             account.passwordUpdatedAt = parts.now()
         }
-        let provider: ProviderID = email == nil ? .anonymous : .password
         let session = parts.prepareSession(
             Evidence(newAccount: account, at: parts.seconds),
-            provider: provider,
+            provider: email == nil ? .anonymous : .password,
             caller: caller
         )
         let limits = password == nil ? try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller) : .none
-        let entrance = try await parts.admit(account, isNew: true, session, caller)
-        let conflict = try await parts.accounts.insert(
-            entrance.account,
-            password: stored,
-            session: entrance.newSession,
-            isTold: caller.tellsOfNewAccounts,
-            within: limits,
-            in: caller.scope,
-            now: parts.now()
-        )
-        if let conflict { throw AccountsError(conflict) }
-        AccountEvent.signedUp.log(account.id, provider: provider, caller)
-        let tokens = try parts.issueTokens(to: entrance, caller: caller)
-        return Result(account: entrance.account, tokens: tokens)
+        let signedUp = try await parts.signUp(account, session, password: stored, within: limits, caller)
+        return Result(account: signedUp.account, tokens: signedUp.tokens)
     }
 
     private func link(

@@ -132,7 +132,7 @@ package struct ServiceResponder: Sendable {
             device: device(request),
             logger: logger
         )
-        var origin = AuditOrigin(
+        let origin = AuditOrigin(
             actor: .account,
             addressPrefix: call.device.addressPrefix,
             request: id,
@@ -144,11 +144,7 @@ package struct ServiceResponder: Sendable {
         case .open(let handler):
             return try await AuditOrigin.$current.withValue(origin) { try await handler(call) }
         case .client(let form?, _) where Gate.hasBearer(request.headers):
-            let admin = try await gate.admin(request.headers, hasKey: false)
-            let project = try await gate.project(of: call, for: admin, scope: form.scope)
-            let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: form.scope)
-            origin.name(admin, reason: call.reason)
-            return try await AuditOrigin.$current.withValue(origin) { try await form.handler(adminCall) }
+            return try await self.call(form, call, hasKey: false, origin)
         case .client(_, let handler):
             let project = try gate.project(query: query, headers: request.headers, host: route.host)
             let key = try gate.key(query, request.headers)
@@ -160,17 +156,28 @@ package struct ServiceResponder: Sendable {
             }
         case .admin(let scope, let handler):
             let hasKey = try gate.key(query, request.headers) != nil
-            let admin = try await gate.admin(request.headers, hasKey: hasKey)
-            let project =
-                if call.parameters["project"] == nil {
-                    try await gate.project(of: call, for: admin, scope: scope)
-                } else {
-                    try await gate.project(named: call.parameter("project"), for: admin, scope: scope)
-                }
-            let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: scope)
-            origin.name(admin, reason: call.reason)
-            return try await AuditOrigin.$current.withValue(origin) { try await handler(adminCall) }
+            return try await self.call(Route.AdminForm(scope, handler), call, hasKey: hasKey, origin)
         }
+    }
+
+    /// Answers a call with an admin credential, in the project of its path or of the credential's request.
+    private func call(
+        _ form: Route.AdminForm,
+        _ call: Call,
+        hasKey: Bool,
+        _ origin: AuditOrigin
+    ) async throws -> Response {
+        let admin = try await gate.admin(call.headers, hasKey: hasKey)
+        let project =
+            if call.parameters["project"] == nil {
+                try await gate.project(of: call, for: admin, scope: form.scope)
+            } else {
+                try await gate.project(named: call.parameter("project"), for: admin, scope: form.scope)
+            }
+        let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: form.scope)
+        var origin = origin
+        origin.name(admin, reason: call.reason)
+        return try await AuditOrigin.$current.withValue(origin) { try await form.handler(adminCall) }
     }
 
     private func device(_ request: Request) -> Call.Device {
