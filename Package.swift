@@ -160,6 +160,7 @@ let package = Package(
                 "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets",
                 "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
+            exclude: ["Hot/Plans"],
             swiftSettings: strict
         ),
 

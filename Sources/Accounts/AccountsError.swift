@@ -6,8 +6,8 @@ package import Sessions
 
 /// Why a use case refused.
 ///
-/// One file of the HTTP layer maps every case to its wire error.
-package enum AccountsError: Error, Sendable {
+/// The HTTP layer maps every case to its wire error.
+package enum AccountsError: Error, Sendable, Hashable {
     // The caller's session
     case missingIDToken
     case invalidIDToken

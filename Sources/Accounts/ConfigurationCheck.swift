@@ -23,7 +23,9 @@ package struct ConfigurationCheck: Sendable {
     package func callAsFunction(_ project: Project, in snapshot: ConfigurationSnapshot) -> [ConfigurationFinding] {
         let enabled = snapshot.providers(project: project.id).filter(\.enabled)
         var report = Report(project: project.id, publicURL: deployment.publicURL(of: project))
-        check(project.settings, enabled, &report)
+        checkSignIn(project.settings, enabled, &report)
+        checkProtection(project.settings, enabled, &report)
+        checkDelivery(project.settings, &report)
         for configuration in enabled { check(configuration, &report) }
         return ConfigurationFinding.ID.allCases.flatMap { id in report.findings.filter { $0.id == id } }
     }
@@ -45,7 +47,7 @@ package struct ConfigurationCheck: Sendable {
         }
     }
 
-    private func check(_ settings: ProjectSettings, _ enabled: [ProviderConfiguration], _ report: inout Report) {
+    private func checkSignIn(_ settings: ProjectSettings, _ enabled: [ProviderConfiguration], _ report: inout Report) {
         report.add(
             .noSignInMethod,
             if: enabled.isEmpty && !settings.passwordSignIn && !settings.anonymousSignIn && !settings.phone.isEnabled,
@@ -62,6 +64,13 @@ package struct ConfigurationCheck: Sendable {
             "an App Store app with other providers must also offer Sign in with Apple, with few exceptions "
                 + "(App Review Guideline 4.8): enable apple.com"
         )
+    }
+
+    private func checkProtection(
+        _ settings: ProjectSettings,
+        _ enabled: [ProviderConfiguration],
+        _ report: inout Report
+    ) {
         let believed = enabled.filter(dependsOnStrictness).map(\.provider.rawValue)
         report.add(
             .emailTrustNotStrict,
@@ -94,6 +103,21 @@ package struct ConfigurationCheck: Sendable {
             "sign-ins and emails can lead to any page and port of authorizedDomains: list the pages in "
                 + "identity.continueURLs"
         )
+        let loopback = settings.authorizedDomains.filter(Self.isLoopback)
+        report.add(
+            .loopbackDomain,
+            if: !isDevelopment && !loopback.isEmpty,
+            "sign-ins can return over plain http to \(loopback.joined(separator: ", ")): remove it from "
+                + "authorizedDomains unless this project is used for development"
+        )
+        report.add(
+            .rateLimitsOff,
+            if: !settings.rateLimits.isEnabled,
+            "attackers can guess passwords and trigger emails without limit: set identity.rateLimits.enabled"
+        )
+    }
+
+    private func checkDelivery(_ settings: ProjectSettings, _ report: inout Report) {
         report.add(
             .publicURLMissing,
             if: report.publicURL == nil && !isDevelopment && settings.passwordSignIn,
@@ -114,18 +138,6 @@ package struct ConfigurationCheck: Sendable {
             .smsRegionsOpen,
             if: !isDevelopment && settings.phone.isEnabled && settings.phone.regions == SMSRegions(),
             "attackers can make you pay for SMS to any country: set smsRegionConfig"
-        )
-        let loopback = settings.authorizedDomains.filter(Self.isLoopback)
-        report.add(
-            .loopbackDomain,
-            if: !isDevelopment && !loopback.isEmpty,
-            "sign-ins can return over plain http to \(loopback.joined(separator: ", ")): remove it from "
-                + "authorizedDomains unless this project is used for development"
-        )
-        report.add(
-            .rateLimitsOff,
-            if: !settings.rateLimits.isEnabled,
-            "attackers can guess passwords and trigger emails without limit: set identity.rateLimits.enabled"
         )
     }
 

@@ -89,19 +89,23 @@ package struct DeliverMessages: Service {
                 now: parts.now()
             )
             guard !messages.isEmpty else { return tried }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for message in messages {
-                    group.addTask {
-                        let outcome = try await RequestContext.with({ $0.trace = message.trace ?? TraceContext() }) {
-                            try await deliver(message)
-                        }
-                        count(outcome, of: message.kind)
-                        try await parts.stores.outbox.settle(message, outcome, now: parts.now())
-                    }
-                }
-                try await group.waitForAll()
+            await withTaskGroup(of: Void.self) { group in
+                for message in messages { group.addTask { await attempt(message) } }
             }
             tried += messages.count
+        }
+    }
+
+    /// Delivers one message, independently of the others; after an error it is due again when its lease ends.
+    private func attempt(_ message: OutboxStore.Message) async {
+        await RequestContext.with({ $0.trace = message.trace ?? TraceContext() }) {
+            do {
+                let outcome = try await deliver(message)
+                count(outcome, of: message.kind)
+                try await parts.stores.outbox.settle(message, outcome, now: parts.now())
+            } catch {
+                log(.warning, "The outcome of a delivery could not be stored", message, error)
+            }
         }
     }
 

@@ -166,9 +166,7 @@ package struct EnrollSecondFactor: Sendable {
             return changes
         }
         AccountEvent.secondFactorEnrolled.log(token.account, caller)
-        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
-            throw AccountsError.contended
-        }
+        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(tokens: tokens, factor: factor)
     }
 

@@ -13,50 +13,48 @@ struct Entrance: Sendable {
     /// The account as it will be.
     var account: Account
     var session: PreparedSession
+    /// Set if the sign-in stops at the second factor, before any function is called.
+    var challenge: SecondFactorChallenge?
     /// The changes to write with the sign-in to an existing account; nil if no function was called.
     var amendment: Amendment?
 
-    /// The session to open; nil for a new account that a function disabled.
-    var newSession: NewSession? { account.isDisabled ? nil : session.values }
-
-    /// - Throws: ``AccountsError/userDisabled`` after the account that a function disabled was written.
-    func requireEnabled() throws(AccountsError) {
-        guard !account.isDisabled else { throw .userDisabled }
-    }
+    /// The session to open; nil before a second factor, and for a new account that a function disabled.
+    var newSession: NewSession? { challenge == nil && !account.isDisabled ? session.values : nil }
 }
 
 /// The project's blocking functions (docs/reference/blocking-hooks.md): every path that creates an account or opens a
 /// session calls them here, after every other check and just before it writes.
 extension Parts {
-    /// Asks whether an account may be created, and then whether it may be signed in.
-    func admit(
-        new account: Account,
+    /// Requests the second factor if the account requires one, and otherwise calls the functions.
+    func enter(
+        _ account: Account,
+        isNew: Bool = false,
         _ session: PreparedSession,
-        method: ProviderID? = nil,
         by credential: FederatedCredential? = nil,
         _ caller: Caller
     ) async throws -> Entrance {
-        var entrance = Entrance(account: account, session: session)
-        for event in BlockingFunctions.Event.allCases where !entrance.account.isDisabled {
-            _ = try await ask(event, about: &entrance, method, credential, caller)
+        if let challenge = try challenge(account, session, caller) {
+            return Entrance(account: account, session: session, challenge: challenge)
         }
-        return entrance
+        return try await admit(account, isNew: isNew, session, by: credential, caller)
     }
 
-    /// Asks whether an existing account may be signed in.
+    /// Asks whether an account may be created if it is new, and then whether it may be signed in.
     ///
-    /// If the function disables the account, the sign-in is refused.
+    /// If a function disables an existing account, the sign-in is refused.
     func admit(
         _ account: Account,
+        isNew: Bool = false,
         _ session: PreparedSession,
         method: ProviderID? = nil,
         by credential: FederatedCredential? = nil,
         _ caller: Caller
     ) async throws -> Entrance {
         var entrance = Entrance(account: account, session: session)
-        guard let answer = try await ask(.beforeSignIn, about: &entrance, method, credential, caller) else {
-            return entrance
-        }
+        if isNew { _ = try await ask(.beforeCreate, about: &entrance, method, credential, caller) }
+        guard !entrance.account.isDisabled else { return entrance }
+        let answer = try await ask(.beforeSignIn, about: &entrance, method, credential, caller)
+        guard let answer, !isNew else { return entrance }
         var amendment = Amendment(version: account.version)
         amendment.displayName = answer.displayName
         amendment.photoURL = answer.photoURL
@@ -72,6 +70,20 @@ extension Parts {
             return changes
         }
         throw AccountsError.userDisabled
+    }
+
+    /// The tokens of a user who was let in.
+    ///
+    /// - Throws: ``AccountsError/userDisabled`` after the account that a function disabled was written.
+    func issueTokens(to entrance: Entrance, caller: Caller) throws -> IssuedTokens {
+        guard !entrance.account.isDisabled else { throw AccountsError.userDisabled }
+        return try issueTokens(for: entrance.account, entrance.session, caller: caller)
+    }
+
+    /// The end of a sign-in with a first factor.
+    func result(of entrance: Entrance, caller: Caller) throws -> FirstFactorResult {
+        if let challenge = entrance.challenge { return .needsSecondFactor(challenge) }
+        return .signedIn(try issueTokens(to: entrance, caller: caller))
     }
 
     /// Whether a function is called before sign-ins, so that nothing may be written earlier.

@@ -77,22 +77,4 @@ package struct SessionSummary: Sendable, Hashable {
     package var userAgent: String?
     package var addressPrefix: String?
     package var current: Bool
-
-    package init(
-        id: SessionID,
-        createdAt: Date,
-        lastUsedAt: Date,
-        signInProvider: ProviderID,
-        userAgent: String?,
-        addressPrefix: String?,
-        current: Bool
-    ) {
-        self.id = id
-        self.createdAt = createdAt
-        self.lastUsedAt = lastUsedAt
-        self.signInProvider = signInProvider
-        self.userAgent = userAgent
-        self.addressPrefix = addressPrefix
-        self.current = current
-    }
 }

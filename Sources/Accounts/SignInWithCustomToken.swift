@@ -35,26 +35,11 @@ package struct SignInWithCustomToken: Sendable {
             claims: try claims(of: content),
             caller: caller
         )
-        var conflict: ClaimConflict?
+        var failure = AccountsError.contended
         for _ in 0..<3 {
             if let found = try await parts.accounts.find(id, session: nil, in: caller.scope) {
-                guard !found.account.isDisabled else { throw AccountsError.userDisabled }
-                if let challenge = try parts.challenge(found.account, session, caller) {
-                    return Result(end: .needsSecondFactor(challenge), isNewUser: false)
-                }
-                let entrance = try await parts.admit(found.account, session, caller)
-                guard
-                    try await parts.accounts.signInByCustomToken(
-                        to: found.account,
-                        session: entrance.session.values,
-                        amendment: entrance.amendment,
-                        in: caller.scope,
-                        now: parts.now()
-                    )
-                else { continue }
-                AccountEvent.signedIn.log(id, provider: .custom, caller)
-                let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
-                return Result(end: .signedIn(tokens), isNewUser: false)
+                guard let result = try await signIn(to: found.account, session, caller) else { continue }
+                return result
             }
             if let survivor = try await parts.accounts.survivors(of: [id], in: caller.scope)[id] {
                 id = survivor
@@ -62,24 +47,34 @@ package struct SignInWithCustomToken: Sendable {
             }
             var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
             account.customAuth = true
-            let entrance = try await parts.admit(new: account, session, caller)
-            conflict = try await parts.accounts.insert(
-                entrance.account,
-                password: nil,
-                session: entrance.newSession,
-                isTold: caller.tellsOfNewAccounts,
+            do {
+                let signedUp = try await parts.signUp(account, session, caller)
+                return Result(end: .signedIn(signedUp.tokens), isNewUser: true)
+            } catch AccountsError.duplicateLocalID {
+                // A simultaneous request with another token for the same user was faster, or the ID belongs to an
+                // account of another tenant: IDs are unique in the project.
+                failure = .duplicateLocalID
+            }
+        }
+        throw failure
+    }
+
+    /// - Returns: nil if the account changed in the meantime.
+    private func signIn(to account: Account, _ session: PreparedSession, _ caller: Caller) async throws -> Result? {
+        guard !account.isDisabled else { throw AccountsError.userDisabled }
+        let entrance = try await parts.enter(account, session, caller)
+        if let session = entrance.newSession {
+            let isSignedIn = try await parts.accounts.signInByCustomToken(
+                to: account,
+                session: session,
+                amendment: entrance.amendment,
                 in: caller.scope,
                 now: parts.now()
             )
-            // A simultaneous request with another token for the same user was faster.
-            guard conflict == nil else { continue }
-            AccountEvent.signedUp.log(id, provider: .custom, caller)
-            try entrance.requireEnabled()
-            let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
-            return Result(end: .signedIn(tokens), isNewUser: true)
+            guard isSignedIn else { return nil }
+            AccountEvent.signedIn.log(account.id, provider: .custom, caller)
         }
-        // The ID belongs to an account of another tenant; IDs are unique in the project.
-        throw conflict == .accountID ? AccountsError.duplicateLocalID : .contended
+        return Result(end: try parts.result(of: entrance, caller: caller), isNewUser: false)
     }
 
     /// The token's content, after its signer was verified as a service account of this project.

@@ -58,13 +58,12 @@ package struct SignInWithEmailLink: Sendable {
     ) async throws -> Result? {
         guard !found.isDisabled else { throw AccountsError.userDisabled }
         if found.emailVerified, found.emailLinkSignIn, !parts.needsSecondFactor(found, caller) {
-            return try await signInAgain(to: found, address, code, caller)
+            // Changes nothing else in the account.
+            let session = prepareSession(code, caller)
+            return try await parts.signIn(to: found, session, method: .emailLink, spending: .mail(code.hash), caller)
+                .map { Result(account: $0.account, end: .signedIn($0.tokens)) }
         }
-        let session = parts.prepareSession(
-            Evidence(code, at: parts.seconds),
-            provider: .password,
-            caller: caller
-        )
+        let session = prepareSession(code, caller)
         let now = parts.now()
         do {
             let challenges = found.emailVerified && parts.needsSecondFactor(found, caller)
@@ -104,7 +103,8 @@ package struct SignInWithEmailLink: Sendable {
             }
             let event: AccountEvent = changed.changes.firstVerification == nil ? .signedIn : .takenOver
             event.log(found.id, provider: .emailLink, caller)
-            return try result(changed, entrance.session, caller)
+            let tokens = try parts.issueTokens(after: changed, entrance.session.secret, caller: caller)
+            return Result(account: try changed.existing, end: .signedIn(tokens))
         } catch is AddressMoved {
             return nil
         } catch AccountsError.userNotFound {
@@ -114,37 +114,6 @@ package struct SignInWithEmailLink: Sendable {
 
     private struct AddressMoved: Error {}
 
-    /// Signs in without any other change to the account.
-    private func signInAgain(
-        to found: Account,
-        _ address: EmailAddress,
-        _ code: OOBCode,
-        _ caller: Caller
-    ) async throws -> Result? {
-        let session = parts.prepareSession(
-            Evidence(code, at: parts.seconds),
-            provider: .password,
-            caller: caller
-        )
-        let entrance = try await parts.admit(found, session, method: .emailLink, caller)
-        do {
-            let isSignedIn = try await parts.accounts.openSession(
-                entrance.session.values,
-                for: found,
-                spending: .mail(code.hash),
-                amendment: entrance.amendment,
-                in: caller.scope,
-                now: parts.now()
-            )
-            guard isSignedIn else { return nil }
-        } catch let error as SpentCode {
-            throw AccountsError(error)
-        }
-        AccountEvent.signedIn.log(found.id, provider: .emailLink, caller)
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
-        return Result(account: entrance.account, end: .signedIn(tokens))
-    }
-
     /// - Returns: nil if another request created an account with the email in the meantime.
     private func signUp(_ address: EmailAddress, _ code: OOBCode, _ caller: Caller) async throws -> Result? {
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
@@ -152,31 +121,14 @@ package struct SignInWithEmailLink: Sendable {
         account.email = address
         account.emailVerified = true
         account.emailLinkSignIn = true
-        let session = parts.prepareSession(
-            Evidence(code, at: parts.seconds),
-            provider: .password,
-            caller: caller
-        )
-        let entrance = try await parts.admit(new: account, session, method: .emailLink, caller)
+        let session = prepareSession(code, caller)
         do {
-            let conflict = try await parts.accounts.insert(
-                entrance.account,
-                password: nil,
-                session: entrance.newSession,
-                spending: .mail(code.hash),
-                isTold: caller.tellsOfNewAccounts,
-                in: caller.scope,
-                now: parts.now()
-            )
-            if conflict == .email { return nil }
-            if let conflict { throw AccountsError(conflict) }
-        } catch is SpentCode {
-            throw AccountsError.invalidOOBCode
+            let spent = OneTimeCode.mail(code.hash)
+            let signedUp = try await parts.signUp(account, session, method: .emailLink, spending: spent, caller)
+            return Result(account: signedUp.account, end: .signedIn(signedUp.tokens), isNewUser: true)
+        } catch AccountsError.emailExists {
+            return nil
         }
-        AccountEvent.signedUp.log(account.id, provider: .emailLink, caller)
-        try entrance.requireEnabled()
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
-        return Result(account: entrance.account, end: .signedIn(tokens), isNewUser: true)
     }
 
     /// Adds the email and the sign-in method to the signed-in account, which keeps everything else and its session.
@@ -224,14 +176,11 @@ package struct SignInWithEmailLink: Sendable {
         let isLink = (changed.changes.email ?? nil) != nil
         let event: AccountEvent = isLink ? .linked : .signedIn
         event.log(token.account, provider: .emailLink, caller)
-        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
-            throw AccountsError.contended
-        }
+        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(account: try changed.existing, end: .signedIn(tokens))
     }
 
-    private func result(_ changed: ChangedAccount, _ session: PreparedSession, _ caller: Caller) throws -> Result {
-        let account = try changed.existing
-        return Result(account: account, end: .signedIn(try parts.issueTokens(for: account, session, caller: caller)))
+    private func prepareSession(_ code: OOBCode, _ caller: Caller) -> PreparedSession {
+        parts.prepareSession(Evidence(code, at: parts.seconds), provider: .password, caller: caller)
     }
 }

@@ -18,6 +18,18 @@ extension SignInWithIdP {
         var isResumed: Bool { pending.map { $0.redeemed == nil } ?? false }
 
         func wasRedeemed(by account: AccountID) -> Bool { pending?.redeemed?.by == account }
+
+        func result(
+            _ outcome: FederatedSignInResult.Outcome,
+            pendingToken: Secret? = nil
+        ) -> FederatedSignInResult {
+            FederatedSignInResult(
+                outcome: outcome,
+                credential: credential,
+                pendingToken: pendingToken,
+                context: context
+            )
+        }
     }
 
     /// Verifies what the client sent; writes nothing except the end of a flow.
@@ -42,25 +54,24 @@ extension SignInWithIdP {
             )
         }
         let configuration = try enabledProvider(provider, caller)
-        if request.idToken != nil,
-            let pending = try await findPending(
-                .tokens(
-                    idToken: credential.idToken?.reveal(),
-                    accessToken: credential.accessToken?.reveal(),
-                    provider: provider
-                ),
-                caller
-            ),
-            pending.credential.tokens.tokenSecret == nil
-                || pending.credential.tokens.tokenSecret.map(Secret.init) == credential.tokenSecret
-        {
+        if request.idToken != nil, let pending = try await findPending(credential, of: provider, caller) {
             return try resume(pending, caller)
         }
         if credential.idToken == nil, configuration != nil {
             try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
         }
+        return Proof(credential: try await check(credential, of: provider, configuration, caller))
+    }
+
+    /// Verifies tokens that an app received; a failure becomes the error that its client expects.
+    private func check(
+        _ credential: DirectCredential,
+        of provider: ProviderID,
+        _ configuration: ProviderConfiguration?,
+        _ caller: Caller
+    ) async throws -> FederatedCredential {
         do {
-            return Proof(credential: try await verify(credential, of: provider, configuration, caller))
+            return try await verify(credential, of: provider, configuration, caller)
         } catch FederationError.nonceMissingInRequest where credential.accessToken != nil {
             // An ID token of our own flow has a nonce that no app knows. The Web SDK's credential for Google contains
             // that token and the access token; the latter is sufficient proof, so the ID token is ignored.
@@ -68,7 +79,7 @@ extension SignInWithIdP {
             rest.idToken = nil
             try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
             do {
-                return Proof(credential: try await verify(rest, of: provider, configuration, caller))
+                return try await verify(rest, of: provider, configuration, caller)
             } catch {
                 throw AccountsError.federation(.nonceMissingInRequest)
             }
@@ -148,6 +159,19 @@ extension SignInWithIdP {
         let (subject, provider) = (credential.identity.subject, credential.identity.provider)
         let kept = try await parts.stores.keptNames.find(subject, at: provider, in: caller.scope, now: parts.now())
         if let kept { credential.takeName(kept) }
+    }
+
+    /// The pending credential of a conflict whose provider tokens the client sends again.
+    private func findPending(
+        _ credential: DirectCredential,
+        of provider: ProviderID,
+        _ caller: Caller
+    ) async throws -> PendingCredentialStore.Pending? {
+        let (idToken, accessToken) = (credential.idToken?.reveal(), credential.accessToken?.reveal())
+        let key = PendingCredentialStore.Key.tokens(idToken: idToken, accessToken: accessToken, provider: provider)
+        let pending = try await findPending(key, caller)
+        guard let secret = pending?.credential.tokens.tokenSecret else { return pending }
+        return Secret(secret) == credential.tokenSecret ? pending : nil
     }
 
     private func findPending(

@@ -45,27 +45,11 @@ package struct SignInWithPassword: Sendable {
             from: caller.addressPrefix,
             in: caller.scope
         )
-        let match: PasswordMatch?
-        do {
-            // No longer password was ever stored.
-            let stored = password.reveal().utf16.count <= 4096 ? found?.password?.hash : nil
-            match = try await parts.passwords.match(
-                stored == nil ? Secret("unknown") : password,
-                against: stored,
-                parameters: caller.project.scryptParameters,
-                signerKey: caller.project.signerKey
-            )
-        } catch PasswordError.overloaded {
-            throw AccountsError.overloaded
-        }
-        let protected = settings.emailEnumerationProtection
-        guard let found else {
+        let match = try await match(password, against: found?.password?.hash, caller.project)
+        guard let found, let match, let stored = found.password else {
             AccountEvents.count(.refused, .password, caller)
-            throw protected ? AccountsError.invalidLoginCredentials : AccountsError.emailNotFound
-        }
-        guard let match, let stored = found.password else {
-            AccountEvents.count(.refused, .password, caller)
-            throw protected ? AccountsError.invalidLoginCredentials : AccountsError.invalidPassword
+            if settings.emailEnumerationProtection { throw AccountsError.invalidLoginCredentials }
+            throw found == nil ? AccountsError.emailNotFound : AccountsError.invalidPassword
         }
         guard !found.account.isDisabled else { throw AccountsError.userDisabled }
         if settings.passwordPolicy.forcesUpgradeAtSignIn {
@@ -77,25 +61,39 @@ package struct SignInWithPassword: Sendable {
             provider: .password,
             caller: caller
         )
-        let challenge = try parts.challenge(found.account, session, caller)
-        let entrance =
-            challenge == nil
-            ? try await parts.admit(found.account, session, caller)
-            : Entrance(account: found.account, session: session)
+        let entrance = try await parts.enter(found.account, session, caller)
         let applied = try await parts.accounts.signIn(
             to: found,
             checked: stored,
             rehashed: try await rehash(password, stored, caller.project),
-            session: challenge == nil ? entrance.session.values : nil,
+            session: entrance.newSession,
             amendment: entrance.amendment,
             in: caller.scope,
             now: parts.now()
         )
         guard applied else { return nil }
-        if let challenge { return (found.account, .needsSecondFactor(challenge)) }
-        AccountEvent.signedIn.log(found.account.id, provider: .password, caller)
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
-        return (entrance.account, .signedIn(tokens))
+        if entrance.challenge == nil { AccountEvent.signedIn.log(found.account.id, provider: .password, caller) }
+        return (entrance.account, try parts.result(of: entrance, caller: caller))
+    }
+
+    /// Costs the same without a hash.
+    private func match(
+        _ password: Secret,
+        against hash: PasswordHash?,
+        _ project: Project
+    ) async throws -> PasswordMatch? {
+        // No longer password was ever stored.
+        let hash = password.reveal().utf16.count <= 4096 ? hash : nil
+        do {
+            return try await parts.passwords.match(
+                hash == nil ? Secret("unknown") : password,
+                against: hash,
+                parameters: project.scryptParameters,
+                signerKey: project.signerKey
+            )
+        } catch PasswordError.overloaded {
+            throw AccountsError.overloaded
+        }
     }
 
     /// The password with the project's parameters; nil if it has them already, or the hasher is busy.

@@ -87,21 +87,8 @@ package struct SignInWithPhoneNumber: Sendable {
         guard !account.isDisabled else { throw AccountsError.userDisabled }
         guard !parts.needsSecondFactor(account, caller) else { throw AccountsError.secondFactor(.phoneAsFirstFactor) }
         let session = parts.prepareSession(proof.evidence, provider: .phone, caller: caller)
-        let entrance = try await parts.admit(account, session, caller)
-        let isSignedIn = try await spending {
-            try await parts.accounts.openSession(
-                entrance.session.values,
-                for: account,
-                spending: proof.code,
-                amendment: entrance.amendment,
-                in: caller.scope,
-                now: parts.now()
-            )
-        }
-        guard isSignedIn else { return nil }
-        AccountEvent.signedIn.log(account.id, provider: .phone, caller)
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
-        return .signedIn(entrance.account, tokens: tokens, isNewUser: false)
+        let signedIn = try await parts.signIn(to: account, session, spending: proof.code, caller)
+        return signedIn.map { .signedIn($0.account, tokens: $0.tokens, isNewUser: false) }
     }
 
     /// - Returns: nil if another request created an account with the number in the meantime.
@@ -111,24 +98,12 @@ package struct SignInWithPhoneNumber: Sendable {
         var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
         account.phoneNumber = proof.phoneNumber.text
         let session = parts.prepareSession(proof.evidence, provider: .phone, caller: caller)
-        let entrance = try await parts.admit(new: account, session, caller)
-        let conflict = try await spending {
-            try await parts.accounts.insert(
-                entrance.account,
-                password: nil,
-                session: entrance.newSession,
-                spending: proof.code,
-                isTold: caller.tellsOfNewAccounts,
-                in: caller.scope,
-                now: parts.now()
-            )
+        do {
+            let signedUp = try await parts.signUp(account, session, spending: proof.code, caller)
+            return .signedIn(signedUp.account, tokens: signedUp.tokens, isNewUser: true)
+        } catch AccountsError.phoneNumberExists {
+            return nil
         }
-        if conflict == .phoneNumber { return nil }
-        if let conflict { throw AccountsError(conflict) }
-        AccountEvent.signedUp.log(account.id, provider: .phone, caller)
-        try entrance.requireEnabled()
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
-        return .signedIn(entrance.account, tokens: tokens, isNewUser: true)
     }
 
     /// Adds the number to the signed-in account, or signs in again if it already has it.
@@ -162,9 +137,7 @@ package struct SignInWithPhoneNumber: Sendable {
             }
             let event: AccountEvent = changed.changes.phoneNumber == nil ? .signedIn : .linked
             event.log(token.account, provider: .phone, caller)
-            guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
-                throw AccountsError.contended
-            }
+            let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
             return .signedIn(try changed.existing, tokens: tokens, isNewUser: false)
         } catch AccountsError.phoneNumberExists {
             return nil
@@ -182,13 +155,5 @@ package struct SignInWithPhoneNumber: Sendable {
         guard let temporary = TemporaryProof(of: proof.evidence) else { throw AccountsError.invalidSessionInfo }
         let sealed = try temporary.sealed(parts.keyRing, for: caller.scope)
         return .taken(proof.phoneNumber, proof: sealed, expiresIn: TemporaryProof.lifetime)
-    }
-
-    private func spending<R>(_ write: () async throws -> R) async throws -> R {
-        do {
-            return try await write()
-        } catch let error as SpentCode {
-            throw AccountsError(error)
-        }
     }
 }

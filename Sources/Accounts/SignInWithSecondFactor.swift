@@ -152,9 +152,7 @@ package struct SignInWithSecondFactor: Sendable {
                 changes.forgives = parts.secondFactorLimits(of: pending.account, caller)
                 return changes
             }
-            guard let tokens = try parts.issueTokens(after: changed, secret, caller: caller) else {
-                throw AccountsError.contended
-            }
+            let tokens = try parts.issueTokens(after: changed, secret, caller: caller)
             AccountEvent.signedIn.log(id, provider: provider, caller)
             return tokens
         } catch AccountsError.invalidVerificationCode {

@@ -75,28 +75,14 @@ package struct SignUp: Sendable {
             account.hasPassword = true
             account.passwordUpdatedAt = parts.now()
         }
-        let provider: ProviderID = email == nil ? .anonymous : .password
         let session = parts.prepareSession(
             Evidence(newAccount: account, at: parts.seconds),
-            provider: provider,
+            provider: email == nil ? .anonymous : .password,
             caller: caller
         )
         let limits = password == nil ? try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller) : .none
-        let entrance = try await parts.admit(new: account, session, caller)
-        let conflict = try await parts.accounts.insert(
-            entrance.account,
-            password: stored,
-            session: entrance.newSession,
-            isTold: caller.tellsOfNewAccounts,
-            within: limits,
-            in: caller.scope,
-            now: parts.now()
-        )
-        if let conflict { throw AccountsError(conflict) }
-        AccountEvent.signedUp.log(account.id, provider: provider, caller)
-        try entrance.requireEnabled()
-        let tokens = try parts.issueTokens(for: entrance.account, entrance.session, caller: caller)
-        return Result(account: entrance.account, tokens: tokens)
+        let signedUp = try await parts.signUp(account, session, password: stored, within: limits, caller)
+        return Result(account: signedUp.account, tokens: signedUp.tokens)
     }
 
     private func link(
@@ -136,9 +122,7 @@ package struct SignUp: Sendable {
             changes.endOthers(keeping: session.signedInAgain(evidence))
             return changes
         }
-        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
-            throw AccountsError.contended
-        }
+        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(account: try changed.existing, tokens: tokens)
     }
 

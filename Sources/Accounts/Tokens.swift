@@ -63,10 +63,21 @@ extension Parts {
         return try issueTokens(for: account, written, session.secret, caller: caller)
     }
 
-    /// The tokens of a session that a change opened or continued; nil if it did neither.
-    func issueTokens(after changed: ChangedAccount, _ secret: Secret, caller: Caller) throws -> IssuedTokens? {
-        let account = try changed.existing
-        guard let session = changed.changes.session.written(validSince: account.validSince) else { return nil }
+    /// The tokens of a session that a change opened or continued.
+    func issueTokens(after changed: ChangedAccount, _ secret: Secret, caller: Caller) throws -> IssuedTokens {
+        let tokens = try issueTokens(for: try changed.existing, changed.changes.session, secret, caller: caller)
+        guard let tokens else { throw AccountsError.contended }
+        return tokens
+    }
+
+    /// The tokens of a session that was opened or continued; nil if neither.
+    func issueTokens(
+        for account: Account,
+        _ session: SessionEffect,
+        _ secret: Secret,
+        caller: Caller
+    ) throws -> IssuedTokens? {
+        guard let session = session.written(validSince: account.validSince) else { return nil }
         return try issueTokens(for: account, session, secret, caller: caller)
     }
 

@@ -43,29 +43,19 @@ package struct UpdateAccount: Sendable {
         let token = try await parts.verify(request.idToken, caller: caller)
         let displayName = try ProfileRules.displayName(request.displayName)
         let photoURL = try ProfileRules.photoURL(request.photoURL)
-        let email = try request.email.map { text throws(AccountsError) in
-            guard let address = EmailAddress(text) else { throw .invalidEmail }
-            return address
-        }
+        let email = try AdminAccounts.email(request.email)
         if let password = request.password { try PasswordRules.check(password, caller.project.settings.passwordPolicy) }
         let operations = request.operations
         let always = operations.contains { $0.isSensitive(under: .anySession, hasSecondFactor: false) }
         if always { try parts.requireRecentSignIn(token, caller: caller) }
         let stored: StoredPassword? =
             if let password = request.password { try await parts.hash(password, caller.project) } else { nil }
-        let settings = caller.project.settings
         let now = parts.now()
-        // A verified email counts as a sign-in method if a reset or an email link would open the account.
-        let mailOpensAccounts =
-            (settings.passwordSignIn || settings.emailLinkSignIn)
-            && parts.deployment.actionPage(of: caller.project) != nil
         let renewal = parts.prepareRenewal()
-        let seconds = parts.seconds
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
             try parts.require(operations, of: user, caller)
             var changes = AccountChanges()
-            var rotates = request.revokesSessions
             if let displayName { changes.displayName = displayName }
             if let photoURL { changes.photoURL = photoURL }
             if let email, email.canonical != account.email?.canonical {
@@ -74,32 +64,19 @@ package struct UpdateAccount: Sendable {
                 changes.emailVerified = false
                 changes.keepAddress(of: account)
                 changes.sends = parts.recoveryCode(of: account, replacedBy: email, caller)
-                rotates = true
             }
+            var session = renewal.of(user.session)
             if let stored {
-                guard account.email != nil || email != nil || !settings.emailEnumerationProtection else {
+                guard account.email != nil || email != nil || !caller.project.settings.emailEnumerationProtection else {
                     throw AccountsError.verifyEmailBeforeChange
                 }
                 changes.password = stored
                 changes.passwordUpdatedAt = now
-                rotates = true
-            }
-            try remove(
-                request,
-                from: account,
-                usable: parts.usableMethods(of: account, caller),
-                settings: settings,
-                mailOpensAccounts: mailOpensAccounts,
-                into: &changes
-            )
-            if case .some(.none) = changes.email { rotates = true }
-            if rotates {
-                var session = renewal.of(user.session)
                 // The user has just set the password, which counts as a sign-in with it.
-                if let stored {
-                    let evidence = Evidence(settingPassword: stored, at: seconds)
-                    session = session.signedInAgain(evidence, with: .password)
-                }
+                session = session.signedInAgain(Evidence(settingPassword: stored, at: parts.seconds), with: .password)
+            }
+            try remove(request, from: account, into: &changes, caller)
+            if request.revokesSessions || stored != nil || changes.email != nil {
                 changes.endOthers(keeping: session)
             }
             return changes
@@ -107,7 +84,12 @@ package struct UpdateAccount: Sendable {
         var result = Result(account: try changed.existing)
         let event: AccountEvent = changed.changes.unlinked.isEmpty ? .changed : .unlinked
         event.log(result.account.id, caller)
-        result.tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
+        result.tokens = try parts.issueTokens(
+            for: result.account,
+            changed.changes.session,
+            renewal.secret,
+            caller: caller
+        )
         result.newEmail = (changed.changes.email ?? nil)?.canonical
         return result
     }
@@ -116,11 +98,10 @@ package struct UpdateAccount: Sendable {
     private func remove(
         _ request: Request,
         from account: Account,
-        usable: Set<ProviderID>,
-        settings: ProjectSettings,
-        mailOpensAccounts: Bool,
-        into changes: inout AccountChanges
+        into changes: inout AccountChanges,
+        _ caller: Caller
     ) throws(AccountsError) {
+        let settings = caller.project.settings
         let providers = Set(request.deleteProviders.map { ProviderID($0) })
         let attributes = Set(request.deleteAttributes)
         var removed = providers
@@ -130,10 +111,14 @@ package struct UpdateAccount: Sendable {
             var lost = removed
             if attributes.contains(.email) { lost.formUnion([.password, .emailLink]) }
             let keepsEmail = account.email != nil && account.emailVerified && !attributes.contains(.email)
+            // A verified email counts as a sign-in method if a reset or an email link would open the account.
+            let mailOpensAccounts =
+                (settings.passwordSignIn || settings.emailLinkSignIn)
+                && parts.deployment.actionPage(of: caller.project) != nil
             let allowed = SignInMethods.mayRemove(
                 lost,
                 from: account.waysIn,
-                usable: usable,
+                usable: parts.usableMethods(of: account, caller),
                 emailRecovers: keepsEmail && mailOpensAccounts
             )
             guard allowed else { throw .lastSignInMethod }

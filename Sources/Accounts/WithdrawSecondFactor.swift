@@ -34,9 +34,6 @@ package struct WithdrawSecondFactor: Sendable {
             return changes
         }
         AccountEvent.secondFactorRemoved.log(token.account, caller)
-        guard let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller) else {
-            throw AccountsError.contended
-        }
-        return tokens
+        return try parts.issueTokens(after: changed, renewal.secret, caller: caller)
     }
 }

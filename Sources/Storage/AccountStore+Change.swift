@@ -138,13 +138,23 @@ extension AccountStore {
         if let proof = changes.firstVerification {
             try await dropUnproved(of: account, by: proof, scope, now: now, transaction)
         }
-        try await applyClaims(changes, from: account, to: after, scope, now: now, transaction)
+        let transition = Transition(before: account, after: after, scope: scope, now: now, transaction: transaction)
+        try await applyClaims(changes, transition)
         for grant in changes.grants { try await apply(grant, of: account.id, scope, now: now, transaction) }
         try await applySessions(changes, account.id, scope, now: now, transaction)
         if !changes.forgives.isEmpty {
             try await transaction.execute("WITH target AS (SELECT) \(sql: changes.forgives.emptying)")
         }
-        try await applyCodes(changes, from: account, to: after, scope, now: now, transaction)
+        try await applyCodes(changes, transition)
+    }
+
+    /// An account's change in its transaction, which has locked the row.
+    struct Transition: Sendable {
+        let before: Account
+        let after: Account
+        let scope: Scope
+        let now: Date
+        let transaction: PostgresTransaction
     }
 
     /// Later than the sessions that end, unless a session continues without a new sign-in: then at most its
@@ -166,23 +176,18 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
-        var statement: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
-        for (number, part) in dropUnproved(of: account, by: proof, scope, now: now).enumerated() {
-            statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
-        }
-        try await transaction.execute("\(sql: statement) SELECT FROM target")
+        let parts = SQL.further(dropUnproved(of: account, by: proof, scope, now: now))
+        try await transaction.execute(
+            "WITH target AS (SELECT \(account.id.rawValue)::text AS account) \(sql: parts) SELECT FROM target"
+        )
     }
 
     /// Ends codes that no longer apply: those for an email that was verified or replaced, except the one that restores
     /// it, and an email change that started before sessions ended (threats.md, T-A4, T-E6).
-    private func applyCodes(
-        _ changes: AccountChanges,
-        from before: Account,
-        to after: Account,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
+    private func applyCodes(_ changes: AccountChanges, _ transition: Transition) async throws {
+        let (before, after, scope, transaction) = (
+            transition.before, transition.after, transition.scope, transition.transaction
+        )
         let moves = before.email?.canonical != after.email?.canonical
         let ends =
             switch changes.endedSessions {
@@ -206,7 +211,7 @@ extension AccountStore {
             )
         }
         if let code = changes.sends {
-            try await OOBCodeStore.insert(code, scope, keyRing, now: now, transaction)
+            try await OOBCodeStore.insert(code, scope, keyRing, now: transition.now, transaction)
         }
     }
 

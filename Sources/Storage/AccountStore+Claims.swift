@@ -5,14 +5,10 @@ import struct Foundation.Date
 
 /// The unique claims of an account: emails, phone numbers, and subjects at providers.
 extension AccountStore {
-    func applyClaims(
-        _ changes: AccountChanges,
-        from before: Account,
-        to after: Account,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
+    func applyClaims(_ changes: AccountChanges, _ transition: Transition) async throws {
+        let (before, after, scope, transaction) = (
+            transition.before, transition.after, transition.scope, transition.transaction
+        )
         let target: SQL = "SELECT \(before.id.rawValue)::text AS account"
         if after.email?.canonical != before.email?.canonical {
             if let old = before.email { try await release(email: old, scope, transaction) }
@@ -31,7 +27,7 @@ extension AccountStore {
             try await releaseLinked(gone, of: before.id, scope, transaction)
         }
         if let linked = changes.linked {
-            try await insert(linked, account: before.id, scope, now: now, transaction)
+            try await insert(linked, account: before.id, scope, now: transition.now, transaction)
         }
     }
 

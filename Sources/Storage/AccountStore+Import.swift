@@ -115,18 +115,31 @@ extension AccountStore {
         }
         guard !found.isEmpty else { return [:] }
         let ids = found.map(\.account)
-        let emails = found.compactMap(\.email)
+        let linked = try await transaction.query(
+            deletion(of: ids, found.compactMap(\.email), found.compactMap(\.phoneNumber), scope, now: now)
+        ) { row in (provider: try row.next(String.self), subject: try row.next(String.self)) }
+        if !linked.isEmpty { try await release(linked, of: ids, scope, transaction) }
+        return Dictionary(found.map { ($0.account, $0.standing) }) { first, _ in first }
+    }
+
+    /// Deletes accounts with everything they hold, except their subjects, which it returns; their sessions end.
+    private func deletion(
+        of ids: [String],
+        _ emails: [String],
+        _ phoneNumbers: [String],
+        _ scope: Scope,
+        now: Date
+    ) -> SQL {
         let ownCodes = OOBCodeType.allCases.filter { $0 != .emailSignIn }.map(\.rawValue)
         // Uses lists of keys: without statistics, the planner would scan a joined list once for each row of the table.
-        let linked = try await transaction.query(
-            """
+        return """
             WITH emails AS (
                 DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND email_key = ANY(\(emails)::text[])
             ), phones AS (
                 DELETE FROM account_phones WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue)
-                    AND phone_number = ANY(\(found.compactMap(\.phoneNumber))::text[])
+                    AND phone_number = ANY(\(phoneNumbers)::text[])
             ), activity AS (
                 DELETE FROM account_activity
                 WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
@@ -159,26 +172,31 @@ extension AccountStore {
             WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
             RETURNING provider, subject
             """
-        ) { row in (provider: try row.next(String.self), subject: try row.next(String.self)) }
-        if !linked.isEmpty {
-            let providers = Array(Set(linked.map(\.provider)))
-            try await transaction.execute(
-                """
-                WITH names AS (
-                    DELETE FROM kept_names k
-                    USING unnest(\(linked.map(\.provider))::text[], \(linked.map(\.subject))::text[])
-                        l (provider, subject)
-                    WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
-                        AND k.provider = l.provider AND k.subject = l.subject
-                )
-                DELETE FROM credential_subjects
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND provider = ANY(\(providers)::text[]) AND subject = ANY(\(linked.map(\.subject))::text[])
-                    AND account = ANY(\(ids)::text[])
-                """
+    }
+
+    /// Releases the subjects of deleted accounts, and the names that were kept for them.
+    private func release(
+        _ linked: [(provider: String, subject: String)],
+        of ids: [String],
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let providers = Array(Set(linked.map(\.provider)))
+        try await transaction.execute(
+            """
+            WITH names AS (
+                DELETE FROM kept_names k
+                USING unnest(\(linked.map(\.provider))::text[], \(linked.map(\.subject))::text[])
+                    l (provider, subject)
+                WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
+                    AND k.provider = l.provider AND k.subject = l.subject
             )
-        }
-        return Dictionary(found.map { ($0.account, $0.standing) }) { first, _ in first }
+            DELETE FROM credential_subjects
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND provider = ANY(\(providers)::text[]) AND subject = ANY(\(linked.map(\.subject))::text[])
+                AND account = ANY(\(ids)::text[])
+            """
+        )
     }
 
     /// One statement, whose rows have a fixed order, so that two uploads never deadlock.
@@ -194,35 +212,64 @@ extension AccountStore {
     ) throws -> SQL {
         let imported = imported.sorted { $0.account.id.rawValue < $1.account.id.rawValue }
         let accounts = imported.map(\.account)
-        let factors = try accounts.map { try SecondFactorColumn.text(of: $0.secondFactors) }
-        // ID tokens of the old account must count as revoked.
-        let validSince = accounts.map { max($0.validSince, replaced[$0.id.rawValue]?.validSince ?? 0) }
-        let withEmail = accounts.filter { $0.email != nil }
-            .sorted { $0.email?.canonical ?? "" < $1.email?.canonical ?? "" }
-        let withPhone = accounts.filter { $0.phoneNumber != nil }
-            .sorted { $0.phoneNumber ?? "" < $1.phoneNumber ?? "" }
         let entry = AuditEntry(.accountImported, in: scope, at: now)
         let imports: SQL = "unnest(\(accounts.map(\.id.rawValue))::text[]) n (account)"
-        let active = accounts.filter { $0.lastSignInAt != nil || $0.lastRefreshAt != nil }
+        let rows = try rowInsertion(of: imported, after: replaced, scope)
         return """
-            WITH emails AS (
+            WITH \(sql: claimInsertions(of: accounts, scope)), \(sql: activityInsertion(of: accounts, scope)),
+            audit AS (\(sql: entry.insertion(from: imports, account: "n.account"))),
+            \(sql: linkedInsertion(of: accounts, scope, now: now))
+            \(sql: rows)
+            """
+    }
+
+    /// The claims, each kind in the order of its keys.
+    private func claimInsertions(of accounts: [Account], _ scope: Scope) -> SQL {
+        let emails = accounts.compactMap { account in
+            account.email.map { (claim: $0.canonical, account.id.rawValue) }
+        }
+        .sorted { $0.claim < $1.claim }
+        let phones = accounts.compactMap { account in
+            account.phoneNumber.map { (claim: $0, account.id.rawValue) }
+        }
+        .sorted { $0.claim < $1.claim }
+        return """
+            emails AS (
                 INSERT INTO account_emails (project, tenant, email_key, account)
                 SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.email, n.account
-                FROM unnest(\(withEmail.compactMap(\.email?.canonical))::text[],
-                    \(withEmail.map(\.id.rawValue))::text[]) n (email, account)
+                FROM unnest(\(emails.map(\.claim))::text[], \(emails.map(\.1))::text[]) n (email, account)
             ), phones AS (
                 INSERT INTO account_phones (project, tenant, phone_number, account)
                 SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.phone_number, n.account
-                FROM unnest(\(withPhone.compactMap(\.phoneNumber))::text[],
-                    \(withPhone.map(\.id.rawValue))::text[]) n (phone_number, account)
-            ), activity AS (
+                FROM unnest(\(phones.map(\.claim))::text[], \(phones.map(\.1))::text[]) n (phone_number, account)
+            )
+            """
+    }
+
+    /// The last sign-in and refresh of accounts that have one.
+    private func activityInsertion(of accounts: [Account], _ scope: Scope) -> SQL {
+        let active = accounts.filter { $0.lastSignInAt != nil || $0.lastRefreshAt != nil }
+        return """
+            activity AS (
                 INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
                 SELECT \(scope.project.rawValue), n.account, n.last_sign_in_at, n.last_refresh_at
                 FROM unnest(\(active.map(\.id.rawValue))::text[], \(active.map(\.lastSignInAt))::timestamptz[],
                     \(active.map(\.lastRefreshAt))::timestamptz[]) n (account, last_sign_in_at, last_refresh_at)
-            ), audit AS (
-                \(sql: entry.insertion(from: imports, account: "n.account"))
-            ), \(sql: linkedInsertion(of: accounts, scope, now: now))
+            )
+            """
+    }
+
+    /// The accounts' own rows.
+    private func rowInsertion(
+        of imported: [ImportedAccount],
+        after replaced: [String: Replaced],
+        _ scope: Scope
+    ) throws -> SQL {
+        let accounts = imported.map(\.account)
+        let factors = try accounts.map { try SecondFactorColumn.text(of: $0.secondFactors) }
+        // ID tokens of the old account must count as revoked.
+        let validSince = accounts.map { max($0.validSince, replaced[$0.id.rawValue]?.validSince ?? 0) }
+        return """
             INSERT INTO accounts (project, tenant, account, version, revoked_version, methods, valid_since, disabled,
                 email, email_original, email_verified, email_link, initial_email, phone_number, display_name, photo_url,
                 screen_name, language, time_zone, date_of_birth, custom_attributes, custom_auth, password_hash,

@@ -47,15 +47,7 @@ extension AccountStore {
         decide: @escaping @Sendable (Account, Account) throws -> AccountMerge
     ) async throws -> MergedAccounts {
         try await database.transaction { transaction in
-            let locked = try await transaction.query(
-                """
-                SELECT true FROM accounts
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = ANY (\([merged.rawValue, survivor.rawValue])::text[]) AND merged_into IS NULL
-                ORDER BY account FOR UPDATE
-                """
-            ) { row in try row.next(Bool.self) }
-            guard locked.count == 2 else { throw UnknownAccount() }
+            try await lock([merged, survivor], scope, transaction)
             let (stays, goes) = try await read(survivor, merged, scope, transaction)
             let merge = try decide(stays, goes)
             let lost = try await grants(
@@ -100,6 +92,24 @@ extension AccountStore {
             }
             return MergedAccounts(survivor: after, merge: merge)
         }
+    }
+
+    private func lock(
+        _ accounts: [AccountID],
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    )
+        async throws
+    {
+        let locked = try await transaction.query(
+            """
+            SELECT true FROM accounts
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = ANY (\(accounts.map(\.rawValue))::text[]) AND merged_into IS NULL
+            ORDER BY account FOR UPDATE
+            """
+        ) { row in try row.next(Bool.self) }
+        guard locked.count == accounts.count else { throw UnknownAccount() }
     }
 
     /// The survivors of merged accounts; other and unknown IDs are omitted.

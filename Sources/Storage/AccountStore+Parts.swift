@@ -8,156 +8,6 @@ import Sessions
 
 /// The parts of sign-in statements; each writes only if the statement has a `target`.
 extension AccountStore {
-    /// Runs `target` and `parts` as one statement and returns the outcome.
-    ///
-    /// - Parameters:
-    ///   - action: the audit log's name for it.
-    ///   - locksFirst: a separate statement locks the account first, so that this one sees all earlier changes to it.
-    func apply(
-        _ write: SignInWrite,
-        to account: AccountID,
-        as action: AuditAction,
-        locksFirst: Bool = false,
-        target: SQL,
-        parts: [SQL]
-    ) async throws -> WriteOutcome {
-        let scope = write.scope
-        let identity = write.credential.identity
-        var all = parts
-        switch write.session {
-        case .none: break
-        case .open(let session): all.append(insertSession(session, scope, now: write.now))
-        case .renew(let session, let retires):
-            all.append(renewSession(session, scope, retiresOldSecret: retires, now: write.now))
-        }
-        // A first factor alone is not a sign-in yet.
-        if write.session.authTime != nil { all.append(recordSignIn(scope, now: write.now)) }
-        if write.session.authTime != nil || action != .signedIn {
-            let entry = AuditEntry(
-                action,
-                in: scope,
-                account: account,
-                providers: [identity.provider],
-                resource: write.session.id?.rawValue,
-                changes: write.redeems == nil ? [] : ["pendingToken"],
-                at: write.now
-            )
-            all.append(entry.insertion(from: "target"))
-        }
-        if let token = write.credential.oneTimeToken {
-            all.append(
-                """
-                INSERT INTO used_id_tokens (project, token_hash, expires_at)
-                SELECT \(scope.project.rawValue), \(token.hash), to_timestamp(\(Double(token.expiresAt))) FROM target
-                """
-            )
-        }
-        if write.credential.nameComesOnce {
-            all.append(
-                """
-                DELETE FROM kept_names WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND provider = \(identity.provider.rawValue) AND subject = \(identity.subject)
-                    AND EXISTS (SELECT FROM target)
-                """
-            )
-        }
-        if let notice = write.notice { all.append(try telling(notice, scope, from: "target")) }
-        var redeemable: SQL = "true"
-        var pending: SQL = ""
-        if let handle = write.redeems {
-            pending = "pending AS MATERIALIZED (\(sql: lockPending(handle, write))),"
-            redeemable = isRedeemable(handle, by: account, write)
-            all.append(redeem(write))
-        }
-        var statement: SQL = """
-            WITH \(sql: write.limits.taking), \(sql: pending) provider AS MATERIALIZED (
-                SELECT coalesce((
-                    SELECT enabled FROM provider_configurations
-                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                        AND provider = \(identity.provider.rawValue)
-                ), \(write.allowsUnconfiguredProvider)) AS enabled
-            ), gate AS MATERIALIZED (
-                SELECT enabled AND \(sql: redeemable) AND \(sql: write.limits.havePassed) AS open FROM provider, limits
-            ), target AS (\(sql: target))
-            """
-        for (number, part) in all.enumerated() {
-            statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
-        }
-        let whole: SQL = """
-            \(sql: statement)
-            SELECT enabled, (SELECT valid_since FROM target), passed FROM provider, limits
-            """
-        do {
-            guard locksFirst || !write.revocable.isEmpty || write.amendment != nil else {
-                return try await Self.outcome(of: whole, within: write.limits, by: database)
-            }
-            return try await database.transaction { transaction in
-                try await lock(account, scope, transaction)
-                let lost = try await grants(of: account, at: write.revocable, scope, transaction)
-                let outcome = try await Self.outcome(of: whole, within: write.limits, by: transaction)
-                if case .applied = outcome {
-                    try await revoke(lost, scope, now: write.now, transaction)
-                    if let update = write.amendment?.update(of: account, scope, now: write.now) {
-                        try await transaction.execute(update)
-                    }
-                }
-                return outcome
-            }
-        } catch let error as PostgresError {
-            return try WriteOutcome(error)
-        }
-    }
-
-    /// Locks a pending credential and all other handles for the same proof, in a fixed order.
-    private func lockPending(_ handle: [UInt8], _ write: SignInWrite) -> SQL {
-        let tokens = write.credential.tokens
-        return """
-            SELECT handle_hash, redeemed_at, redeemed_by FROM pending_credentials
-            WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
-                AND (handle_hash = \(handle) OR id_token_hash = \(tokens.idToken.map { SecureHash.sha256($0) })
-                    OR access_token_hash = \(tokens.accessToken.map { SecureHash.sha256($0) }))
-                AND provider = \(write.credential.identity.provider.rawValue)
-            ORDER BY handle_hash FOR UPDATE
-            """
-    }
-
-    /// It was not redeemed yet, or only a moment ago by the same account.
-    ///
-    /// The first success is final, whatever the caller read before.
-    private func isRedeemable(_ handle: [UInt8], by account: AccountID, _ write: SignInWrite) -> SQL {
-        let retries = write.now.addingTimeInterval(-PendingCredentialStore.retrySeconds)
-        return """
-            EXISTS (SELECT FROM pending WHERE handle_hash = \(handle)
-                AND (redeemed_at IS NULL OR (redeemed_by = \(account.rawValue) AND redeemed_at >= \(retries))))
-            """
-    }
-
-    /// Redeems what ``lockPending(_:_:)`` locked.
-    private func redeem(_ write: SignInWrite) -> SQL {
-        """
-        UPDATE pending_credentials p SET redeemed_at = coalesce(p.redeemed_at, \(write.now)),
-            redeemed_by = coalesce(p.redeemed_by, (SELECT account FROM target))
-        FROM pending l
-        WHERE p.project = \(write.scope.project.rawValue) AND p.handle_hash = l.handle_hash
-            AND EXISTS (SELECT FROM target)
-        """
-    }
-
-    private static func outcome(
-        of statement: SQL,
-        within limits: RateLimits,
-        by executor: some PostgresExecutor
-    ) async throws -> WriteOutcome {
-        let rows = try await executor.query(statement) { row in
-            let enabled: Bool = try row.next()
-            let validSince: Int64? = try row.next()
-            guard enabled else { return WriteOutcome.providerDisabled }
-            try limits.check(passed: try row.next())
-            return validSince.map { .applied(validSince: $0) } ?? .stale
-        }
-        return rows.first ?? .stale
-    }
-
     /// - Returns: whether the account exists.
     @discardableResult
     func lock(_ account: AccountID, _ scope: Scope, _ transaction: PostgresTransaction) async throws -> Bool {
@@ -352,6 +202,13 @@ extension FederatedCredential {
 }
 
 extension SQL {
+    /// Further parts of a statement, each by its number.
+    static func further(_ parts: [SQL]) -> SQL {
+        parts.enumerated().reduce("") {
+            "\(sql: $0), \(sql: partName($1.offset)) AS (\(sql: $1.element))"
+        }
+    }
+
     /// The name of a statement's part: our own number, never a value.
     static func partName(_ number: Int) -> SQL {
         let names: [SQL] = [

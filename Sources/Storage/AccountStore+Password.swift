@@ -209,14 +209,12 @@ extension AccountStore {
         by executor: (any PostgresExecutor)? = nil
     ) async throws -> Bool {
         let code: SQL = spending.map { "code AS (\(sql: $0))," } ?? ""
-        var statement: SQL = "WITH \(sql: limits.taking), \(sql: code) target AS (\(sql: target))"
-        for (number, part) in parts.enumerated() {
-            statement = "\(sql: statement), \(sql: SQL.partName(number)) AS (\(sql: part))"
-        }
         let rows = try await (executor ?? database).query(
-            "\(sql: statement) SELECT passed, EXISTS (SELECT FROM target) FROM limits"
-        ) {
-            row in
+            """
+            WITH \(sql: limits.taking), \(sql: code) target AS (\(sql: target)) \(sql: SQL.further(parts))
+            SELECT passed, EXISTS (SELECT FROM target) FROM limits
+            """
+        ) { row in
             try limits.check(passed: try row.next())
             return try row.next(Bool.self)
         }

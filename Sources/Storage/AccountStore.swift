@@ -2,7 +2,6 @@ package import Linking
 package import Postgres
 package import Projects
 package import Secrets
-package import Sessions
 
 /// Accounts, their claims and linked credentials.
 ///
@@ -11,7 +10,7 @@ package import Sessions
 package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
-    private let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
+    let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
     private let plainOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
     private let mailOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
@@ -55,51 +54,7 @@ extension AccountStore {
     }
 }
 
-package typealias FoundAccount = (account: Account, session: StoredSession?)
-
-struct AccountQuestion: Sendable {
-    var scope: Scope
-    var account: AccountID
-    var session: SessionID?
-}
-
 extension AccountStore {
-    /// An account and one of its sessions, nil if it does not exist, in one statement shared with other simultaneous
-    /// reads.
-    package func find(_ account: AccountID, session: SessionID?, in scope: Scope) async throws -> FoundAccount? {
-        let question = AccountQuestion(scope: scope, account: account, session: session)
-        return try await accountReads.answer(to: question, for: nil)
-    }
-
-    static func find(
-        _ questions: [AccountQuestion],
-        _ database: some PostgresExecutor
-    ) async throws -> [Result<FoundAccount?, any Error>] {
-        try await database.query(
-            """
-            SELECT n.number, \(sql: AccountRow.columns), \(sql: SessionRow.columns)
-            FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
-                \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.account.rawValue))::text[],
-                \(questions.map { $0.session?.rawValue ?? "" })::text[]) WITH ORDINALITY
-                n (project, tenant, account, session, number)
-            JOIN accounts a ON a.project = n.project AND a.account = n.account AND a.tenant = n.tenant
-                AND a.merged_into IS NULL
-            \(sql: AccountRow.joins)
-            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account AND s.session = n.session
-            """,
-            into: BatchAnswers<FoundAccount?>(repeating: nil, count: questions.count)
-        ) { answers, row in
-            try answers.read(&row) { found, row in
-                let account = try AccountRow.decode(&row)
-                if found == nil {
-                    found = (account, try SessionRow.decode(&row))
-                } else {
-                    found?.account.add(account.linked)
-                }
-            }
-        }.results
-    }
-
     /// Whether a one-time ID token was used before.
     package func wasUsed(_ idToken: Secret, in scope: Scope) async throws -> Bool {
         let rows = try await database.query(

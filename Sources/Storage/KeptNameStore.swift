@@ -1,19 +1,14 @@
 package import Foundation
 package import Linking
-package import Postgres
+import Postgres
 package import Projects
-package import Secrets
+import Secrets
 
 /// Values that a provider sends only once (Apple's name), stored before anything that can fail, so that an interrupted
 /// sign-in does not lose them.
 package struct KeptNameStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
-
-    package init(database: PostgresClient, keyRing: KeyRing) {
-        self.database = database
-        self.keyRing = keyRing
-    }
 
     /// How long a name is kept until the user returns, in seconds.
     package static let lifetime = 30.0 * 86_400

@@ -1,8 +1,8 @@
 package import Federation
 package import Linking
-package import Postgres
+import Postgres
 package import Projects
-package import Secrets
+import Secrets
 package import struct Foundation.Date
 
 /// The stored provider tokens of linked credentials, and the leases to renew them.
@@ -12,11 +12,6 @@ package import struct Foundation.Date
 package struct ProviderTokenStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
-
-    package init(database: PostgresClient, keyRing: KeyRing) {
-        self.database = database
-        self.keyRing = keyRing
-    }
 
     /// A linked credential of an account.
     package struct Key: Sendable {

@@ -15,10 +15,12 @@ package struct SealedColumn: Sendable {
     private let place: @Sendable ([String]) -> String
     private let isSecondFactors: Bool
 
-    enum KeyColumn: Sendable {
+    enum KeyColumn: Sendable, ExpressibleByStringLiteral {
         case text(SQL)
         /// Written in hexadecimal digits.
         case bytes(SQL)
+
+        init(stringLiteral name: StaticString) { self = .text(SQL(stringLiteral: name)) }
     }
 
     private init(
@@ -39,36 +41,29 @@ package struct SealedColumn: Sendable {
 
     package static let all: [SealedColumn] =
         [
-            SealedColumn("signing_keys", "private_key", key: [.text("kid")], isConfiguration: true) {
+            SealedColumn("signing_keys", "private_key", key: ["kid"], isConfiguration: true) {
                 "signing_keys/\($0[0])"
             },
-            SealedColumn("password_configurations", "sealed_key", key: [.text("project"), .text("id")]) {
+            SealedColumn("password_configurations", "sealed_key", key: ["project", "id"]) {
                 "password_configurations/\($0[0])/\($0[1])"
             },
-            SealedColumn("flows", "payload", key: [.text("project"), .bytes("state_hash")]) {
+            SealedColumn("flows", "payload", key: ["project", .bytes("state_hash")]) {
                 "flows/\($0[0])/\($0[1])"
             },
-            SealedColumn("pending_credentials", "payload", key: [.text("project"), .bytes("handle_hash")]) {
+            SealedColumn("pending_credentials", "payload", key: ["project", .bytes("handle_hash")]) {
                 "pending_credentials/\($0[0])/\($0[1])"
             },
-            SealedColumn("outbox", "payload", key: [.text("project"), .text("message")]) { "outbox/\($0[0])/\($0[1])" },
-            SealedColumn("admin_credentials", "console_secrets", key: [.text("id")]) {
-                ConsoleSecrets.place($0[0])
+            SealedColumn("outbox", "payload", key: ["project", "message"]) { "outbox/\($0[0])/\($0[1])" },
+            SealedColumn("admin_credentials", "console_secrets", key: ["id"]) { ConsoleSecrets.place($0[0]) },
+            SealedColumn("kept_names", "payload", key: ["project", "tenant", "provider", "subject"]) {
+                "kept_names/\($0[0])/\($0[1])/\($0[2])/\(SecureHash.sha256Hex($0[3]))"
             },
-            SealedColumn(
-                "kept_names",
-                "payload",
-                key: [.text("project"), .text("tenant"), .text("provider"), .text("subject")]
-            ) { "kept_names/\($0[0])/\($0[1])/\($0[2])/\(SecureHash.sha256Hex($0[3]))" },
-            SealedColumn(
-                "accounts",
-                "second_factors",
-                key: [.text("project"), .text("account")],
-                isSecondFactors: true
-            ) { "accounts/\($0[0])/\($0[1])/second_factors/" },
+            SealedColumn("accounts", "second_factors", key: ["project", "account"], isSecondFactors: true) {
+                "accounts/\($0[0])/\($0[1])/second_factors/"
+            },
         ]
         + ["password_signer_key", "delivery"].map { (column: SQL) in
-            SealedColumn("projects", column, key: [.text("project")], isConfiguration: true) {
+            SealedColumn("projects", column, key: ["project"], isConfiguration: true) {
                 "projects/\($0[0])/\(column.text)"
             }
         }
@@ -76,16 +71,14 @@ package struct SealedColumn: Sendable {
             SealedColumn(
                 "provider_configurations",
                 column,
-                key: [.text("project"), .text("tenant"), .text("provider")],
+                key: ["project", "tenant", "provider"],
                 isConfiguration: true
             ) { "provider_configurations/\($0[0])/\($0[1])/\($0[2])/\(column.text)" }
         }
         + ["tokens", "refresh_token", "profile"].map { (column: SQL) in
-            SealedColumn(
-                "linked_credentials",
-                column,
-                key: [.text("project"), .text("account"), .text("provider")]
-            ) { "linked_credentials/\($0[0])/\($0[1])/\($0[2])/\(column.text)" }
+            SealedColumn("linked_credentials", column, key: ["project", "account", "provider"]) {
+                "linked_credentials/\($0[0])/\($0[1])/\($0[2])/\(column.text)"
+            }
         }
 
     package var name: String { "\(table.text).\(column.text)" }

@@ -9,6 +9,10 @@ package enum Repository {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
+    package static func write(_ text: String, to path: String) throws {
+        try text.write(to: root.appending(path: path), atomically: true, encoding: .utf8)
+    }
+
     /// The files below a folder whose names end so.
     package static func files(below folder: String, suffix: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)

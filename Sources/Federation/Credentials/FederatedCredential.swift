@@ -30,11 +30,6 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
         package var hash: [UInt8]
         /// Seconds since 1970: the token's own `exp` plus the allowed skew; the row can be deleted afterwards.
         package var expiresAt: Int64
-
-        package init(hash: [UInt8], expiresAt: Int64) {
-            self.hash = hash
-            self.expiresAt = expiresAt
-        }
     }
 
     package init(

@@ -6,9 +6,37 @@ extension ProviderDefinition {
     /// - Throws: ``InvalidDefinition`` for an unknown member, a wrong type, or a value that is not one of the choices.
     mutating func apply(_ overrides: JSONObject) throws(InvalidDefinition) {
         var reader = DefinitionReader(overrides, path: "definition")
+        try reader.read("displayName", into: &displayName)
+        try applyLocation(&reader)
+        try applyAuthorization(&reader)
+        try applyTokens(&reader)
+        try applyProfile(&reader)
+        try reader.read("claims") { (reader) throws(InvalidDefinition) in
+            for member in ClaimMap.members { try reader.read(member.name, into: &claims[keyPath: member.path]) }
+        }
+        try reader.read("rawUserInfo", into: &rawUserInfo)
+        try applyEmailTrust(&reader)
+        try reader.read("directSignIn") { (reader) throws(InvalidDefinition) in
+            try reader.read("idToken", into: &directSignIn.idToken)
+            try reader.read("accessToken", into: &directSignIn.accessToken)
+        }
+        if reader.has("revocation") {
+            var rules = revocation ?? RevocationRules()
+            try reader.read("revocation") { (reader) throws(InvalidDefinition) in
+                try reader.read("style", into: &rules.style)
+                try reader.read("duty", into: &rules.duty)
+            }
+            revocation = rules
+        }
+        try reader.read("federatedIDPrefix", into: &federatedIDPrefix)
+        try reader.read("quirks", into: &quirks)
+        try reader.finish()
+    }
+
+    /// The provider's addresses, names and keys.
+    private mutating func applyLocation(_ reader: inout DefinitionReader) throws(InvalidDefinition) {
         let moves = ["endpoints", "issuers", "variables", "discoveryURL"].contains(where: reader.has)
         if moves { fallbackEndpoints = Endpoints() }
-        try reader.read("displayName", into: &displayName)
         try reader.read("endpoints") { (reader) throws(InvalidDefinition) in
             try reader.read("authorization", into: &endpoints.authorization)
             try reader.read("token", into: &endpoints.token)
@@ -28,6 +56,10 @@ extension ProviderDefinition {
             }
             jwks = value == .null ? nil : value.jsonText
         }
+    }
+
+    /// The authorization request, and how the client authenticates.
+    private mutating func applyAuthorization(_ reader: inout DefinitionReader) throws(InvalidDefinition) {
         try reader.read("variables", into: &variables)
         try reader.read("scopes") { (reader) throws(InvalidDefinition) in
             try reader.read("default", into: &scopes.default)
@@ -47,6 +79,9 @@ extension ProviderDefinition {
         }
         try reader.read("redirect", into: &redirect)
         try reader.read("redirectURIs", into: &redirectURIs)
+    }
+
+    private mutating func applyTokens(_ reader: inout DefinitionReader) throws(InvalidDefinition) {
         try reader.read("token") { (reader) throws(InvalidDefinition) in
             try reader.read("accept", into: &token.accept)
             try reader.read("body", into: &token.body)
@@ -75,27 +110,6 @@ extension ProviderDefinition {
             try reader.read("exchange", into: &refresh.exchange)
         }
         try reader.read("keepTokens", into: &keepTokens)
-        try applyProfile(&reader)
-        try reader.read("claims") { (reader) throws(InvalidDefinition) in
-            for member in ClaimMap.members { try reader.read(member.name, into: &claims[keyPath: member.path]) }
-        }
-        try reader.read("rawUserInfo", into: &rawUserInfo)
-        try applyEmailTrust(&reader)
-        try reader.read("directSignIn") { (reader) throws(InvalidDefinition) in
-            try reader.read("idToken", into: &directSignIn.idToken)
-            try reader.read("accessToken", into: &directSignIn.accessToken)
-        }
-        if reader.has("revocation") {
-            var rules = revocation ?? RevocationRules()
-            try reader.read("revocation") { (reader) throws(InvalidDefinition) in
-                try reader.read("style", into: &rules.style)
-                try reader.read("duty", into: &rules.duty)
-            }
-            revocation = rules
-        }
-        try reader.read("federatedIDPrefix", into: &federatedIDPrefix)
-        try reader.read("quirks", into: &quirks)
-        try reader.finish()
     }
 
     private mutating func applyResponseTypes(_ reader: inout DefinitionReader) throws(InvalidDefinition) {

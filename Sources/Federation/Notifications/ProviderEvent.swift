@@ -30,14 +30,6 @@ package struct ProviderEvent: Sendable, Hashable {
 
     /// The ID of a deletion request that a user can look up with this code.
     package static func deletionID(_ code: String) -> String { "deletion/" + code }
-
-    package init(provider: ProviderID, id: String, kind: Kind, subject: String, occurredAt: Date) {
-        self.provider = provider
-        self.id = id
-        self.kind = kind
-        self.subject = subject
-        self.occurredAt = occurredAt
-    }
 }
 
 /// A provider's request to the notification endpoint.

@@ -27,17 +27,12 @@ extension FederationService {
         let code = try code(in: callback, flow, provider)
         let front = try await frontChannel(of: callback, code: code, flow, provider, configuration)
         if provider.definition.quirks.contains(.appleUser), let subject = front.idToken?.subject,
-            let user = callback["user"],
-            AppleUser.name(user) != nil
+            let user = callback["user"], AppleUser.name(user) != nil
         {
             await keepName(subject, user)
         }
-        let answer = try await exchange(
-            code,
-            flow: flow,
-            definition: provider.definition,
-            secret: configuration.clientSecret
-        )
+        let (definition, secret) = (provider.definition, configuration.clientSecret)
+        let answer = try await exchange(code, flow: flow, definition: definition, secret: secret)
         var facts: AccessTokenFacts?
         if let check = provider.definition.token.check {
             facts = try await inspect(answer.accessToken, by: check, of: provider)
@@ -45,26 +40,17 @@ extension FederationService {
         var mapping = IdentityMapping(definition: provider.definition)
         mapping.scopes = answer.scopes ?? facts?.scopes ?? flow.scopes
         mapping.user = callback["user"]
-        var subject: String?
-        if provider.definition.protocolKind == .oidc {
-            guard let idToken = answer.idToken else { throw .invalidAnswer(.missingIDToken) }
-            let expectation = IDTokenExpectation(
-                flow,
-                provider.definition,
-                configuration,
-                accessToken: answer.accessToken,
-                code: code
-            )
-            let token = try await verifyIDToken(CompactJWT(idToken), of: provider, expectation)
-            try front.requireSamePerson(as: token)
-            mapping.claims = token.claims
-            subject = token.subject
+        let idToken = try await verifiedIDToken(of: answer, code: code, flow, provider, configuration)
+        let subject = idToken?.subject
+        if let idToken {
+            try front.requireSamePerson(as: idToken)
+            mapping.claims = idToken.claims
         }
         mapping.profile = try await profile(of: provider, accessToken: answer.accessToken, subject: subject)
         try await requireSameOwner(of: front, as: mapping.profile, subject: subject, at: provider)
         let identity = try mapping.identity(subject: subject)
         try facts?.requireSubject(identity.subject)
-        var tokens = ProviderTokens(
+        let tokens = ProviderTokens(
             idToken: subject == nil ? nil : answer.idToken,
             accessToken: answer.accessToken,
             refreshToken: answer.refreshToken,
@@ -72,21 +58,45 @@ extension FederationService {
             issuedAt: seconds,
             scopes: mapping.scopes
         )
-        // Only a valid token can be exchanged, so this cannot wait.
-        if provider.definition.keepTokens, provider.definition.refresh.exchange != nil,
-            let longer = try? await refresh(tokens, of: identity.subject, at: provider)
-        {
-            tokens = longer
-        }
         var credential = FederatedCredential(
             identity: identity,
-            tokens: tokens,
+            tokens: await longLived(tokens, of: identity.subject, at: provider),
             rawUserInfo: mapping.rawUserInfo,
             federatedID: provider.definition.federatedID(for: identity.subject),
             signInAttributes: mapping.signInAttributes
         )
         mapping.markName(of: &credential)
         return credential
+    }
+
+    /// The tokens to store: only a valid token can be exchanged for one that lives longer, so this cannot wait.
+    private func longLived(
+        _ tokens: ProviderTokens,
+        of subject: String,
+        at provider: ResolvedProvider
+    ) async -> ProviderTokens {
+        guard provider.definition.keepTokens, provider.definition.refresh.exchange != nil else { return tokens }
+        return (try? await refresh(tokens, of: subject, at: provider)) ?? tokens
+    }
+
+    /// The response's ID token, verified; nil for a provider without ID tokens.
+    private func verifiedIDToken(
+        of answer: TokenAnswer,
+        code: String,
+        _ flow: AuthorizationFlow,
+        _ provider: ResolvedProvider,
+        _ configuration: ProviderConfiguration
+    ) async throws(FederationError) -> VerifiedIDToken? {
+        guard provider.definition.protocolKind == .oidc else { return nil }
+        guard let idToken = answer.idToken else { throw .invalidAnswer(.missingIDToken) }
+        let expectation = IDTokenExpectation(
+            flow,
+            provider.definition,
+            configuration,
+            accessToken: answer.accessToken,
+            code: code
+        )
+        return try await verifyIDToken(CompactJWT(idToken), of: provider, expectation)
     }
 
     private func checkOrigin(of callback: ProviderCallback, _ flow: AuthorizationFlow) throws(FederationError) {

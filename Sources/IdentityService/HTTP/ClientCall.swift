@@ -8,11 +8,6 @@ package struct ClientCall: Sendable {
     package var call: Call
     package var caller: Caller
 
-    package init(call: Call, caller: Caller) {
-        self.call = call
-        self.caller = caller
-    }
-
     /// The body; a tenant in it is the caller's.
     package func json() throws -> WireObject { try call.json() }
 }

@@ -130,48 +130,63 @@ package struct ServiceResponder: Sendable {
             device: device(request),
             logger: logger
         )
-        func acting(
-            as admin: AdminCredential? = nil,
-            _ body: () async throws -> Response
-        ) async throws -> Response {
-            let origin = AuditOrigin(
-                actor: admin.map { .admin($0.id) } ?? .account,
-                addressPrefix: call.device.addressPrefix,
-                request: id,
-                operation: route.operation,
-                reason: admin == nil ? nil : call.reason
-            )
-            return try await RequestContext.with({ $0.origin = origin }, body)
-        }
         switch route.access {
         case .unbuilt:
             throw WireError.notBuilt
         case .open(let handler):
-            return try await acting { try await handler(call) }
+            return try await acting(in: call, route, id) { try await handler(call) }
         case .client(let form?, _) where Gate.hasBearer(request.headers):
-            let admin = try await gate.admin(request.headers, hasKey: false)
-            let project = try await gate.project(of: call, for: admin, scope: form.scope)
-            let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: form.scope)
-            return try await acting(as: admin) { try await form.handler(adminCall) }
+            return try await self.call(form, call, hasKey: false, route, id)
         case .client(_, let handler):
             let project = try gate.project(query: query, headers: request.headers, host: route.host)
             let key = try gate.key(query, request.headers)
             // A refresh token is the request's content, and contains its own tenant.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
             let caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
-            return try await acting { try await handler(ClientCall(call: call, caller: caller)) }
+            return try await acting(in: call, route, id) {
+                try await handler(ClientCall(call: call, caller: caller))
+            }
         case .admin(let scope, let handler):
             let hasKey = try gate.key(query, request.headers) != nil
-            let admin = try await gate.admin(request.headers, hasKey: hasKey)
-            let project =
-                if call.parameters["project"] == nil {
-                    try await gate.project(of: call, for: admin, scope: scope)
-                } else {
-                    try await gate.project(named: call.parameter("project"), for: admin, scope: scope)
-                }
-            let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: scope)
-            return try await acting(as: admin) { try await handler(adminCall) }
+            return try await self.call(Route.AdminForm(scope, handler), call, hasKey: hasKey, route, id)
         }
+    }
+
+    /// Answers a call with an admin credential, in the project of its path or of the credential's request.
+    private func call(
+        _ form: Route.AdminForm,
+        _ call: Call,
+        hasKey: Bool,
+        _ route: Route,
+        _ id: String
+    ) async throws -> Response {
+        let admin = try await gate.admin(call.headers, hasKey: hasKey)
+        let project =
+            if call.parameters["project"] == nil {
+                try await gate.project(of: call, for: admin, scope: form.scope)
+            } else {
+                try await gate.project(named: call.parameter("project"), for: admin, scope: form.scope)
+            }
+        let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: form.scope)
+        return try await acting(as: admin, in: call, route, id) { try await form.handler(adminCall) }
+    }
+
+    /// Runs a handler with the origin that its audit entries name.
+    private func acting(
+        as admin: AdminCredential? = nil,
+        in call: Call,
+        _ route: Route,
+        _ id: String,
+        _ handler: () async throws -> Response
+    ) async throws -> Response {
+        let origin = AuditOrigin(
+            actor: admin.map { .admin($0.id) } ?? .account,
+            addressPrefix: call.device.addressPrefix,
+            request: id,
+            operation: route.operation,
+            reason: admin == nil ? nil : call.reason
+        )
+        return try await RequestContext.with({ $0.origin = origin }, handler)
     }
 
     private func device(_ request: Request) -> Call.Device {

@@ -124,3 +124,14 @@ package struct WireError: Error, Sendable, Hashable {
         return line
     }
 }
+
+/// A domain error as the wire shows it: `"CODE"` or `"CODE : detail"`.
+extension WireError: ExpressibleByStringInterpolation {
+    package init(stringLiteral text: String) {
+        guard let separator = text.firstRange(of: " : ") else {
+            self.init(text, nil)
+            return
+        }
+        self.init(String(text[..<separator.lowerBound]), String(text[separator.upperBound...]))
+    }
+}

@@ -329,4 +329,29 @@ struct WebhookTests {
             }
         }
     }
+
+    @Test("a message whose outcome cannot be stored stops none of the others that were taken with it")
+    func independent() async throws {
+        try await run { service, receiver in
+            for number in 0..<16 {
+                #expect(try await service.admin("accounts", ["email": "\(number)@example.com"]).status == 200)
+            }
+            let database = TestDatabase.current.client
+            try await database.execute(
+                "UPDATE outbox SET subject = 'stuck' WHERE message = (SELECT min(message) FROM outbox)"
+            )
+            try await database.execute(
+                "ALTER TABLE outbox ADD CONSTRAINT stuck CHECK (subject <> 'stuck' OR delivered_at IS NULL)"
+            )
+            let first = try? await service.assembly.deliveries.deliverDue()
+            try await database.execute("ALTER TABLE outbox DROP CONSTRAINT stuck")
+            #expect(first == 16)
+            let delivered = try await database.query("SELECT message FROM outbox WHERE delivered_at IS NOT NULL") {
+                try $0.next(String.self)
+            }
+            #expect(delivered.count == 15)
+            service.clock.advance(by: 21)
+            #expect(try await service.assembly.deliveries.deliverDue() == 1, "when its lease has ended")
+        }
+    }
 }

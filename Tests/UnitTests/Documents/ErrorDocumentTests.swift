@@ -6,7 +6,7 @@ struct ErrorDocumentTests {
     /// Codes with the statuses that they are answered with, as the sources have them.
     ///
     /// An error is made of a code (`WireError("CODE")`, in an initialiser `self.init("CODE")`), or of a status, its name
-    /// and a code; ErrorMapping.swift also has codes by themselves.
+    /// and a code; the files of ErrorMapping also have texts: `"CODE"` and `"CODE : detail"`.
     private func codesOfSources() throws -> [String: Set<Int>] {
         let statuses = [
             "badRequest": 400, "unauthorized": 401, "forbidden": 403, "notFound": 404, "conflict": 409,
@@ -14,7 +14,7 @@ struct ErrorDocumentTests {
         ]
         let domain = #/(?:WireError|self\.init)\(\s*"([A-Z][A-Z0-9_]+)"/#
         let status = #/status\(\s*\.(\w+),\s*"[A-Z_]+",\s*"([A-Z][A-Z0-9_]+)"/#
-        let constant = #/(?:let \w+ = |case [^\n]+: )"([A-Z]+(?:_[A-Z0-9]+)+)"/#
+        let constant = #/\b([A-Z]+(?:_[A-Z0-9]+)+)(?:"| : )/#
         var codes: [String: Set<Int>] = [:]
         for text in try Repository.texts(below: "Sources/IdentityService", suffix: ".swift") {
             for match in text.matches(of: domain) { codes[String(match.1), default: []].insert(400) }
@@ -23,8 +23,11 @@ struct ErrorDocumentTests {
                 codes[String(match.2), default: []].insert(number)
             }
         }
-        for match in try Repository.text("Sources/IdentityService/Wire/ErrorMapping.swift").matches(of: constant) {
-            codes[String(match.1), default: []].insert(400)
+        let wire = "Sources/IdentityService/Wire"
+        for file in try Repository.files(below: wire, suffix: ".swift") where file.hasPrefix("ErrorMapping") {
+            for line in try Repository.text("\(wire)/\(file)").split(separator: "\n") where !line.contains(".status(") {
+                for match in line.matches(of: constant) { codes[String(match.1), default: []].insert(400) }
+            }
         }
         return codes
     }

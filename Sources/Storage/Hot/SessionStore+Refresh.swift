@@ -100,56 +100,12 @@ extension SessionStore {
         _ database: some PostgresExecutor
     ) async throws -> [Result<RefreshAnswer, any Error>] {
         let now = questions.map(\.now).max() ?? Date()
-        let due = now.addingTimeInterval(-60)
-        let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
         let found = try await database.query(
             """
-            WITH found AS MATERIALIZED (
-                SELECT n.number, n.next, s.ctid AS place, s.*, s.last_used_at < \(due) AS is_due,
-                    s.last_used_at < n.idle_since AS is_idle,
-                    s.secret_hash IN (n.hash, n.next) AS is_known,
-                    s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
-                FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
-                    \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
-                    \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[],
-                    \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[])
-                    WITH ORDINALITY n (project, account, session, hash, next, idle_since, number)
-                JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
-            ), locked AS MATERIALIZED (
-                SELECT f.number, f.project, f.account, f.place, f.is_due, CASE WHEN f.rotates THEN f.next END AS next
-                FROM found f JOIN sessions s ON s.ctid = f.place
-                WHERE f.is_known AND NOT f.is_idle AND (f.rotates OR f.is_due
-                        OR (f.previous_hash IS NOT NULL AND f.successor_used_at IS NULL))
-                    AND s.revoked_at IS NULL AND s.secret_hash = f.secret_hash
-                ORDER BY s.project, s.account, s.session
-                FOR NO KEY UPDATE OF s \(sql: skip)
-            ), used AS (
-                UPDATE sessions s SET last_used_at = \(now), secret_hash = coalesce(k.next, s.secret_hash),
-                    generation = s.generation + (k.next IS NOT NULL)::int,
-                    rotations = CASE WHEN k.next IS NULL THEN s.rotations
-                        ELSE (array_prepend(\(now), s.rotations))[1:8] END,
-                    successor_used_at = CASE WHEN s.previous_hash IS NOT NULL
-                        THEN coalesce(s.successor_used_at, \(now)) END
-                FROM locked k
-                WHERE s.ctid = k.place
-            ), due AS MATERIALIZED (
-                SELECT v.project, v.account
-                FROM locked k JOIN account_activity v ON v.project = k.project AND v.account = k.account
-                WHERE k.is_due
-                ORDER BY v.project, v.account FOR NO KEY UPDATE OF v \(sql: skip)
-            ), activity AS (
-                UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
-                WHERE v.project = d.project AND v.account = d.account
-            )
-            SELECT s.number, \(sql: AccountRow.linkedColumns),
-                s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND s.is_known
-                    AND NOT s.is_idle AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL)),
-                s.is_idle, s.is_known, s.is_previous, s.successor_used_at = '-infinity', nullif(s.successor_used_at, '-infinity'),
-                s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL, \(sql: AccountRow.ownColumnsWithoutActivity)
-            FROM found s
-            LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
-                AND a.merged_into IS NULL
-            \(sql: AccountRow.joinsWithoutActivity)
+            WITH \(sql: RefreshParts.found(questions, dueSince: now.addingTimeInterval(-60))),
+            \(sql: RefreshParts.locked(skipsLocked: skipsLocked)), \(sql: RefreshParts.used(now: now)),
+            \(sql: RefreshParts.due(skipsLocked: skipsLocked)), \(sql: RefreshParts.activity(now: now))
+            \(sql: RefreshParts.rows)
             """,
             into: BatchAnswers<RefreshRow?>(repeating: nil, count: questions.count)
         ) { answers, row in
@@ -191,6 +147,98 @@ extension SessionStore {
         }
         return rows.first ?? nil
     }
+}
+
+/// The parts of the statement of refreshes, in order.
+private enum RefreshParts {
+    /// The sessions, and what each presented token is to its session.
+    static func found(_ questions: [RefreshQuestion], dueSince due: Date) -> SQL {
+        """
+        found AS MATERIALIZED (
+            SELECT n.number, n.next, s.ctid AS place, s.*, s.last_used_at < \(due) AS is_due,
+                s.last_used_at < n.idle_since AS is_idle,
+                s.secret_hash IN (n.hash, n.next) AS is_known,
+                s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
+            FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
+                \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
+                \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[],
+                \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[])
+                WITH ORDINALITY n (project, account, session, hash, next, idle_since, number)
+            JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
+        )
+        """
+    }
+
+    /// A session that must be written: its token rotates, its last use is a minute ago, or its new token is used for
+    /// the first time.
+    private static let isWritten: SQL = """
+        s.is_known AND NOT s.is_idle
+            AND (s.rotates OR s.is_due OR (s.previous_hash IS NOT NULL AND s.successor_used_at IS NULL))
+        """
+
+    /// The sessions to write, locked if they are as they were found.
+    static func locked(skipsLocked: Bool) -> SQL {
+        """
+        locked AS MATERIALIZED (
+            SELECT s.number, s.project, s.account, s.place, s.is_due, CASE WHEN s.rotates THEN s.next END AS next
+            FROM found s JOIN sessions r ON r.ctid = s.place
+            WHERE \(sql: isWritten) AND r.revoked_at IS NULL AND r.secret_hash = s.secret_hash
+            ORDER BY r.project, r.account, r.session
+            FOR NO KEY UPDATE OF r \(sql: skipsLocked ? "SKIP LOCKED" : "")
+        )
+        """
+    }
+
+    /// Stores the use and the next secret.
+    static func used(now: Date) -> SQL {
+        """
+        used AS (
+            UPDATE sessions s SET last_used_at = \(now), secret_hash = coalesce(k.next, s.secret_hash),
+                generation = s.generation + (k.next IS NOT NULL)::int,
+                rotations = CASE WHEN k.next IS NULL THEN s.rotations
+                    ELSE (array_prepend(\(now), s.rotations))[1:8] END,
+                successor_used_at = CASE WHEN s.previous_hash IS NOT NULL
+                    THEN coalesce(s.successor_used_at, \(now)) END
+            FROM locked k
+            WHERE s.ctid = k.place
+        )
+        """
+    }
+
+    /// The accounts whose last refresh was a minute ago, locked.
+    static func due(skipsLocked: Bool) -> SQL {
+        """
+        due AS MATERIALIZED (
+            SELECT v.project, v.account
+            FROM locked k JOIN account_activity v ON v.project = k.project AND v.account = k.account
+            WHERE k.is_due
+            ORDER BY v.project, v.account FOR NO KEY UPDATE OF v \(sql: skipsLocked ? "SKIP LOCKED" : "")
+        )
+        """
+    }
+
+    /// Stores the accounts' last refresh.
+    static func activity(now: Date) -> SQL {
+        """
+        activity AS (
+            UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
+            WHERE v.project = d.project AND v.account = d.account
+        )
+        """
+    }
+
+    /// A row for each session and linked credential; one that could not be locked is to be asked again.
+    static let rows: SQL = """
+        SELECT s.number, \(sql: AccountRow.linkedColumns),
+            s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND \(sql: isWritten),
+            s.is_idle, s.is_known, s.is_previous, s.successor_used_at = '-infinity',
+            nullif(s.successor_used_at, '-infinity'), s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL,
+            \(sql: AccountRow.ownColumnsWithoutActivity)
+        FROM found s
+        LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
+            AND a.merged_into IS NULL
+        \(sql: AccountRow.joinsWithoutActivity)
+        """
 }
 
 /// A session's row changed each time a refresh tried to update it; the client must try again.

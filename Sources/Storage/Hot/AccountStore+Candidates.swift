@@ -64,12 +64,30 @@ extension AccountStore {
         skipsLocked: Bool,
         _ database: some PostgresExecutor
     ) async throws -> [Result<SignInCandidates, any Error>] {
-        let opening = questions.map(\.opening)
-        let now = opening.compactMap { $0?.now }.max() ?? Date()
-        let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
-        return try await database.query(
+        let now = questions.compactMap { $0.opening?.now }.max() ?? Date()
+        let statement: SQL = """
+            WITH \(sql: CandidateParts.asked(questions)), \(sql: CandidateParts.owner), \(sql: CandidateParts.holder),
+            \(sql: CandidateParts.meant), \(sql: CandidateParts.found),
+            \(sql: CandidateParts.chosen(skipsLocked: skipsLocked)), \(sql: CandidateParts.used),
+            \(sql: CandidateParts.target), \(sql: NewSession.opening(now: now))
+            \(sql: CandidateParts.rows)
             """
-            WITH asked AS MATERIALIZED (
+        return try await database.query(
+            statement,
+            into: BatchAnswers(repeating: SignInCandidates(), count: questions.count)
+        ) { answers, row in
+            try answers.read(&row) { found, row in try CandidateRow(&row).add(to: &found) }
+        }.results
+    }
+}
+
+/// The parts of the statement of sign-ins, in order.
+private enum CandidateParts {
+    /// The identity of each sign-in with the session to open, numbered.
+    static func asked(_ questions: [CandidatesQuestion]) -> SQL {
+        let opening = questions.map(\.opening)
+        return """
+            asked AS MATERIALIZED (
                 SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
                     \(questions.map(\.scope.tenant.rawValue))::text[],
                     \(questions.map(\.identity.provider.rawValue))::text[], \(questions.map(\.identity.subject))::text[],
@@ -83,62 +101,100 @@ extension AccountStore {
                     \(opening.map { Double($0?.token?.expiresAt ?? 0) })::float8[]) WITH ORDINALITY
                     n (project, tenant, provider, subject, issuer, email_key, caller, session,
                         \(sql: NewSession.arrayNames), unconfigured, token_hash, token_expires, number)
-            ), owner AS MATERIALIZED (
-                SELECT n.number, c.account, c.issuer, c.revoked_at, c.blocked_at FROM asked n
-                JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
-                    AND c.subject = n.subject
-            ), holder AS MATERIALIZED (
-                SELECT n.number, e.account FROM asked n
-                JOIN account_emails e ON e.project = n.project AND e.tenant = n.tenant AND e.email_key = n.email_key
-            ), meant AS (
-                SELECT number, account FROM owner UNION SELECT number, account FROM holder
-                UNION SELECT number, caller FROM asked WHERE caller <> ''
-            ), found AS MATERIALIZED (
-                SELECT n.number, n.session, o.account IS NOT NULL AS is_owner, h.account IS NOT NULL AS is_holder, o.issuer,
-                    o.revoked_at IS NOT NULL AS is_withdrawn, o.blocked_at IS NOT NULL AS is_blocked,
-                    n.caller = a.account AS is_caller, a.*
-                FROM meant m
-                JOIN asked n ON n.number = m.number
-                JOIN accounts a ON a.project = n.project AND a.account = m.account AND a.tenant = n.tenant
-                LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
-                LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
-            ), chosen AS MATERIALIZED (
+            )
+            """
+    }
+
+    /// The account that has the identity linked.
+    static let owner: SQL = """
+        owner AS MATERIALIZED (
+            SELECT n.number, c.account, c.issuer, c.revoked_at, c.blocked_at FROM asked n
+            JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
+                AND c.subject = n.subject
+        )
+        """
+
+    /// The account whose own email is the identity's.
+    static let holder: SQL = """
+        holder AS MATERIALIZED (
+            SELECT n.number, e.account FROM asked n
+            JOIN account_emails e ON e.project = n.project AND e.tenant = n.tenant AND e.email_key = n.email_key
+        )
+        """
+
+    /// These two and the caller's account, each once.
+    static let meant: SQL = """
+        meant AS (
+            SELECT number, account FROM owner UNION SELECT number, account FROM holder
+            UNION SELECT number, caller FROM asked WHERE caller <> ''
+        )
+        """
+
+    /// The rows of these accounts when the statement started, and what each account is to the sign-in.
+    static let found: SQL = """
+        found AS MATERIALIZED (
+            SELECT n.number, n.session, o.account IS NOT NULL AS is_owner, h.account IS NOT NULL AS is_holder, o.issuer,
+                o.revoked_at IS NOT NULL AS is_withdrawn, o.blocked_at IS NOT NULL AS is_blocked,
+                n.caller = a.account AS is_caller, a.*
+            FROM meant m
+            JOIN asked n ON n.number = m.number
+            JOIN accounts a ON a.project = n.project AND a.account = m.account AND a.tenant = n.tenant
+            LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
+            LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
+        )
+        """
+
+    /// The owners to which a sign-in only has to add a session, locked in the version that was read.
+    static func chosen(skipsLocked: Bool) -> SQL {
+        let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
+        return """
+            chosen AS MATERIALIZED (
                 SELECT n.*, a.account, a.valid_since
                 FROM found f
                 JOIN asked n ON n.number = f.number
                 JOIN accounts a ON a.project = f.project AND a.account = f.account AND a.version = f.version
                 LEFT JOIN provider_configurations p ON p.project = n.project AND p.tenant = n.tenant
                     AND p.provider = n.provider
-                WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE
-                    AND f.second_factors IS NULL AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
+                WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE AND f.second_factors IS NULL
+                    AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
                     AND NOT f.is_withdrawn AND NOT f.is_blocked
                 ORDER BY a.project, a.account
                 FOR SHARE OF a \(sql: skip)
-            ), used AS (
-                INSERT INTO used_id_tokens (project, token_hash, expires_at)
-                SELECT project, token_hash, to_timestamp(token_expires) FROM chosen c
-                WHERE token_hash <> '' AND NOT EXISTS (
-                    SELECT FROM used_id_tokens u WHERE u.project = c.project AND u.token_hash = c.token_hash
-                )
-                ORDER BY project, token_hash
-                RETURNING project, token_hash
-            ), target AS MATERIALIZED (
-                SELECT * FROM chosen
-                WHERE token_hash = '' OR (project, token_hash) IN (SELECT project, token_hash FROM used)
-            ), \(sql: NewSession.opening(now: now))
-            SELECT a.number, \(sql: AccountRow.columnsWithoutActivity), a.is_owner, a.is_holder, a.is_caller, a.issuer,
-                a.is_owner AND t.number IS NOT NULL, a.is_withdrawn, a.is_blocked, \(sql: SessionRow.columns)
-            FROM found a
-            LEFT JOIN target t ON t.number = a.number
-            \(sql: AccountRow.joinsWithoutActivity)
-            LEFT JOIN sessions s ON a.is_caller AND s.project = a.project AND s.account = a.account
-                AND s.session = a.session
-            """,
-            into: BatchAnswers(repeating: SignInCandidates(), count: questions.count)
-        ) { answers, row in
-            try answers.read(&row) { found, row in try CandidateRow(&row).add(to: &found) }
-        }.results
+            )
+            """
     }
+
+    /// The one-time tokens that this statement uses up, because none has been used before.
+    static let used: SQL = """
+        used AS (
+            INSERT INTO used_id_tokens (project, token_hash, expires_at)
+            SELECT project, token_hash, to_timestamp(token_expires) FROM chosen c
+            WHERE token_hash <> '' AND NOT EXISTS (
+                SELECT FROM used_id_tokens u WHERE u.project = c.project AND u.token_hash = c.token_hash
+            )
+            ORDER BY project, token_hash
+            RETURNING project, token_hash
+        )
+        """
+
+    /// The sign-ins that open a session here; the others are left to ``AccountStore/signIn(to:_:)``.
+    static let target: SQL = """
+        target AS MATERIALIZED (
+            SELECT * FROM chosen
+            WHERE token_hash = '' OR (project, token_hash) IN (SELECT project, token_hash FROM used)
+        )
+        """
+
+    /// A row for each account and linked credential.
+    static let rows: SQL = """
+        SELECT a.number, \(sql: AccountRow.columnsWithoutActivity), a.is_owner, a.is_holder, a.is_caller, a.issuer,
+            a.is_owner AND t.number IS NOT NULL, a.is_withdrawn, a.is_blocked, \(sql: SessionRow.columns)
+        FROM found a
+        LEFT JOIN target t ON t.number = a.number
+        \(sql: AccountRow.joinsWithoutActivity)
+        LEFT JOIN sessions s ON a.is_caller AND s.project = a.project AND s.account = a.account
+            AND s.session = a.session
+        """
 }
 
 struct CandidatesQuestion: Sendable {

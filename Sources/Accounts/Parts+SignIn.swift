@@ -1,0 +1,75 @@
+import Linking
+import Projects
+import Storage
+
+/// The end of sign-ins that one first factor decides.
+extension Parts {
+    typealias SignedIn = (account: Account, tokens: IssuedTokens)
+
+    /// Creates an account with a session, after the blocking functions.
+    ///
+    /// - Parameters:
+    ///   - method: the method, if it differs from the session's provider.
+    ///   - code: ends with the sign-up.
+    /// - Throws: ``AccountsError`` if another account has one of the claims.
+    func signUp(
+        _ account: Account,
+        _ session: PreparedSession,
+        method: ProviderID? = nil,
+        password: StoredPassword? = nil,
+        spending code: OneTimeCode? = nil,
+        within limits: RateLimits = .none,
+        _ caller: Caller
+    ) async throws -> SignedIn {
+        let entrance = try await admit(account, isNew: true, session, method: method, caller)
+        let conflict = try await spending {
+            try await accounts.insert(
+                entrance.account,
+                password: password,
+                session: entrance.newSession,
+                spending: code,
+                isTold: caller.tellsOfNewAccounts,
+                within: limits,
+                in: caller.scope,
+                now: now()
+            )
+        }
+        if let conflict { throw AccountsError(conflict) }
+        AccountEvent.signedUp.log(account.id, provider: method ?? session.values.signInProvider, caller)
+        return (entrance.account, try issueTokens(to: entrance, caller: caller))
+    }
+
+    /// Opens a session for an account, after the blocking function; changes nothing else.
+    ///
+    /// - Returns: nil if the account changed in the meantime.
+    func signIn(
+        to account: Account,
+        _ session: PreparedSession,
+        method: ProviderID? = nil,
+        spending code: OneTimeCode?,
+        _ caller: Caller
+    ) async throws -> SignedIn? {
+        let entrance = try await admit(account, session, method: method, caller)
+        let isSignedIn = try await spending {
+            try await accounts.openSession(
+                entrance.session.values,
+                for: account,
+                spending: code,
+                amendment: entrance.amendment,
+                in: caller.scope,
+                now: now()
+            )
+        }
+        guard isSignedIn else { return nil }
+        AccountEvent.signedIn.log(account.id, provider: method ?? session.values.signInProvider, caller)
+        return (entrance.account, try issueTokens(to: entrance, caller: caller))
+    }
+
+    private func spending<R>(_ write: () async throws -> R) async throws -> R {
+        do {
+            return try await write()
+        } catch let error as SpentCode {
+            throw AccountsError(error)
+        }
+    }
+}
