@@ -9,7 +9,8 @@ package import Storage
 
 /// The differences between `identity dev` and `identity serve`.
 package enum DevelopmentMode {
-    /// Any API key means `project`, `Bearer owner` is an admin, and a project in an admin path is created on first use.
+    /// Any API key means `project`, as does an admin's request without a key or project in its path; `Bearer owner` is an
+    /// admin; a project in an admin path is created on first use.
     ///
     /// - Parameters:
     ///   - unsignedTokens: issue unsigned ID tokens, as the emulator does.
@@ -28,6 +29,7 @@ package enum DevelopmentMode {
         options.pagesURL = { Self.address(of: $0) ?? baseURL() }
         options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
+        options.unnamedProject = { configuration.snapshot.project(project) }
         options.admins = { OwnerAuthenticator(next: $0) }
         options.unsignedCustomToken = UnsignedCustomTokens.read
         options.passwordInHash = ReadableHashes.password

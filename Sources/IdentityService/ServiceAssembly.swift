@@ -33,6 +33,8 @@ package struct ServiceAssembly: Sendable {
         package var projectForKey: (@Sendable (APIKey) -> Project?)?
         /// Nil uses the existing projects.
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
+        /// The project of an admin's request that names none; nil refuses such requests.
+        package var unnamedProject: (@Sendable () -> Project?)?
         /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
         /// Sends emails; if nil, they stay in the outbox for a node that can.
@@ -169,6 +171,7 @@ package struct ServiceAssembly: Sendable {
         let gate = Gate(
             projectForKey: projectForKey,
             projectNamed: projectNamed,
+            unnamedProject: options.unnamedProject,
             admins: options.admins(DatabaseAdmins(configuration: configuration)),
             now: now
         )

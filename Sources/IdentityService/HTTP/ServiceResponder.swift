@@ -150,7 +150,7 @@ package struct ServiceResponder: Sendable {
             origin.name(admin, reason: call.reason)
             return try await AuditOrigin.$current.withValue(origin) { try await form.handler(adminCall) }
         case .client(_, let handler):
-            let project = try gate.project(query: query, headers: request.headers, host: route.host)
+            let project = try gate.project(of: call, host: route.host)
             let key = try gate.key(query, request.headers)
             // A refresh token is the request's content, and contains its own tenant.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
