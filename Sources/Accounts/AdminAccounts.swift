@@ -57,16 +57,22 @@ package struct AdminAccounts: Sendable {
     package struct Selectors: Sendable {
         package var localIDs: [String] = []
         package var emails: [String] = []
+        /// Addresses that accounts had first.
+        package var initialEmails: [String] = []
         package var phoneNumbers: [String] = []
         package var federated: [(provider: ProviderID, subject: String)] = []
 
         package init() {}
 
-        var isEmpty: Bool { localIDs.isEmpty && emails.isEmpty && phoneNumbers.isEmpty && federated.isEmpty }
+        var isEmpty: Bool { localIDs.isEmpty && isWithoutIDs }
+
+        private var isWithoutIDs: Bool {
+            emails.isEmpty && initialEmails.isEmpty && phoneNumbers.isEmpty && federated.isEmpty
+        }
 
         /// The ID, if the selectors contain exactly one ID and nothing else.
         fileprivate var onlyAccount: AccountID? {
-            guard localIDs.count == 1, emails.isEmpty, phoneNumbers.isEmpty, federated.isEmpty else { return nil }
+            guard localIDs.count == 1, isWithoutIDs else { return nil }
             return AccountID(localIDs[0])
         }
     }
@@ -78,6 +84,7 @@ package struct AdminAccounts: Sendable {
         var named = AccountSelectors(
             accounts: selectors.localIDs.map { AccountID($0) },
             emails: selectors.emails.compactMap { EmailAddress($0) },
+            initialEmails: selectors.initialEmails.compactMap { EmailAddress($0) },
             phoneNumbers: selectors.phoneNumbers,
             federated: selectors.federated
         )

@@ -9,7 +9,8 @@ package import Storage
 
 /// The differences between `identity dev` and `identity serve`.
 package enum DevelopmentMode {
-    /// Any API key means `project`, `Bearer owner` is an admin, and a project in an admin path is created on first use.
+    /// Any API key means `project`, as does an admin's request without a key or project in its path; `Bearer owner` is an
+    /// admin; a project in an admin path is created on first use.
     ///
     /// - Parameters:
     ///   - parts: gets the permissions of this mode.
@@ -30,6 +31,7 @@ package enum DevelopmentMode {
         var options = ServiceAssembly.Options()
         options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
         options.projectNamed = { try await stores.configuration.ensureProject($0, settings: .development) }
+        options.unnamedProject = { stores.configuration.snapshot.project(project) }
         options.admins = { OwnerAuthenticator(next: $0) }
         options.additionalRoutes = { routes(stores, project: project, $0) }
         options.routesOverRoutes = { EmulatorDescription(of: $0).routes }

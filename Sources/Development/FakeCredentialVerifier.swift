@@ -4,7 +4,8 @@ package import Projects
 import Secrets
 import StrictJSON
 
-/// Accepts the Firebase emulator's fake credentials: an `id_token` that is plain JSON, or a JWT with `alg` none.
+/// Accepts the Firebase emulator's fake credentials: an `id_token` or `access_token` that is plain JSON, or a JWT with
+/// `alg` none; for `saml.*`, a `SAMLResponse` in the emulator's JSON, with or without them.
 ///
 /// Anyone who can reach the service can sign in as anyone with these: only `identity dev` uses this, and nothing else
 /// imports this module.
@@ -16,18 +17,23 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         provider: ProviderConfiguration?,
         id: ProviderID
     ) async throws(FederationError) -> FederatedCredential? {
-        guard let token = credential.idToken?.reveal(), let claims = Self.claims(of: token) else { return nil }
+        let assertion = try credential.samlResponse.map(Self.assertion)
+        guard
+            let claims = Self.claims(of: credential.idToken) ?? Self.claims(of: credential.accessToken)
+                ?? assertion.map({ _ in "{}" })
+        else { return nil }
         guard let object = (try? JSONValue(claims))?.object else { throw .unparsableIDToken }
         func text(_ names: String...) -> String? { names.lazy.compactMap { object[$0]?.string }.first }
-        guard let subject = text("sub"), !subject.isEmpty, subject.utf8.count <= 255 else {
+        guard let subject = text("sub") ?? assertion?.nameID, !subject.isEmpty, subject.utf8.count <= 255 else {
             throw .missingSubject(claims: "{}")
         }
+        let assertedEmail = assertion.flatMap { EmailAddress($0.nameID) }
         let identity = FederatedIdentity(
             provider: id,
             subject: subject,
             issuer: "fake:\(id)",
-            email: text("email").flatMap(EmailAddress.init),
-            emailVerifiedClaim: object["email_verified"] == .bool(true),
+            email: assertedEmail ?? text("email").flatMap(EmailAddress.init),
+            emailVerifiedClaim: assertion != nil || object["email_verified"] == .bool(true),
             profile: Profile(
                 displayName: text("name", "display_name"),
                 firstName: text("given_name"),
@@ -40,11 +46,11 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         return FederatedCredential(
             identity: identity,
             tokens: ProviderTokens(
-                idToken: token,
+                idToken: credential.idToken?.reveal(),
                 accessToken: credential.accessToken?.reveal(),
                 tokenSecret: credential.tokenSecret?.reveal()
             ),
-            rawUserInfo: claims,
+            rawUserInfo: assertion?.attributes ?? claims,
             federatedID: id == .google
                 ? "https://accounts.google.com/\(subject)" : id.isOIDC ? "\(id)/\(subject)" : subject,
             nonce: credential.nonce?.reveal(),
@@ -52,8 +58,21 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         )
     }
 
-    /// The JSON of a fake; nil for a signed token, which other verifiers check.
-    private static func claims(of token: String) -> String? {
+    /// The subject and attributes of the emulator's `{"assertion":{"subject":{"nameId":…},"attributeStatements":{…}}}`.
+    private static func assertion(
+        _ response: String
+    ) throws(FederationError) -> (nameID: String, attributes: String) {
+        guard let assertion = (try? JSONValue(response))?.object?["assertion"]?.object,
+            let nameID = assertion["subject"]?.object?["nameId"]?.string
+        else { throw .missingSubject(claims: "{}") }
+        var attributes = JSONText()
+        attributes.value(assertion["attributeStatements"] ?? .object(JSONObject()))
+        return (nameID, attributes.text)
+    }
+
+    /// The JSON of a fake; nil for a real token, which other verifiers check.
+    private static func claims(of token: Secret?) -> String? {
+        guard let token = token?.reveal() else { return nil }
         if token.hasPrefix("{") { return token }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2].isEmpty, let header = Base64URL.decode(parts[0]),

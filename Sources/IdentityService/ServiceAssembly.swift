@@ -25,6 +25,8 @@ package struct ServiceAssembly: Sendable {
         package var projectForKey: (@Sendable (APIKey) -> Project?)?
         /// Nil uses the existing projects.
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
+        /// The project of an admin's request that names none; nil refuses such requests.
+        package var unnamedProject: (@Sendable () -> Project?)?
         /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
         /// Additional routes, which take precedence.
@@ -58,6 +60,7 @@ package struct ServiceAssembly: Sendable {
         let gate = Gate(
             projectForKey: routeParts.projectForKey,
             projectNamed: routeParts.projectNamed,
+            unnamedProject: options.unnamedProject,
             admins: options.admins(DatabaseAdmins(configuration: parts.stores.configuration)),
             now: parts.clock
         )

@@ -9,17 +9,21 @@ package import struct Foundation.Date
 package struct AccountSelectors: Sendable {
     package var accounts: [AccountID]
     package var emails: [EmailAddress]
+    /// Addresses that accounts had first, or verified before a change.
+    package var initialEmails: [EmailAddress]
     package var phoneNumbers: [String]
     package var federated: [(provider: ProviderID, subject: String)]
 
     package init(
         accounts: [AccountID] = [],
         emails: [EmailAddress] = [],
+        initialEmails: [EmailAddress] = [],
         phoneNumbers: [String] = [],
         federated: [(provider: ProviderID, subject: String)] = []
     ) {
         self.accounts = accounts
         self.emails = emails
+        self.initialEmails = initialEmails
         self.phoneNumbers = phoneNumbers
         self.federated = federated
     }
@@ -61,6 +65,11 @@ extension AccountStore {
                     \(selectors.federated.map(\.subject))::text[]) WITH ORDINALITY n (provider, subject, place)
                 JOIN credential_subjects c ON c.project = \(scope.project.rawValue)
                     AND c.tenant = \(scope.tenant.rawValue) AND c.provider = n.provider AND c.subject = n.subject
+                UNION ALL
+                SELECT a.account, 5, n.place
+                FROM unnest(\(selectors.initialEmails.map(\.canonical))::text[]) WITH ORDINALITY n (email, place)
+                JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
+                    AND a.initial_email = n.email AND a.initial_email IS NOT NULL
             ), first AS (
                 SELECT DISTINCT ON (account) account, kind, place FROM named ORDER BY account, kind, place
             )

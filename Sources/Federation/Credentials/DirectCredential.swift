@@ -10,18 +10,22 @@ package struct DirectCredential: Sendable, Hashable {
     package var nonce: Secret?
     /// Apple's `user` JSON with the name, unsigned, sent only at the first authorization.
     package var user: String?
+    /// A SAML response as the Firebase emulator writes it, in JSON; `identity serve` accepts none.
+    package var samlResponse: String?
 
     package init(
         idToken: Secret? = nil,
         accessToken: Secret? = nil,
         tokenSecret: Secret? = nil,
         nonce: Secret? = nil,
-        user: String? = nil
+        user: String? = nil,
+        samlResponse: String? = nil
     ) {
         self.idToken = idToken
         self.accessToken = accessToken
         self.tokenSecret = tokenSecret
         self.nonce = nonce
         self.user = user
+        self.samlResponse = samlResponse
     }
 }

@@ -11,7 +11,8 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
 
     /// Names that determine the identity: never allowed twice, in whatever place.
     ///
-    /// `+` in their values is not a space, because iOS sends values without encoding them.
+    /// `+` in their values is not a space, because iOS sends values without encoding them. In a fake credential, which is
+    /// JSON, it is one: Python's and Java's form encoders write it.
     private static let decisive: Set<String> = [
         "code", "state", "id_token", "access_token", "oauth_token_secret", "oauth_token", "oauth_verifier", "error",
         "iss", "nonce", "user", "SAMLResponse", "denied",
@@ -25,7 +26,8 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
         for text in [parts.query, postBody, parts.fragment].compactMap(\.self) {
             for (encodedName, encodedValue) in FormText.pairs(text) {
                 let name = FormText.decode(encodedName, plusIsSpace: true)
-                let value = FormText.decode(encodedValue, plusIsSpace: !Self.literalPlus.contains(name))
+                let isJSON = encodedValue.hasPrefix("{") || encodedValue.lowercased().hasPrefix("%7b")
+                let value = FormText.decode(encodedValue, plusIsSpace: isJSON || !Self.literalPlus.contains(name))
                 if values.updateValue(value, forKey: name) != nil, Self.decisive.contains(name) {
                     throw .duplicateParameter(name: name)
                 }
@@ -62,13 +64,16 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
 
     /// The tokens that the client sends itself; nil if there are none.
     package var credential: DirectCredential? {
-        guard self["id_token"] != nil || self["access_token"] != nil else { return nil }
+        // A real SAML response is base64.
+        let samlResponse = self["SAMLResponse"].flatMap { $0.hasPrefix("{") ? $0 : nil }
+        guard self["id_token"] != nil || self["access_token"] != nil || samlResponse != nil else { return nil }
         return DirectCredential(
             idToken: self["id_token"].map(Secret.init),
             accessToken: self["access_token"].map(Secret.init),
             tokenSecret: self["oauth_token_secret"].map(Secret.init),
             nonce: self["nonce"].map(Secret.init),
-            user: self["user"]
+            user: self["user"],
+            samlResponse: samlResponse
         )
     }
 

@@ -7,6 +7,7 @@ import Secrets
 package struct Gate: Sendable {
     private let projectForKey: @Sendable (APIKey) -> Project?
     private let projectNamed: @Sendable (String) async throws -> Project?
+    private let unnamedProject: (@Sendable () -> Project?)?
     private let admins: any AdminAuthenticator
     private let now: @Sendable () -> Date
 
@@ -14,14 +15,17 @@ package struct Gate: Sendable {
     ///   - projectForKey: in `identity dev`, every key names its project.
     ///   - projectNamed: finds a project by ID or number, after the credential check; in `identity dev`, creates it on
     ///     first use.
+    ///   - unnamedProject: the project of an admin's request that names none; nil refuses it.
     package init(
         projectForKey: @escaping @Sendable (APIKey) -> Project?,
         projectNamed: @escaping @Sendable (String) async throws -> Project?,
+        unnamedProject: (@Sendable () -> Project?)? = nil,
         admins: any AdminAuthenticator,
         now: @escaping @Sendable () -> Date
     ) {
         self.projectForKey = projectForKey
         self.projectNamed = projectNamed
+        self.unnamedProject = unnamedProject
         self.admins = admins
         self.now = now
     }
@@ -34,6 +38,18 @@ package struct Gate: Sendable {
         guard let key = try key(query, headers) else { throw WireError.missingAPIKey(host) }
         guard let project = projectForKey(APIKey(rawValue: key)) else { throw WireError.invalidAPIKey(host) }
         return project
+    }
+
+    /// The project of a client's call.
+    ///
+    /// - Throws: `INSUFFICIENT_PERMISSION` if the body names another one: only an admin may choose.
+    func project(of call: Call, host: Route.Host) throws -> Project {
+        let project = try project(query: call.query, headers: call.headers, host: host)
+        // The token endpoint has a form for a body, and no such member.
+        guard host != .secureToken, call.method == .post, let named = try call.json().string("targetProjectId"),
+            named != project.id.rawValue, Int64(named) != project.number.rawValue
+        else { return project }
+        throw WireError("INSUFFICIENT_PERMISSION")
     }
 
     func key(_ query: QueryItems, _ headers: HTTPFields) throws -> String? {
@@ -83,7 +99,9 @@ package struct Gate: Sendable {
             }
             return try await self.project(named: project.id.rawValue, for: admin, scope: scope)
         }
-        guard let name = try call.json().string("targetProjectId") else { throw WireError("INSUFFICIENT_PERMISSION") }
+        guard let name = try call.json().string("targetProjectId") ?? unnamedProject?()?.id.rawValue else {
+            throw WireError("INSUFFICIENT_PERMISSION")
+        }
         return try await project(named: name, for: admin, scope: scope)
     }
 

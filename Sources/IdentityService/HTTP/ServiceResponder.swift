@@ -138,7 +138,7 @@ package struct ServiceResponder: Sendable {
         case .client(let form?, _) where Gate.hasBearer(request.headers):
             return try await self.call(form, call, hasKey: false, route, id)
         case .client(_, let handler):
-            let project = try gate.project(query: query, headers: request.headers, host: route.host)
+            let project = try gate.project(of: call, host: route.host)
             let key = try gate.key(query, request.headers)
             // A refresh token is the request's content, and contains its own tenant.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)

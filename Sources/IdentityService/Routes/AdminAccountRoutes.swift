@@ -56,6 +56,7 @@ struct AdminAccountRoutes {
         var selectors = AdminAccounts.Selectors()
         selectors.localIDs = try body.strings("localId").filter { !$0.isEmpty }
         selectors.emails = try body.strings("email").filter { !$0.isEmpty }
+        selectors.initialEmails = try body.strings("initialEmail").filter { !$0.isEmpty }
         selectors.phoneNumbers = try body.strings("phoneNumber").filter { !$0.isEmpty }
         selectors.federated = try body.objects("federatedUserId").compactMap { identity in
             guard let provider = try identity.string("providerId"), let subject = try identity.string("rawId"),
