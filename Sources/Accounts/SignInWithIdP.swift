@@ -145,8 +145,14 @@ package struct SignInWithIdP: Sendable {
             guard let account = found.owner else { return nil }
             guard !found.isBlocked else { throw AccountsError.userDisabled }
             write.restoresGrant = found.isWithdrawn
+            let linked = account.linked.first { $0.provider == identity.provider && $0.subject == identity.subject }
             return attempt(.signedIn, account.named(by: write.credential)) {
-                found.isOpened ? .applied(validSince: account.validSince) : try await store.signIn(to: account, $1)
+                let outcome: WriteOutcome =
+                    found.isOpened ? .applied(validSince: account.validSince) : try await store.signIn(to: account, $1)
+                if case .applied = outcome, let linked, linked.updated(by: identity) != linked {
+                    try await store.update(linked.updated(by: identity), by: identity, of: account.id, $1)
+                }
+                return outcome
             }
         case .signUp(let email, let verified):
             write.limits = try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller)

@@ -53,6 +53,7 @@ package struct FakeCredentialVerifier: CredentialVerifier {
             rawUserInfo: assertion?.attributes ?? claims,
             federatedID: id == .google
                 ? "https://accounts.google.com/\(subject)" : id.isOIDC ? "\(id)/\(subject)" : subject,
+            signInAttributes: assertion?.attributes,
             nonce: credential.nonce?.reveal(),
             believesEmailClaim: true
         )

@@ -104,4 +104,14 @@ package struct LinkedCredential: Sendable, Hashable {
         self.photoURL = photoURL
         self.screenName = screenName
     }
+
+    /// The credential with what its provider now says; what the provider leaves out stays.
+    package func updated(by identity: FederatedIdentity) -> LinkedCredential {
+        var updated = self
+        if let email = identity.email { updated.email = email.canonical }
+        if let name = identity.profile.displayName { updated.displayName = name }
+        if let photo = identity.profile.photoURL { updated.photoURL = photo }
+        if let name = identity.profile.screenName { updated.screenName = name }
+        return updated
+    }
 }

@@ -19,6 +19,27 @@ package struct CredentialState: Sendable, Hashable {
 }
 
 extension AccountStore {
+    /// Stores what a provider now says of a linked identity; the account's own email and profile stay.
+    package func update(
+        _ linked: LinkedCredential,
+        by identity: FederatedIdentity,
+        of account: AccountID,
+        _ write: SignInWrite
+    ) async throws {
+        try await database.execute(
+            """
+            UPDATE linked_credentials SET email = \(linked.email), display_name = \(linked.displayName),
+                photo_url = \(linked.photoURL), screen_name = \(linked.screenName),
+                email_is_relay = CASE WHEN email IS DISTINCT FROM \(linked.email) THEN \(identity.relayFlag)
+                    ELSE email_is_relay END,
+                email_forwarding = CASE WHEN email IS DISTINCT FROM \(linked.email) THEN NULL ELSE email_forwarding END,
+                updated_at = \(write.now)
+            WHERE project = \(write.scope.project.rawValue) AND account = \(account.rawValue)
+                AND provider = \(linked.provider.rawValue) AND subject = \(linked.subject)
+            """
+        )
+    }
+
     /// The account that has an identity linked.
     package func owner(of subject: String, at provider: ProviderID, in scope: Scope) async throws -> AccountID? {
         try await database.query(

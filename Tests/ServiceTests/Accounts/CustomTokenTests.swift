@@ -261,7 +261,8 @@ struct CustomTokenTests {
         options.development = true
         let payload = #"{"uid":"emulated","claims":{"role":"tester"}}"#
         let none = Base64URL.encode(Array(#"{"alg":"none","typ":"JWT"}"#.utf8))
-        let unsigned = "\(none).\(Base64URL.encode(Array(payload.utf8)))."
+        let forUs = #"{"uid":"emulated","aud":"\#(CustomToken.audience)","claims":{"role":"tester"}}"#
+        let unsigned = "\(none).\(Base64URL.encode(Array(forUs.utf8)))."
         try await TestService.run(options) { service in
             for (number, token) in [payload, unsigned].enumerated() {
                 let reply = try await service.call("accounts:signInWithCustomToken", ["token": .string(token)])

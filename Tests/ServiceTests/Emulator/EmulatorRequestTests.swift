@@ -1,3 +1,4 @@
+import Projects
 import Secrets
 import TestKit
 import Testing
@@ -147,6 +148,28 @@ struct EmulatorRequestTests {
             }
             let nobody = try await service.admin("accounts:lookup", ["initialEmail": ["ada@example.org"]])
             #expect(nobody.status == 200 && nobody["users"] == nil, "\(nobody)")
+        }
+    }
+
+    @Test("a returning sign-in stores what the provider says now, and leaves the account's own email and name")
+    func returningProfile() async throws {
+        try await run { service in
+            func signIn(_ claims: String) async throws -> Reply {
+                try await service.signInWithIdP(postBody: "id_token={\"sub\":\"g1\",\(claims)}&providerId=google.com")
+            }
+            let first = try await signIn(#""email":"ada@example.com","email_verified":true,"name":"Ada""#)
+            #expect(first.status == 200, "\(first)")
+            let id = try #require(first["localId"]?.string)
+            #expect(try await signIn(#""email":"ada@new.example.com","name":"Ada Lovelace""#).status == 200)
+            // What the provider leaves out stays.
+            #expect(
+                try await signIn(#""email":"ada@new.example.com","picture":"https://example.com/a.png""#).status == 200
+            )
+            let account = try #require(try await service.account(id))
+            #expect(account["email"] == "ada@example.com" && account["displayName"] == "Ada", "\(account)")
+            let linked = try #require(account["providerUserInfo"]?[0])
+            #expect(linked["email"] == "ada@new.example.com" && linked["displayName"] == "Ada Lovelace", "\(linked)")
+            #expect(linked["photoUrl"] == "https://example.com/a.png", "\(linked)")
         }
     }
 
