@@ -76,7 +76,8 @@ extension FederationService {
         at provider: ResolvedProvider
     ) async -> ProviderTokens {
         guard provider.definition.keepTokens, provider.definition.refresh.exchange != nil else { return tokens }
-        return (try? await refresh(tokens, of: subject, at: provider)) ?? tokens
+        let exchanged = try? await refresh(tokens, of: subject, at: provider)
+        return exchanged ?? tokens
     }
 
     /// The response's ID token, verified; nil for a provider without ID tokens.

@@ -39,7 +39,7 @@ struct HotPlanTests {
         }
     }
 
-    /// Claims and sessions of ``TestService/fill(_:from:)``'s accounts.
+    /// Claims, sessions and used tokens of ``TestService/fill(_:from:)``'s accounts.
     private func fillClaims(_ service: TestService) async throws {
         let project = service.project.id.rawValue
         try await service.stores.database.execute(
@@ -50,6 +50,9 @@ struct HotPlanTests {
             ), subjects AS (
                 INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
                 SELECT \(project), '', 'google.com', account, account, 'https://accounts.google.com' FROM n
+            ), tokens AS (
+                INSERT INTO used_id_tokens (project, token_hash, expires_at)
+                SELECT \(project), sha256(account::bytea), now() FROM n
             )
             INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at,
                 last_used_at)
