@@ -1,4 +1,5 @@
 package import Accounts
+package import Administration
 package import Delivery
 package import Federation
 import Linking
@@ -17,6 +18,7 @@ package import struct Foundation.Date
 /// Both the commands and the tests use it.
 package struct ServiceAssembly: Sendable {
     package let accounts: AccountsService
+    package let administration: AdministrationService
     /// Delivers the outbox's messages while it runs.
     package let deliveries: DeliverMessages
     /// Adds this node's sign-in counts to the database while it runs.
@@ -103,6 +105,12 @@ package struct ServiceAssembly: Sendable {
             passwordInHash: options.passwordInHash
         )
         accounts = AccountsService(parts)
+        administration = AdministrationService(
+            stores: stores,
+            random: random,
+            allowsLoopback: federation.allowsLoopback,
+            ownURL: ownURL
+        )
         deliveries = DeliverMessages(parts, logger: logger)
         let events = AccountEvents(now: now)
         signInCounts = SaveSignInCounts(events: events, store: stores.signInCounts, logger: logger)
@@ -130,6 +138,7 @@ package struct ServiceAssembly: Sendable {
         )
         let api = RouteTable.api(
             accounts: accounts,
+            administration: administration,
             configuration: configuration,
             pages: RouteTable.Pages(
                 address: OwnPages(options.pagesURL ?? { _ in publicPages }),
@@ -144,7 +153,6 @@ package struct ServiceAssembly: Sendable {
                     failingProviders: { federation.calls.failing.names }
                 )
             ),
-            allowsLoopbackProviders: federation.allowsLoopback,
             publicURL: options.publicURL,
             ownURL: ownURL,
             projectForKey: projectForKey,

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import HTTPTypes
 import Linking
 import Projects
@@ -12,10 +13,9 @@ import Storage
 /// coming from our own page.
 struct ConsoleRoutes: Sendable {
     let accounts: AccountsService
+    let administration: AdministrationService
     let configuration: ConfigurationStore
     let ownAddress: OwnPages
-    /// The API's checks of a configuration.
-    let providerRoutes: ProviderRoutes
     let operations: ConsoleOperations
 
     var routes: [Route] {

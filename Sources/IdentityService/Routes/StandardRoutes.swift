@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Projects
 import Storage
 
@@ -13,14 +14,12 @@ extension RouteTable {
 
     /// The routes of the whole API.
     ///
-    /// - Parameters:
-    ///   - allowsLoopbackProviders: whether providers may have http URLs on loopback.
-    ///   - additional: take precedence over routes with the same method and path.
+    /// - Parameter additional: take precedence over routes with the same method and path.
     static func api(
         accounts: AccountsService,
+        administration: AdministrationService,
         configuration: ConfigurationStore,
         pages: Pages,
-        allowsLoopbackProviders: Bool,
         publicURL: String?,
         ownURL: @escaping @Sendable () -> String?,
         projectForKey: @escaping @Sendable (APIKey) -> Project?,
@@ -37,11 +36,6 @@ extension RouteTable {
             accounts: accounts,
             projectForKey: pages.projectForKey,
             ownAddress: pages.address
-        )
-        let providers = ProviderRoutes(
-            configuration: configuration,
-            providerTokens: accounts.providerToken,
-            allowsLoopback: allowsLoopbackProviders
         )
         return additional
             + ClientAccountRoutes(accounts: accounts, admin: admin).routes
@@ -64,10 +58,10 @@ extension RouteTable {
             + RevocationRoutes(listRevocations: accounts.listRevocations).routes
             + AuditRoutes(listAuditEntries: accounts.listAuditEntries).routes
             + ProjectRoutes().routes
-            + SettingsRoutes(configuration: configuration, ownURL: ownURL).routes
-            + providers.routes
-            + AppRoutes(configuration: configuration).routes
-            + TenantRoutes(configuration: configuration).routes
+            + SettingsRoutes(changeSettings: administration.changeSettings).routes
+            + ProviderRoutes(configuration: configuration, changeProvider: administration.changeProvider).routes
+            + AppRoutes(apps: administration.apps).routes
+            + TenantRoutes(tenants: administration.tenants).routes
             + signInPages.routes
             + HandlerRoutes(
                 accounts: accounts,
@@ -85,9 +79,9 @@ extension RouteTable {
             + KeyRoutes(configuration: configuration, ownURL: ownURL).routes
             + ConsoleRoutes(
                 accounts: accounts,
+                administration: administration,
                 configuration: configuration,
                 ownAddress: pages.address,
-                providerRoutes: providers,
                 operations: pages.operations
             ).routes
             + UnbuiltRoutes.routes
