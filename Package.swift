@@ -174,9 +174,18 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Administration",
+            dependencies: [
+                "Delivery", "Federation", "Linking", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
+                httpTypes,
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Delivery", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects",
+                "Accounts", "Administration", "Delivery", "Federation", "Linking", "Prometheus", "Passwords",
+                "Postgres", "Projects",
                 "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, httpTypes, hummingbirdCore,
                 logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
             ],
@@ -192,10 +201,9 @@ let package = Package(
         .target(
             name: "Development",
             dependencies: [
-                "Accounts", "Delivery", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
-                "Passwords",
-                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "Traces",
-                asyncAlgorithms,
+                "Accounts", "Administration", "Delivery", "Federation", "IdentityService", "Linking", "Migrations",
+                "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
+                "SystemCrypto", "Traces", asyncAlgorithms,
                 crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
             resources: [
@@ -218,9 +226,9 @@ let package = Package(
         .executableTarget(
             name: "identity",
             dependencies: [
-                "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
-                "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
-                "StrictJSON", "Traces", "Transfer",
+                "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
+                "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
+                "Storage", "StrictJSON", "Traces", "Transfer",
                 argumentParser, configuration, httpTypes, logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
@@ -267,8 +275,9 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
-                "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
+                "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
+                "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
+                "Storage",
                 "StrictJSON", "SystemCrypto", "TestKit", "Transfer", asyncHTTPClient, crypto, httpTypes, hummingbird,
                 inMemoryLogging,
                 jwtKit,

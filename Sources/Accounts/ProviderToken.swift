@@ -1,4 +1,3 @@
-import Delivery
 package import Federation
 package import Linking
 package import Projects
@@ -41,20 +40,6 @@ package struct ProviderToken: Sendable {
             at: parts.now()
         )
         return token
-    }
-
-    /// Deletes tokens that a provider's new configuration will no longer store.
-    ///
-    /// This happens a minute later, when all nodes have the configuration and no earlier sign-in is in progress, and
-    /// uses the configuration at that time.
-    package func forgetUnkept(of provider: ProviderID, in scope: Scope) async throws {
-        try await parts.stores.outbox.insert(
-            kind: ForgottenTokens.kind,
-            ForgottenTokens(tenant: scope.tenant.rawValue, provider: provider),
-            of: provider,
-            in: scope,
-            due: parts.now().addingTimeInterval(60)
-        )
     }
 
     private func fresh(of account: AccountID, _ provider: String?, _ caller: Caller) async throws -> FreshToken {

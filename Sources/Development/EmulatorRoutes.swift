@@ -1,3 +1,4 @@
+import Administration
 import Delivery
 import Foundation
 import HTTPTypes
@@ -70,14 +71,8 @@ package struct EmulatorRoutes: Sendable {
 
     private func patchConfig(_ call: Call) async throws -> Response {
         let project = try await project(of: call)
-        let body = try call.json()
-        let duplicates = try body.object("signIn")?.bool("allowDuplicateEmails")
-        let protection = try body.object("emailPrivacyConfig")?.bool("enableImprovedEmailPrivacy")
-        return Self.config(
-            of: try await stores.configuration.updateSettings(of: project.id) { settings in
-                settings.setEmulatorConfig(duplicates: duplicates, protection: protection)
-            }
-        )
+        let changes = try Setting.changes(inEmulatorConfig: try call.json())
+        return Self.config(of: try await AdministrationService(stores: stores).changeSettings(changes, of: project.id))
     }
 
     /// The email codes that are still valid.
@@ -134,20 +129,11 @@ package struct EmulatorRoutes: Sendable {
     }
 }
 
-extension ProjectSettings {
-    /// Applies the two settings of the emulator's config.
-    ///
-    /// - Returns: the names of the settings that changed.
-    mutating func setEmulatorConfig(duplicates: Bool?, protection: Bool?) -> [String] {
-        var changed: [String] = []
-        if let duplicates, duplicates != allowDuplicateEmails {
-            allowDuplicateEmails = duplicates
-            changed.append("signIn.allowDuplicateEmails")
-        }
-        if let protection, protection != emailEnumerationProtection {
-            emailEnumerationProtection = protection
-            changed.append("emailPrivacyConfig.enableImprovedEmailPrivacy")
-        }
-        return changed
+extension Setting {
+    /// The changes that the emulator's config asks for, which has two settings.
+    static func changes(inEmulatorConfig config: WireObject) throws -> [SettingChange] {
+        let paths = ["signIn.allowDuplicateEmails", "emailPrivacyConfig.enableImprovedEmailPrivacy"]
+        return try all.filter { try paths.contains($0.path) && $0.isGiven(in: config) }
+            .map { try $0.change(in: config) }
     }
 }

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import ArgumentParser
 import Federation
 import Foundation
@@ -41,7 +42,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// The same with the use cases; none of them calls another host here.
+    /// The same with the use cases of accounts; none of them calls another host here.
     func withAccounts(_ body: (Stores, AccountsService) async throws -> Void) async throws {
         try await withStores { stores in
             let outbound = OutboundClient(allowsLoopback: false)
@@ -63,6 +64,11 @@ struct DatabaseOptions: ParsableArguments {
             }
             await close()
         }
+    }
+
+    /// The same with the use cases of configuration.
+    func withAdministration(_ body: (Stores, AdministrationService) async throws -> Void) async throws {
+        try await withStores { stores in try await body(stores, AdministrationService(stores: stores)) }
     }
 
     /// `http.publicURL` of the configuration; nil if it is not set, and for the database of an `identity dev`.
@@ -158,21 +164,35 @@ func readable(_ error: any Error) -> any Error {
     case KeyRingError.unknownKey(let id): return CommandFailure.missingKeys([id])
     case is KeyRingError:
         return CommandFailure.configuration("encryption.keys do not match this database")
+    case AdministrationError.invalid(let text): return CommandFailure.usage(text)
     default: return error
+    }
+}
+
+extension ConfigurationError {
+    /// Runs an operation that may fail with this error, which the command explains.
+    func explained(as message: String, _ body: () async throws -> Void) async throws {
+        do { try await body() } catch let error as ConfigurationError where error == self {
+            throw CommandFailure.failed(message)
+        }
     }
 }
 
 extension Stores {
     /// The project that a command names.
     func project(_ text: String) throws -> Project {
-        guard let id = ProjectID(rawValue: text) else {
-            throw CommandFailure.usage("'\(text)' is not a project ID: 6 to 30 of a-z, 0-9 and -, first a letter")
-        }
-        guard let project = configuration.snapshot.project(id) else {
+        guard let project = configuration.snapshot.project(try ProjectID(named: text)) else {
             throw CommandFailure.failed("project '\(text)' does not exist")
         }
         return project
     }
 }
 
-extension AdminScope: ExpressibleByArgument {}
+extension ProjectID {
+    init(named text: String) throws {
+        guard let id = ProjectID(rawValue: text) else {
+            throw CommandFailure.usage("'\(text)' is not a project ID: 6 to 30 of a-z, 0-9 and -, first a letter")
+        }
+        self = id
+    }
+}

@@ -1,4 +1,5 @@
 package import Accounts
+package import Administration
 import Federation
 package import Logging
 package import Postgres
@@ -11,6 +12,7 @@ import Storage
 /// Both the commands and the tests use it.
 package struct ServiceAssembly: Sendable {
     package let accounts: AccountsService
+    package let administration: AdministrationService
     /// Delivers the outbox's messages while it runs.
     package let deliveries: DeliverMessages
     /// Adds this node's sign-in counts to the database while it runs.
@@ -42,6 +44,12 @@ package struct ServiceAssembly: Sendable {
 
     package init(_ parts: Parts, _ options: Options = Options(), logger: Logger) {
         accounts = AccountsService(parts)
+        administration = AdministrationService(
+            stores: parts.stores,
+            random: parts.random,
+            allowsLoopback: parts.federation.allowsLoopback,
+            deployment: parts.deployment
+        )
         deliveries = DeliverMessages(parts, logger: logger)
         let events = AccountEvents(now: parts.clock)
         signInCounts = SaveSignInCounts(events: events, store: parts.stores.signInCounts, logger: logger)
@@ -49,12 +57,12 @@ package struct ServiceAssembly: Sendable {
         let health = HealthRoutes(readiness: readiness)
         let routeParts = RouteParts(
             accounts: accounts,
+            administration: administration,
             configuration: parts.stores.configuration,
             deployment: parts.deployment,
             projectForKey: options.projectForKey ?? { parts.stores.configuration.snapshot.project(apiKey: $0) },
             projectNamed: { try await Self.project(named: $0, options, parts.stores.configuration) },
             development: parts.development,
-            allowsLoopbackProviders: parts.federation.allowsLoopback,
             operations: ConsoleOperations(parts, deliveries, signInCounts)
         )
         let gate = Gate(

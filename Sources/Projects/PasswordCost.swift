@@ -8,7 +8,7 @@ package struct PasswordCost: Sendable, Hashable, Codable {
     package init() {}
 
     /// Firebase imports no more, and less would not protect weak passwords.
-    package static let allowedRounds: ClosedRange<Int64> = 4...8
+    package static let allowedRounds = 4...8
     /// As for ``allowedRounds``; a hash takes 2 to 16 MiB.
-    package static let allowedMemoryCosts: ClosedRange<Int64> = 12...14
+    package static let allowedMemoryCosts = 12...14
 }

@@ -179,10 +179,13 @@ extension ConfigurationStore {
         }
     }
 
-    package func revokeAPIKey(_ key: APIKey) async throws {
+    /// - Parameter project: nil for any.
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func revokeAPIKey(_ key: APIKey, of project: ProjectID? = nil) async throws {
         let revoked = try await changing(
             """
-            UPDATE api_keys SET revoked_at = \(now()) WHERE key = \(key.rawValue) AND revoked_at IS NULL
+            UPDATE api_keys SET revoked_at = \(now())
+            WHERE key = \(key.rawValue) AND revoked_at IS NULL AND project = coalesce(\(project?.rawValue), project)
             RETURNING project
             """,
             recording: AuditEntry(.apiKeyRevoked, in: nil, resource: key.rawValue, at: now()),

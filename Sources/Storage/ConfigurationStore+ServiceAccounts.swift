@@ -40,17 +40,19 @@ extension ConfigurationStore {
         package var disabled: Bool
     }
 
-    /// All keys of all service accounts, including revoked ones.
-    package func listServiceAccountKeys() async throws -> [ListedServiceAccountKey] {
-        try await readServiceAccountKeys(where: "true")
+    /// All keys of a project's service accounts, or of all, including revoked ones.
+    package func listServiceAccountKeys(of project: ProjectID? = nil) async throws -> [ListedServiceAccountKey] {
+        try await readServiceAccountKeys(where: "project = coalesce(\(project?.rawValue), project)")
     }
 
+    /// - Parameter project: nil for any.
     /// - Throws: ``ConfigurationError/notFound``.
-    package func revokeServiceAccountKey(_ id: String) async throws {
+    package func revokeServiceAccountKey(_ id: String, of project: ProjectID? = nil) async throws {
         let changed = try await changing(
             """
             UPDATE admin_credentials SET disabled = true
             WHERE id = \(id) AND kind = 'service_account' AND NOT disabled
+                AND project = coalesce(\(project?.rawValue), project)
             RETURNING project
             """,
             recording: AuditEntry(.serviceAccountRevoked, in: nil, resource: id, at: now()),

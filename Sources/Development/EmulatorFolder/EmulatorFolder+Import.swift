@@ -1,4 +1,5 @@
 package import Accounts
+import Administration
 import Foundation
 import IdentityService
 import Passwords
@@ -28,19 +29,12 @@ extension EmulatorFolder {
     ) async throws -> Imported? {
         guard let content = try read() else { return nil }
         let config = "\(content.folder)/\(Self.configFile)"
-        let (duplicates, protection) = try members(config) {
-            (
-                try content.config.object("signIn")?.bool("allowDuplicateEmails"),
-                try content.config.object("emailPrivacyConfig")?.bool("enableImprovedEmailPrivacy")
-            )
-        }
+        let changes = try members(config) { try Setting.changes(inEmulatorConfig: content.config) }
         let rows = content.users.enumerated().map { row(at: $0.offset, $0.element, content) }
         // Everything has been read; writing starts here.
         var project = project
-        if duplicates != nil || protection != nil {
-            project = try await stores.configuration.updateSettings(of: project.id) { settings in
-                settings.setEmulatorConfig(duplicates: duplicates, protection: protection)
-            }
+        if !changes.isEmpty {
+            project = try await AdministrationService(stores: stores).changeSettings(changes, of: project.id)
         }
         var keyFits = false
         if let hashing = content.hashing {

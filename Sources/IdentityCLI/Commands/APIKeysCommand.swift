@@ -1,6 +1,6 @@
+import Administration
 import ArgumentParser
 import Foundation
-import Linking
 import Projects
 import Storage
 
@@ -19,9 +19,9 @@ struct APIKeysCommand: AsyncParsableCommand {
         @Option(help: "A display name.") var name: String?
 
         func run() async throws {
-            try await database.withStores { stores in
+            try await database.withAdministration { stores, administration in
                 let project = try stores.project(project)
-                print(try await stores.configuration.createAPIKey(for: project.id, displayName: name))
+                print(try await administration.apiKeys.create(for: project.id, name: name))
             }
         }
     }
@@ -52,12 +52,10 @@ struct APIKeysCommand: AsyncParsableCommand {
         @Argument var key: String
 
         func run() async throws {
-            try await database.withStores { stores in
-                do {
-                    try await stores.configuration.revokeAPIKey(APIKey(rawValue: key))
+            try await database.withAdministration { _, administration in
+                try await ConfigurationError.notFound.explained(as: "this key does not exist or is already revoked") {
+                    try await administration.apiKeys.revoke(APIKey(rawValue: key))
                     print("revoked \(key)")
-                } catch ConfigurationError.notFound {
-                    throw CommandFailure.failed("this key does not exist or is already revoked")
                 }
             }
         }

@@ -1,6 +1,6 @@
+import Administration
 import ArgumentParser
 import Foundation
-import Linking
 import Projects
 import Secrets
 import Storage
@@ -19,20 +19,12 @@ struct AdminKeysCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "A display name.") var name: String
         @Option(help: "The only project that the key can access; default: all.") var project: String?
-        @Option(help: "Scopes: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). Default: all.")
-        var scope: [AdminScope] = []
-        @Option(help: "Days until it expires; default: never.") var days: Int?
+        @OptionGroup var options: GrantOptions
 
         func run() async throws {
-            if let days, days < 1 { throw CommandFailure.usage("--days must be at least 1") }
-            try await database.withStores { stores in
-                let (_, token) = try await stores.configuration.createAdminCredential(
-                    name: name,
-                    project: try project.map { try stores.project($0).id },
-                    scopes: Set(scope.isEmpty ? AdminScope.allCases : scope),
-                    expiresAt: days.map { Date().addingTimeInterval(Double($0) * 86_400) }
-                )
-                print(token.reveal())
+            try await database.withAdministration { stores, administration in
+                let project = try project.map { try stores.project($0).id }
+                print(try await administration.adminKeys.create(name: name, in: project, try options.grant).reveal())
             }
         }
     }
@@ -48,9 +40,9 @@ struct AdminKeysCommand: AsyncParsableCommand {
                     let credential = listed.credential
                     return [
                         credential.id, credential.name, credential.project?.rawValue ?? "*",
-                        credential.scopes.map(\.rawValue).sorted().joined(separator: ","),
+                        credential.scopes.text,
                         listed.createdAt.ISO8601Format(),
-                        credential.expiresAt.map { Date(timeIntervalSince1970: Double($0)).ISO8601Format() } ?? "",
+                        credential.expiresAt?.date ?? "",
                         credential.disabled ? "revoked" : "active",
                     ]
                 }
@@ -66,12 +58,11 @@ struct AdminKeysCommand: AsyncParsableCommand {
         @Argument(help: "The ID from `admin-keys list`.") var id: String
 
         func run() async throws {
-            try await database.withStores { stores in
-                do {
-                    try await stores.configuration.revokeAdminCredential(id)
+            try await database.withAdministration { _, administration in
+                let message = "this admin key does not exist or is already revoked"
+                try await ConfigurationError.notFound.explained(as: message) {
+                    try await administration.adminKeys.revoke(id)
                     print("revoked \(id)")
-                } catch ConfigurationError.notFound {
-                    throw CommandFailure.failed("this admin key does not exist or is already revoked")
                 }
             }
         }

@@ -1,3 +1,4 @@
+import Administration
 import ArgumentParser
 import Foundation
 import Linking
@@ -23,27 +24,15 @@ struct AdminsCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Argument(help: "The admin's email address.") var email: String
         @Option(help: "The only project that the admin can access; default: all.") var project: String?
-        @Option(help: "Scopes: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). Default: all.")
-        var scope: [AdminScope] = []
-        @Option(help: "Days until the admin's access expires; default: never.") var days: Int?
+        @OptionGroup var options: GrantOptions
 
         func run() async throws {
             let address = try AdminsCommand.address(email)
-            if let days, days < 1 { throw CommandFailure.usage("--days must be at least 1") }
-            try await database.withStores { stores in
-                do {
-                    let (_, code) = try await stores.console.createAdmin(
-                        address,
-                        project: try project.map { try stores.project($0).id },
-                        scopes: Set(scope.isEmpty ? AdminScope.allCases : scope),
-                        expiresAt: days.map { Date().addingTimeInterval(Double($0) * 86_400) },
-                        now: Date()
-                    )
-                    print(code.reveal())
-                } catch ConfigurationError.alreadyExists {
-                    throw CommandFailure.failed(
-                        "\(email) is already an admin: `identity admins reset` creates a new code"
-                    )
+            try await database.withAdministration { stores, administration in
+                let message = "\(email) is already an admin: `identity admins reset` creates a new code"
+                try await ConfigurationError.alreadyExists.explained(as: message) {
+                    let project = try project.map { try stores.project($0).id }
+                    print(try await administration.admins.create(address, in: project, try options.grant).reveal())
                 }
             }
         }
@@ -60,9 +49,9 @@ struct AdminsCommand: AsyncParsableCommand {
                     let admin = listed.admin
                     return [
                         admin.id, admin.name, admin.project?.rawValue ?? "*",
-                        admin.scopes.map(\.rawValue).sorted().joined(separator: ","),
+                        admin.scopes.text,
                         listed.createdAt.ISO8601Format(), listed.lastUsedAt?.ISO8601Format() ?? "",
-                        admin.expiresAt.map { Date(timeIntervalSince1970: Double($0)).ISO8601Format() } ?? "",
+                        admin.expiresAt?.date ?? "",
                         String(listed.sessions), admin.disabled ? "revoked" : listed.isSetUp ? "active" : "invited",
                     ]
                 }
@@ -83,8 +72,8 @@ struct AdminsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let address = try AdminsCommand.address(email)
-            try await AdminsCommand.change(email, database) { stores in
-                try await stores.console.revokeAdmin(address, now: Date())
+            try await AdminsCommand.change(email, database) { admins in
+                try await admins.revoke(address)
                 print("revoked \(email)")
             }
         }
@@ -99,8 +88,8 @@ struct AdminsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let address = try AdminsCommand.address(email)
-            try await AdminsCommand.change(email, database) { stores in
-                print(try await stores.console.resetAdmin(address, now: Date()).reveal())
+            try await AdminsCommand.change(email, database) { admins in
+                print(try await admins.reset(address).reveal())
             }
         }
     }
@@ -113,11 +102,11 @@ struct AdminsCommand: AsyncParsableCommand {
     private static func change(
         _ email: String,
         _ database: DatabaseOptions,
-        _ body: (Stores) async throws -> Void
+        _ body: (ManageAdmins) async throws -> Void
     ) async throws {
-        try await database.withStores { stores in
-            do { try await body(stores) } catch ConfigurationError.notFound {
-                throw CommandFailure.failed("\(email) is not an admin")
+        try await database.withAdministration { _, administration in
+            try await ConfigurationError.notFound.explained(as: "\(email) is not an admin") {
+                try await body(administration.admins)
             }
         }
     }

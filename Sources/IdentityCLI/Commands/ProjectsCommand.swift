@@ -1,5 +1,5 @@
+import Administration
 import ArgumentParser
-import Linking
 import Projects
 import Storage
 
@@ -19,18 +19,11 @@ struct ProjectsCommand: AsyncParsableCommand {
         @Argument(help: "6 to 30 characters of a-z, 0-9 and -, starting with a letter.") var project: String
 
         func run() async throws {
-            guard let id = ProjectID(rawValue: project) else {
-                throw CommandFailure.usage(
-                    "'\(project)' is not a project ID: 6 to 30 of a-z, 0-9 and -, first a letter"
-                )
-            }
-            try await database.withStores { stores in
-                do {
-                    let made = try await stores.configuration.createProject(id, settings: ProjectSettings())
-                    let key = try await stores.configuration.createAPIKey(for: id, displayName: "default")
+            let id = try ProjectID(named: project)
+            try await database.withAdministration { _, administration in
+                try await ConfigurationError.alreadyExists.explained(as: "project '\(project)' already exists") {
+                    let (made, key) = try await administration.projects.create(id)
                     print(Table(["PROJECT", "NUMBER", "API KEY"], [[id.rawValue, "\(made.number)", key.rawValue]]))
-                } catch ConfigurationError.alreadyExists {
-                    throw CommandFailure.failed("project '\(project)' already exists")
                 }
             }
         }
@@ -58,12 +51,12 @@ struct ProjectsCommand: AsyncParsableCommand {
         @Flag(help: "Confirm the deletion; without it, nothing is deleted.") var yes = false
 
         func run() async throws {
-            try await database.withStores { stores in
+            try await database.withAdministration { stores, administration in
                 let project = try stores.project(project)
                 guard yes else {
                     throw CommandFailure.usage("add --yes to delete '\(project.id)' with all its accounts")
                 }
-                try await stores.configuration.deleteProject(project.id)
+                try await administration.projects.delete(project.id)
                 print("deleted \(project.id)")
             }
         }

@@ -1,6 +1,6 @@
+import Administration
 import ArgumentParser
 import Foundation
-import Linking
 import Projects
 import Secrets
 import Sessions
@@ -25,30 +25,19 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The project that the key can access.") var project: String
         @Option(help: "The account's name: 6 to 30 of a-z, 0-9 and -, starting with a letter.") var name = "admin-sdk"
-        @Option(help: "Scopes: \(AdminScope.allCases.map(\.rawValue).joined(separator: ", ")). Default: all.")
-        var scope: [AdminScope] = []
         @Option(help: "The URL for access tokens; default: /token below http.publicURL.")
         var tokenURI: String?
-        @Option(help: "Days until the key expires; default: never.") var days: Int?
+        @OptionGroup var options: GrantOptions
 
         func run() async throws {
-            guard ServiceAccountKey.isName(name) else {
-                throw CommandFailure.usage("'\(name)' is not a name: 6 to 30 of a-z, 0-9 and -, starting with a letter")
-            }
-            if let days, days < 1 { throw CommandFailure.usage("--days must be at least 1") }
             let tokenURI = try await tokenURI()
-            try await database.withStores { stores in
+            try await database.withAdministration { stores, administration in
                 let project = try stores.project(project)
-                let pair = try ServiceAccountKeyPair.generate()
-                let key = ServiceAccountKey(
-                    id: pair.id,
-                    email: ServiceAccountKey.email(name: name, project: project.id),
-                    project: project.id,
-                    scopes: Set(scope.isEmpty ? AdminScope.allCases : scope),
-                    publicKey: pair.publicKey,
-                    expiresAt: days.map { Int64(Date().timeIntervalSince1970) + Int64($0) * 86_400 }
+                let (key, pair) = try await administration.serviceAccounts.create(
+                    name: name,
+                    in: project.id,
+                    try options.grant
                 )
-                try await stores.configuration.createServiceAccountKey(key, name: name)
                 print(try file(of: key, pair, project, tokenURI: tokenURI))
             }
         }
@@ -91,9 +80,9 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
                 let rows = try await stores.configuration.listServiceAccountKeys().map { listed in
                     [
                         listed.key.id, listed.key.email, listed.key.project.rawValue,
-                        listed.key.scopes.map(\.rawValue).sorted().joined(separator: ","),
+                        listed.key.scopes.text,
                         listed.createdAt.ISO8601Format(), listed.lastUsedAt?.ISO8601Format() ?? "",
-                        listed.key.expiresAt.map { Date(timeIntervalSince1970: Double($0)).ISO8601Format() } ?? "",
+                        listed.key.expiresAt?.date ?? "",
                         listed.disabled ? "revoked" : "active",
                     ]
                 }
@@ -111,12 +100,10 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
         @Argument(help: "The key ID from `service-accounts list`.") var key: String
 
         func run() async throws {
-            try await database.withStores { stores in
-                do {
-                    try await stores.configuration.revokeServiceAccountKey(key)
+            try await database.withAdministration { _, administration in
+                try await ConfigurationError.notFound.explained(as: "this key does not exist or is already revoked") {
+                    try await administration.serviceAccounts.revoke(key)
                     print("revoked \(key)")
-                } catch ConfigurationError.notFound {
-                    throw CommandFailure.failed("this key does not exist or is already revoked")
                 }
             }
         }

@@ -1,7 +1,9 @@
-import Accounts
+import Administration
 import Federation
 import Linking
 import Projects
+import Secrets
+import Storage
 import StrictJSON
 
 /// The content of an identity provider's page, and the meaning of its form.
@@ -17,7 +19,7 @@ struct ConsoleProvider {
         let checked: HTML? = provider.enabled ? " checked" : nil
         let issuer: HTML? =
             ProviderDefinition.needsIssuer(provider.provider) ? Self.issuerField(provider.issuer ?? "") : nil
-        let isNamed = Self.collection(of: provider.provider) == .custom
+        let isNamed = provider.provider.isCustom
         let name: HTML = """
             <label for="name">Name on the sign-in page</label>
             <input id="name" name="displayName" value="\(provider.displayName ?? "")" maxlength="256" autocomplete="off">
@@ -100,7 +102,7 @@ struct ConsoleProvider {
     /// Apple's client secret is a token signed with a key of the team
     /// (developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret).
     private var appleFields: HTML {
-        let variables = provider.definitionVariables
+        let variables = provider.variables
         return """
             <label for="bundles">Bundle IDs of apps that send Apple's ID tokens, one per line</label>
             <textarea id="bundles" name="bundleIds" rows="2" spellcheck="false">\(provider.audiences.joined(separator: "\n"))</textarea>
@@ -115,7 +117,7 @@ struct ConsoleProvider {
     }
 
     private var definitionField: HTML {
-        let text = provider.writtenDefinition.map { JSONValue.object($0).jsonText } ?? ""
+        let text = provider.definition.map { JSONValue.object($0).jsonText } ?? ""
         let open: HTML? = text.isEmpty ? nil : " open"
         return """
             <details\(html: open)><summary>Definition</summary>
@@ -134,69 +136,62 @@ struct ConsoleProvider {
 
     // MARK: What a form means
 
-    static func collection(of id: ProviderID) -> ProviderCollection? {
-        [ProviderCollection.builtIn, .custom].first { $0.contains(id) }
+    /// The form's change; a field that it lacks stays, as does a secret that is not entered.
+    static func patch(_ form: ConsoleForm, of id: ProviderID) throws -> Patch<ProviderConfiguration> {
+        var patch = Patch<ProviderConfiguration>()
+        patch.set(\.enabled, to: try form.value("enabled") == "true")
+        if let text = try form.items.value("clientId") { patch.set(\.clientID, to: text) }
+        for name in id == .apple ? ["clientSecret", "privateKey"] : ["clientSecret"] {
+            if let secret = try entered(name, form) { patch.set(\.clientSecret, to: Secret(secret)) }
+        }
+        if let text = try form.items.value("definition") { try patch.setDefinition(try definition(text), of: id) }
+        if id.isCustom {
+            if try form.items.value("displayName") != nil {
+                patch.set(\.displayName, to: try entered("displayName", form))
+            }
+            if try form.items.value("issuer") != nil { patch.set(\.issuer, to: try entered("issuer", form)) }
+        }
+        if id == .apple {
+            if let text = try form.items.value("bundleIds") {
+                patch.set(\.audiences, to: text.split(whereSeparator: \.isWhitespace).map { String($0) })
+            }
+            for name in ["teamId", "keyId"] where try form.items.value(name) != nil {
+                let value = try entered(name, form)
+                patch.change { $0.setDefinition(["variables", name], to: value.map { .string($0) }) }
+            }
+        }
+        return patch
     }
 
-    /// The form's change as an API request, so that a form can do nothing that the API would refuse.
-    ///
-    /// A secret that is not entered stays.
-    static func change(_ form: ConsoleForm) throws -> (body: WireObject, mask: FieldMask) {
-        var members: [JSONObject.Member] = []
-        func add(_ name: String, _ value: JSONValue) { members.append(JSONObject.Member(name: name, value: value)) }
-        add("enabled", .bool(try form.value("enabled") == "true"))
-        for name in ["displayName", "clientId", "issuer", "clientSecret"] {
-            guard let text = try form.items.value(name), name != "clientSecret" || !text.isEmpty else { continue }
-            add(name, text.isEmpty && name != "clientId" ? .null : .string(text))
-        }
-        if let text = try form.items.value("definition") { add("definition", try json(text)) }
-        var mask = members.map(\.name)
-        let apple = try appleMembers(form)
-        if !apple.members.isEmpty { add("appleSignInConfig", .object(apple)) }
-        for member in apple.members {
-            let names = member.value.object?.members.map { "\(member.name).\($0.name)" } ?? [member.name]
-            mask += names.map { "appleSignInConfig.\($0)" }
-        }
-        return (WireObject(members), FieldMask(mask.joined(separator: ",")))
+    /// Nil for an empty field.
+    private static func entered(_ name: String, _ form: ConsoleForm) throws -> String? {
+        let text = try form.value(name)
+        return text.isEmpty ? nil : text
     }
 
-    private static func appleMembers(_ form: ConsoleForm) throws -> JSONObject {
-        var (apple, codeFlow) = (JSONObject(), JSONObject())
-        if let text = try form.items.value("bundleIds") {
-            apple["bundleIds"] = .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
-        }
-        for name in ["teamId", "keyId", "privateKey"] {
-            guard let text = try form.items.value(name), name != "privateKey" || !text.isEmpty else { continue }
-            codeFlow[name] = text.isEmpty ? .null : .string(text)
-        }
-        if !codeFlow.members.isEmpty { apple["codeFlowConfig"] = .object(codeFlow) }
-        return apple
-    }
-
-    private static func json(_ text: String) throws -> JSONValue {
-        guard !text.allSatisfy(\.isWhitespace) else { return .null }
-        guard let value = try? JSONValue(text), value.object != nil else {
+    private static func definition(_ text: String) throws -> WireObject? {
+        guard !text.allSatisfy(\.isWhitespace) else { return nil }
+        guard let definition = (try? JSONValue(text))?.object else {
             throw WireError.invalidRequest("The definition must be a JSON object.", field: "definition")
         }
-        return value
+        return WireObject(definition.members, path: "definition")
     }
 
     // MARK: What is wrong
 
     static func words(for error: any Error) -> HTML {
-        let wire = WireError(mapping: error)
-        return switch wire.code ?? wire.statusName {
-        case "ABORTED":
+        switch error {
+        case AdministrationError.changedMeanwhile:
             """
             <p>Nothing was changed: the provider changed after you opened the page. The page now shows the current configuration;
             the audit log shows who changed it. Review it, then try again if needed.</p>
             """
-        case "ALREADY_EXISTS", "CONFIGURATION_EXISTS": "<p>Nothing was changed: this provider already exists.</p>"
-        case "INVALID_CONFIG_ID": "<p>Nothing was changed: this is not a valid provider ID.</p>"
-        case "MISSING_OAUTH_CLIENT_ID": "<p>Nothing was changed: enter the client ID.</p>"
-        case "MISSING_ISSUER": "<p>Nothing was changed: enter the issuer.</p>"
+        case ConfigurationError.alreadyExists: "<p>Nothing was changed: this provider already exists.</p>"
+        case AdministrationError.invalidProviderID: "<p>Nothing was changed: this is not a valid provider ID.</p>"
+        case AdministrationError.missingClientID: "<p>Nothing was changed: enter the client ID.</p>"
+        case AdministrationError.missingIssuer: "<p>Nothing was changed: enter the issuer.</p>"
         // Our own message about the entered values.
-        default: "<p>Nothing was changed: \(wire.message)</p>"
+        default: "<p>Nothing was changed: \(WireError(mapping: error).message)</p>"
         }
     }
 }

@@ -1,4 +1,4 @@
-import Accounts
+import Administration
 import Foundation
 import HTTPTypes
 import Linking
@@ -48,7 +48,7 @@ extension ConsoleRoutes {
                 revoked ?? revoking(.revokeKey, listed.key.rawValue, "Apps can no longer use this key."),
             ]
         }
-        let backEnds = try await serviceAccounts(of: place.project.id).map { listed -> [HTML] in
+        let backEnds = try await configuration.listServiceAccountKeys(of: place.project.id).map { listed -> [HTML] in
             let scopes = listed.key.scopes.map(\.rawValue).sorted().joined(separator: ", ")
             let end = listed.key.expiresAt.map { Date(timeIntervalSince1970: Double($0)) }
             let last: HTML =
@@ -96,12 +96,6 @@ extension ConsoleRoutes {
         )
     }
 
-    private func serviceAccounts(
-        of project: ProjectID
-    ) async throws -> [ConfigurationStore.ListedServiceAccountKey] {
-        try await configuration.listServiceAccountKeys().filter { $0.key.project == project }
-    }
-
     @Sendable private func changeAccess(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
         let place = try place(visit, .manageConfiguration)
         let key = try form.value("key")
@@ -110,17 +104,10 @@ extension ConsoleRoutes {
             switch AccessAction(rawValue: try form.value("do")) {
             case .createKey:
                 let name = String(WireError.line(try form.value("name")).prefix(128))
-                _ = try await configuration.createAPIKey(for: project, displayName: name.isEmpty ? nil : name)
+                _ = try await administration.apiKeys.create(for: project, name: name.isEmpty ? nil : name)
                 return .done("\(place.path)/access", .made)
-            case .revokeKey:
-                // A key never moves to another project.
-                guard try await configuration.listAPIKeys(of: project).contains(where: { $0.key.rawValue == key })
-                else { throw ConfigurationError.notFound }
-                try await configuration.revokeAPIKey(APIKey(rawValue: key))
-            case .revokeServiceAccount:
-                guard try await serviceAccounts(of: project).contains(where: { $0.key.id == key })
-                else { throw ConfigurationError.notFound }
-                try await configuration.revokeServiceAccountKey(key)
+            case .revokeKey: try await administration.apiKeys.revoke(APIKey(rawValue: key), of: project)
+            case .revokeServiceAccount: try await administration.serviceAccounts.revoke(key, of: project)
             case nil: throw WireError.invalidRequest("Unknown action.", field: "do")
             }
             return .done("\(place.path)/access", .revoked)

@@ -1,10 +1,8 @@
-import Accounts
-import Federation
+import Administration
 import HTTPTypes
 import Linking
 import Projects
 import Storage
-import StrictJSON
 
 /// The identity providers of a project: their configurations and the errors in them.
 extension ConsoleRoutes {
@@ -85,12 +83,10 @@ extension ConsoleRoutes {
         let typed = try form.value("provider")
         let id = ProviderID(typed)
         do {
-            guard let collection = ConsoleProvider.collection(of: id) else { throw WireError("INVALID_CONFIG_ID") }
-            var provider = ProviderConfiguration(provider: id, enabled: false, clientID: "")
-            let (body, mask) = try ConsoleProvider.change(form)
-            try provider.apply(body, mask, collection)
-            try providerRoutes.check(provider)
-            try await configuration.createProvider(provider, in: place.scope)
+            // SAML providers are only available in the API.
+            guard !id.isSAML else { throw AdministrationError.invalidProviderID }
+            let patch = try ConsoleProvider.patch(form, of: id)
+            _ = try await administration.changeProvider.create(id, patch, in: place.scope)
             return .done(path(of: id, place), .saved)
         } catch let error where WireError(mapping: error).status.kind == .clientError {
             var page = try providersPage(visit, place, typed: typed)
@@ -140,30 +136,19 @@ extension ConsoleRoutes {
     @Sendable private func changeProvider(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
         let place = try place(visit, .manageConfiguration)
         let known = try provider(visit, place)
-        guard let collection = ConsoleProvider.collection(of: known.provider),
-            let action = ProviderAction(rawValue: try form.value("do"))
-        else { throw WireError.invalidRequest("Unknown action.", field: "do") }
-        let version = try form.value("version")
-        let isStill: @Sendable (ProviderConfiguration) throws -> Void = { provider in
-            guard configuration.version(of: provider) == version else { throw AccountsError.changedMeanwhile }
+        guard let action = ProviderAction(rawValue: try form.value("do")) else {
+            throw WireError.invalidRequest("Unknown action.", field: "do")
         }
+        let version = try form.value("version")
+        let (id, change) = (known.provider, administration.changeProvider)
         do {
             switch action {
             case .save:
-                let (body, mask) = try ConsoleProvider.change(form)
-                try await providerRoutes.providerTokens.forgetUnkept(of: known.provider, in: place.scope)
-                _ = try await configuration.updateProvider(known.provider, in: place.scope) { provider in
-                    try isStill(provider)
-                    try provider.apply(body, mask, collection)
-                    try providerRoutes.check(provider)
-                }
-                return .done(path(of: known.provider, place), .saved)
+                _ = try await change(id, try ConsoleProvider.patch(form, of: id), in: place.scope, ifVersion: version)
+                return .done(path(of: id, place), .saved)
             case .delete:
-                guard try form.value("confirm") == known.provider.rawValue else {
-                    throw WireError("INVALID_CONFIG_ID")
-                }
-                try await providerRoutes.providerTokens.forgetUnkept(of: known.provider, in: place.scope)
-                try await configuration.deleteProvider(known.provider, in: place.scope, if: isStill)
+                guard try form.value("confirm") == id.rawValue else { throw AdministrationError.invalidProviderID }
+                try await change.delete(id, in: place.scope, ifVersion: version)
                 return .done("\(place.path)/providers", .removed)
             }
         } catch let error where WireError(mapping: error).status.kind == .clientError {

@@ -1,4 +1,4 @@
-import Accounts
+import Administration
 import HTTPTypes
 import Projects
 import Storage
@@ -42,20 +42,12 @@ extension ConsoleRoutes {
 
     @Sendable private func changeSettings(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
         let place = try place(visit, .manageConfiguration)
-        let version = try form.value("version")
         do {
-            _ = try await configuration.updateSettings(of: place.project.id) { settings in
-                guard try configuration.version(of: settings) == version else {
-                    throw AccountsError.changedMeanwhile
-                }
-                var changed: [String] = []
-                for setting in ConsoleSetting.all {
-                    let before = settings
-                    try setting.apply(form, to: &settings)
-                    if settings != before { changed.append(setting.path) }
-                }
-                return changed
-            }
+            _ = try await administration.changeSettings(
+                try ConsoleSetting.all.compactMap { try $0.change(in: form) },
+                of: place.project.id,
+                ifVersion: try form.value("version")
+            )
             return .done("\(place.path)/settings", .saved)
         } catch let error where WireError(mapping: error).status.kind == .clientError {
             try await configuration.refresh()

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import HTTPTypes
 import Linking
 import Projects
@@ -13,10 +14,9 @@ import Traces
 /// coming from our own page.
 struct ConsoleRoutes: Sendable {
     let accounts: AccountsService
+    let administration: AdministrationService
     let configuration: ConfigurationStore
     let deployment: Deployment
-    /// The API's checks of a configuration.
-    let providerRoutes: ProviderRoutes
     let operations: ConsoleOperations
 
     var routes: [Route] {

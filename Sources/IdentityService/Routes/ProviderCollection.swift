@@ -1,3 +1,4 @@
+import Administration
 import Federation
 import Linking
 
@@ -29,10 +30,9 @@ enum ProviderCollection: String, Sendable {
     }
 
     func contains(_ id: ProviderID) -> Bool {
-        let isCustom = id.isOIDC || id.isOAuth2
-        return switch self {
-        case .builtIn: ProviderDefinition.isKnown(id) && !isCustom
-        case .custom: ProviderDefinition.isKnown(id) && isCustom
+        switch self {
+        case .builtIn: ProviderDefinition.isKnown(id) && !id.isCustom
+        case .custom: ProviderDefinition.isKnown(id) && id.isCustom
         case .saml: SAMLDefinition.isKnown(id)
         }
     }

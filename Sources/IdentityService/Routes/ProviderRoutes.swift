@@ -1,5 +1,4 @@
-import Accounts
-import Federation
+import Administration
 import HTTPTypes
 import Linking
 import Projects
@@ -8,8 +7,7 @@ import Storage
 /// `oauthIdpConfigs`, `defaultSupportedIdpConfigs` and `inboundSamlConfigs`: the identity providers of a project.
 struct ProviderRoutes {
     let configuration: ConfigurationStore
-    let providerTokens: ProviderToken
-    let allowsLoopback: Bool
+    let changeProvider: ChangeProvider
 
     var routes: [Route] { routes(of: .builtIn) + routes(of: .custom) + routes(of: .saml) }
 
@@ -58,11 +56,10 @@ struct ProviderRoutes {
         guard collection.contains(id) else {
             throw WireError("INVALID_CONFIG_ID", "\"\(text)\" is not a valid ID of \(collection.typeName).")
         }
-        var provider = ProviderConfiguration(provider: id, enabled: false, clientID: "")
-        try provider.apply(try call.json(), FieldMask(nil), collection)
-        try check(provider)
         do {
-            try await configuration.createProvider(provider, in: call.scope)
+            let patch = try Patch(try call.json(), FieldMask(nil), of: id, in: collection)
+            let provider = try await changeProvider.create(id, patch, in: call.scope)
+            return .json { $0.provider(provider, collection, call.place) }
         } catch ConfigurationError.alreadyExists {
             throw WireError.status(
                 .conflict,
@@ -71,7 +68,6 @@ struct ProviderRoutes {
                 detail: "The \(collection.typeName) already exists with config_id: \(id)"
             )
         }
-        return .json { $0.provider(provider, collection, call.place) }
     }
 
     private func update(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
@@ -80,19 +76,15 @@ struct ProviderRoutes {
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
         try mask.check { collection.hasMember($0, of: id) }
-        try await providerTokens.forgetUnkept(of: id, in: call.scope)
-        let provider = try await configuration.updateProvider(id, in: call.scope) { provider in
-            try provider.apply(body, mask, collection)
-            try check(provider)
-        }
+        let patch = try Patch(body, mask, of: id, in: collection)
+        let provider = try await changeProvider(id, patch, in: call.scope)
         return .json { $0.provider(provider, collection, call.place) }
     }
 
     private func delete(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
-        try await providerTokens.forgetUnkept(of: id, in: call.scope)
-        try await configuration.deleteProvider(id, in: call.scope)
+        try await changeProvider.delete(id, in: call.scope)
         return .json { _ in }
     }
 
@@ -112,22 +104,6 @@ struct ProviderRoutes {
             ? snapshot.samlProviders(project: call.project.id, tenant: call.tenant)
             : snapshot.providers(project: call.project.id, tenant: call.tenant)
         return all.filter { collection.contains($0.provider) }
-    }
-
-    /// - Throws: the API's error for an invalid configuration.
-    func check(_ provider: ProviderConfiguration) throws {
-        guard !provider.provider.isSAML else { return try provider.checkSAML() }
-        guard !provider.clientID.isEmpty else {
-            throw WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")
-        }
-        if ProviderDefinition.needsIssuer(provider.provider), provider.issuer?.isEmpty ?? true {
-            throw WireError("MISSING_ISSUER")
-        }
-        do {
-            try ProviderDefinition.validate(provider, allowsLoopback: allowsLoopback)
-        } catch {
-            throw WireError("INVALID_CONFIG", error.description)
-        }
     }
 }
 

@@ -1,29 +1,24 @@
 import Accounts
+import Administration
 import Projects
 import Storage
 
 /// The shared parts of the routes.
 struct RouteParts: Sendable {
     let accounts: AccountsService
+    let administration: AdministrationService
     let configuration: ConfigurationStore
     let deployment: Deployment
     let projectForKey: @Sendable (APIKey) -> Project?
     /// Finds a project by ID or number.
     let projectNamed: @Sendable (String) async throws -> Project?
     let development: Bool
-    /// Whether providers may have http URLs on loopback.
-    let allowsLoopbackProviders: Bool
     let operations: ConsoleOperations
 
     /// The routes of the whole API.
     var api: [Route] {
         let admin = AdminAccountRoutes(accounts: accounts)
         let signInPages = SignInPageRoutes(accounts: accounts, projectForKey: projectForKey, deployment: deployment)
-        let providers = ProviderRoutes(
-            configuration: configuration,
-            providerTokens: accounts.providerToken,
-            allowsLoopback: allowsLoopbackProviders
-        )
         let groups: [[Route]] = [
             ClientAccountRoutes(accounts: accounts, admin: admin).routes,
             OOBCodeRoutes(accounts: accounts).routes,
@@ -42,10 +37,10 @@ struct RouteParts: Sendable {
             RevocationRoutes(accounts: accounts).routes,
             AuditRoutes(accounts: accounts).routes,
             ProjectRoutes().routes,
-            SettingsRoutes(configuration: configuration, deployment: deployment).routes,
-            providers.routes,
-            AppRoutes(configuration: configuration).routes,
-            TenantRoutes(configuration: configuration).routes,
+            SettingsRoutes(changeSettings: administration.changeSettings).routes,
+            ProviderRoutes(configuration: configuration, changeProvider: administration.changeProvider).routes,
+            AppRoutes(apps: administration.apps).routes,
+            TenantRoutes(tenants: administration.tenants).routes,
             signInPages.routes,
             HandlerRoutes(
                 accounts: accounts,
@@ -63,9 +58,9 @@ struct RouteParts: Sendable {
             KeyRoutes(configuration: configuration, deployment: deployment).routes,
             ConsoleRoutes(
                 accounts: accounts,
+                administration: administration,
                 configuration: configuration,
                 deployment: deployment,
-                providerRoutes: providers,
                 operations: operations
             ).routes,
             UnbuiltRoutes.routes,

@@ -1,12 +1,10 @@
+import Administration
 import HTTPTypes
 import Projects
-import Secrets
-import Storage
 
 /// `projects/{p}/tenants`: the tenants of a project.
 struct TenantRoutes {
-    let configuration: ConfigurationStore
-    var random = RandomSource.system
+    let tenants: ManageTenants
 
     var routes: [Route] {
         let path = "/v2/projects/{project}/tenants"
@@ -35,102 +33,48 @@ struct TenantRoutes {
     }
 
     private func get(_ call: AdminCall) async throws -> Response {
-        try answer(call.tenant, of: call.project.id)
+        Self.answer(try tenants.find(call.tenant, of: call.project.id))
     }
 
     private func create(_ call: AdminCall) async throws -> Response {
-        // Firebase's error for a project without multi-tenancy.
-        guard call.project.settings.allowsTenants else { throw WireError("INVALID_PROJECT_ID") }
         let body = try call.json()
-        let name = try Self.displayName(body)
-        let members = try SettingsMember.ofTenant.filter { try $0.isGiven(in: body) }
-        let suffix = random.text(5, of: "abcdefghijklmnopqrstuvwxyz0123456789")
-        var tenant = TenantConfiguration(
-            id: TenantID(rawValue: "\(name ?? "tenant")-\(suffix)"),
-            displayName: name,
-            isDisabled: try body.bool("disableAuth") ?? false,
-            settings: TenantSettings(of: call.project.settings)
-        )
-        try Self.apply(body, members, to: &tenant, of: call.project)
-        try await configuration.createTenant(tenant, in: call.project.id)
-        return try answer(tenant.id, of: call.project.id)
+        let settings = try Setting.ofTenant.filter { try $0.isGiven(in: body) }.map { try $0.change(in: body) }
+        return Self.answer(try await tenants.create(try Self.patch(body, FieldMask(nil)), settings, in: call.project))
     }
 
     private func patch(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         let mask = FieldMask(try call.call.query.value("updateMask"))
-        let members = SettingsMember.ofTenant.filter { mask.contains($0.path) }
-        do {
-            _ = try await configuration.updateTenant(call.tenant, in: call.project.id) { tenant in
-                if mask.contains("displayName") { tenant.displayName = try Self.displayName(body) }
-                if mask.contains("disableAuth") { tenant.isDisabled = try body.bool("disableAuth") ?? false }
-                try Self.apply(body, members, to: &tenant, of: call.project)
-            }
-        } catch ConfigurationError.notFound {
-            throw WireError.tenantNotFound
-        }
-        return try answer(call.tenant, of: call.project.id)
+        let settings = try Setting.ofTenant.filter { mask.contains($0.path) }.map { try $0.change(in: body) }
+        return Self.answer(
+            try await tenants.change(call.tenant, try Self.patch(body, mask), settings, of: call.project)
+        )
     }
 
     private func delete(_ call: AdminCall) async throws -> Response {
-        do {
-            try await configuration.deleteTenant(call.tenant, of: call.project.id)
-        } catch ConfigurationError.notFound {
-            throw WireError.tenantNotFound
-        }
+        try await tenants.delete(call.tenant, of: call.project.id)
         return .json { _ in }
     }
 
-    /// The changed tenant.
-    private func answer(_ tenant: TenantID, of project: ProjectID) throws -> Response {
-        guard let tenant = configuration.snapshot.project(project)?.tenants[tenant] else {
-            throw WireError.tenantNotFound
-        }
-        return .json { $0.tenant(tenant.configuration, in: tenant.project) }
+    private static func patch(_ body: WireObject, _ mask: FieldMask) throws -> Patch<TenantConfiguration> {
+        var patch = Patch<TenantConfiguration>()
+        if mask.contains("displayName") { patch.set(\.displayName, to: try body.string("displayName")) }
+        if mask.contains("disableAuth") { patch.set(\.isDisabled, to: try body.bool("disableAuth") ?? false) }
+        return patch
     }
 
-    private static func displayName(_ body: WireObject) throws -> String? {
-        guard let name = try body.string("displayName") else { return nil }
-        guard TenantConfiguration.isDisplayName(name) else {
-            throw WireError(
-                "INVALID_CONFIG",
-                "displayName must be 4 to 20 letters, digits and hyphens, starting with a letter."
-            )
-        }
-        return name
-    }
-
-    /// - Parameter project: with or without a tenant's settings, which are replaced.
-    private static func apply(
-        _ body: WireObject,
-        _ members: [SettingsMember],
-        to tenant: inout TenantConfiguration,
-        of project: Project
-    ) throws {
-        var settings = project.settings.inTenant(tenant.settings)
-        for member in members { try member.apply(body, to: &settings) }
-        tenant.settings = TenantSettings(in: settings)
+    private static func answer(_ tenant: Tenant) -> Response {
+        .json { $0.tenant(tenant.configuration, in: tenant.project) }
     }
 }
 
 extension JSONWriter {
-    /// The members of a tenant; as in Firebase, flags are omitted if false.
+    /// The members of a tenant.
     fileprivate mutating func tenant(_ tenant: TenantConfiguration, in project: Project) {
-        let settings = project.settings
         member("name", "projects/\(project.number)/tenants/\(tenant.id)")
         member("displayName", tenant.displayName)
-        member("allowPasswordSignup", ifTrue: settings.passwordSignIn)
-        member("enableEmailLinkSignin", ifTrue: settings.allowsEmailLink)
-        member("enableAnonymousUser", ifTrue: settings.anonymousSignIn)
         member("disableAuth", ifTrue: tenant.isDisabled)
-        hashConfig(settings.passwordCost)
-        object("mfaConfig") { $0.secondFactors(settings.secondFactors) }
-        testPhoneNumbers(settings.phone.testNumbers)
-        clientPermissions(settings)
-        smsRegions(settings.phone.regions)
-        object("passwordPolicyConfig") { $0.passwordPolicy(settings.passwordPolicy) }
-        object("emailPrivacyConfig") { json in
-            json.member("enableImprovedEmailPrivacy", ifTrue: settings.emailEnumerationProtection)
-        }
+        settings(Setting.ofTenant, of: project.settings)
+        settings(Setting.passwordCost, of: project.settings, below: "signIn.")
     }
 }

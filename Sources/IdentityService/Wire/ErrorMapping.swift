@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Federation
 import HTTPTypes
 package import Linking
@@ -18,6 +19,7 @@ extension WireError {
         case let error as RateLimitReached: self.init(error)
         case let error as PostgresError: self.init(error)
         case let error as ConfigurationError: self.init(error)
+        case let error as AdministrationError: self.init(error)
         case let error as ConsoleError: self.init(error)
         case is CancellationError: self = .unavailable(cause: "cancelled")
         default:
@@ -66,6 +68,23 @@ extension WireError {
             case .unreadable: .internal
             }
         cause = "configuration.\(error.name)"
+    }
+
+    private init(_ error: AdministrationError) {
+        self =
+            switch error {
+            case .invalid(let text): WireError("INVALID_CONFIG", text)
+            case .changedMeanwhile: .changedMeanwhile
+            case .invalidProviderID: WireError("INVALID_CONFIG_ID")
+            case .missingClientID:
+                WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")
+            case .missingIssuer: WireError("MISSING_ISSUER")
+            case .missingRelyingParty:
+                WireError("MISSING_SAML_RELYING_PARTY_CONFIG", "spConfig requires spEntityId and callbackUri.")
+            case .tenantNotFound: .tenantNotFound
+            // Firebase's error for a project without multi-tenancy.
+            case .tenantsNotAllowed: WireError("INVALID_PROJECT_ID")
+            }
     }
 
     private init(_ error: PostgresError) {

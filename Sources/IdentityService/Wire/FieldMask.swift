@@ -32,23 +32,24 @@ struct FieldMask: Sendable {
         }
     }
 
-    /// The member at a path with what the mask contains taken from `new`, and the rest from `old`.
-    ///
-    /// What `new` lacks is removed, as is an object that lost its last member.
-    func merge(_ new: JSONValue?, over old: JSONValue?, at path: String) throws(WireError) -> JSONValue? {
-        guard !contains(path) else { return new }
-        let prefix = path + "."
-        let names = paths.filter { $0.hasPrefix(prefix) }.map { $0.dropFirst(prefix.count).prefix { $0 != "." } }
-        guard !names.isEmpty else { return old }
-        guard new?.object != nil || new?.isNull ?? true else {
-            throw .invalidRequest("Invalid value at '\(path)' (TYPE_MESSAGE)", field: path)
+    /// The paths below a member that the mask names, each with its value in an object: nil for one that it lacks.
+    func members(
+        of name: String,
+        in object: JSONValue?
+    ) throws(WireError) -> [(path: [String], value: JSONValue?)] {
+        var members: [(path: [String], value: JSONValue?)] = []
+        for path in paths where path.hasPrefix(name + ".") {
+            let names = path.dropFirst(name.count + 1).split(separator: ".").map { String($0) }
+            var (value, place) = (object, name)
+            for next in names {
+                guard value?.object != nil || value?.isNull ?? true else {
+                    throw .invalidRequest("Invalid value at '\(place)' (TYPE_MESSAGE)", field: place)
+                }
+                (value, place) = (value?.object?[next], place + "." + next)
+            }
+            members.append((names, value))
         }
-        var object = old?.object ?? JSONObject()
-        for name in names.map({ String($0) }) {
-            object[name] = try merge(new?.object?[name], over: object[name], at: prefix + name)
-        }
-        guard object.members.isEmpty else { return .object(object) }
-        return old?.object == nil ? old : nil
+        return members
     }
 
     private static func camelCase(_ text: String) -> String {

@@ -11,23 +11,12 @@ extension PasswordPolicy {
         ]
     }
 
-    /// Reads lengths and character classes from a policy's one version; absent values become the default.
-    mutating func setStrength(_ versions: [WireObject], path: String) throws {
-        let options = try versions.first?.object("customStrengthOptions") ?? WireObject()
-        let minimum = try options.int64("minPasswordLength") ?? Int64(Self.lengths.lowerBound)
-        let maximum = try options.int64("maxPasswordLength") ?? Int64(Self.lengths.upperBound)
-        let shortest = Int64(Self.lengths.lowerBound)
-        guard versions.count <= 1, (shortest...Int64(Self.longestMinimum)).contains(minimum),
-            (minimum...Int64(Self.lengths.upperBound)).contains(maximum)
-        else {
-            throw WireError(
-                "INVALID_CONFIG",
-                "\(path) must be one version, of a minPasswordLength from \(shortest) to \(Self.longestMinimum) and a "
-                    + "maxPasswordLength from there to \(Self.lengths.upperBound)."
-            )
-        }
-        minimumLength = Int(minimum)
-        maximumLength = Int(maximum)
+    /// Reads lengths and character classes from one version of a policy; absent values become the default.
+    init(version: WireObject) throws {
+        self.init()
+        let options = try version.object("customStrengthOptions") ?? WireObject()
+        minimumLength = try options.int64("minPasswordLength").map { Int($0) } ?? minimumLength
+        maximumLength = try options.int64("maxPasswordLength").map { Int($0) } ?? maximumLength
         for (name, path) in Self.flags { self[keyPath: path] = try options.bool(name) ?? false }
     }
 

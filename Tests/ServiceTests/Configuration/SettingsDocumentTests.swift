@@ -1,4 +1,4 @@
-import IdentityService
+import Administration
 import Projects
 import TestKit
 import Testing
@@ -37,7 +37,7 @@ struct SettingsDocumentTests {
     func everyMemberHasARow() throws {
         let documented = try rows().map(\.path)
         #expect(Set(documented).count == documented.count)
-        #expect(Set(documented).symmetricDifference(SettingsMember.all.map(\.path)).sorted() == [])
+        #expect(Set(documented).symmetricDifference(Setting.all.map(\.path)).sorted() == [])
     }
 
     @Test("says what a member is without anybody's doing, also in dev", arguments: [0, 1])

@@ -1,5 +1,5 @@
 import Foundation
-import IdentityService
+import Administration
 import Linking
 import Projects
 import Storage
@@ -68,7 +68,7 @@ struct ConsoleSettingsTests {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
             let page = try await person.open("/console/\(service.project.id)/settings")
-            let paths = Set(SettingsMember.all.map(\.path))
+            let paths = Set(Setting.all.map(\.path))
             let names = page.text.matches(of: #/ name="([a-zA-Z]+(?:\.[a-zA-Z]+)*)"/#).map { String($0.1) }
             let own = ["token", "version", "reason", "viewport", "robots"]
             #expect(names.count > 12 && names.filter { !own.contains($0) && !paths.contains($0) } == [], "\(names)")

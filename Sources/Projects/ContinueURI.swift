@@ -1,5 +1,4 @@
 import Foundation
-package import Projects
 
 /// An app's URL to which a browser may be sent, parsed strictly.
 ///

@@ -1,0 +1,100 @@
+import Delivery
+import Federation
+package import Linking
+package import Projects
+import Storage
+import struct Foundation.Date
+
+/// Creates, changes and deletes the identity providers of a project or tenant.
+package struct ChangeProvider: Sendable {
+    let configuration: ConfigurationStore
+    let outbox: OutboxStore
+    /// Whether http URLs on loopback are allowed.
+    let allowsLoopback: Bool
+
+    /// - Throws: ``AdministrationError``; ``Storage/ConfigurationError/alreadyExists``.
+    package func create(
+        _ id: ProviderID,
+        _ patch: Patch<ProviderConfiguration>,
+        in scope: Scope
+    ) async throws -> ProviderConfiguration {
+        guard ProviderDefinition.isKnown(id) || SAMLDefinition.isKnown(id) else {
+            throw AdministrationError.invalidProviderID
+        }
+        var provider = ProviderConfiguration(provider: id, enabled: false, clientID: "")
+        try apply(patch, to: &provider)
+        try await configuration.createProvider(provider, in: scope)
+        return provider
+    }
+
+    /// Applies all changes or none; simultaneous changes of other fields stay.
+    ///
+    /// - Parameter version: of the configuration that the admin saw; nil changes any.
+    /// - Throws: ``AdministrationError``; ``Storage/ConfigurationError/notFound``.
+    package func callAsFunction(
+        _ id: ProviderID,
+        _ patch: Patch<ProviderConfiguration>,
+        in scope: Scope,
+        ifVersion version: String? = nil
+    ) async throws -> ProviderConfiguration {
+        try await forgetUnkeptTokens(of: id, in: scope)
+        return try await configuration.updateProvider(id, in: scope) { provider in
+            try check(version, of: provider)
+            try apply(patch, to: &provider)
+        }
+    }
+
+    /// Accounts stay linked, in case the provider is added again.
+    ///
+    /// - Throws: ``AdministrationError/changedMeanwhile``; ``Storage/ConfigurationError/notFound``.
+    package func delete(_ id: ProviderID, in scope: Scope, ifVersion version: String? = nil) async throws {
+        try await forgetUnkeptTokens(of: id, in: scope)
+        guard let version else { return try await configuration.deleteProvider(id, in: scope) }
+        try await configuration.deleteProvider(id, in: scope) { try check(version, of: $0) }
+    }
+
+    /// Deletes tokens that the new configuration no longer stores.
+    ///
+    /// This happens a minute later, when all nodes have the configuration and no earlier sign-in is in progress, and
+    /// uses the configuration at that time.
+    private func forgetUnkeptTokens(of provider: ProviderID, in scope: Scope) async throws {
+        try await outbox.insert(
+            kind: ForgottenTokens.kind,
+            ForgottenTokens(tenant: scope.tenant.rawValue, provider: provider),
+            of: provider,
+            in: scope,
+            due: configuration.now().addingTimeInterval(60)
+        )
+    }
+
+    private func check(_ version: String?, of provider: ProviderConfiguration) throws(AdministrationError) {
+        guard version == nil || version == configuration.version(of: provider) else { throw .changedMeanwhile }
+    }
+
+    private func apply(_ patch: Patch<ProviderConfiguration>, to provider: inout ProviderConfiguration) throws {
+        try patch.apply(to: &provider)
+        do {
+            if provider.provider.isSAML { try Self.check(provider.saml) } else { try check(provider) }
+        } catch let error as InvalidDefinition {
+            throw AdministrationError.invalid(error.description)
+        }
+    }
+
+    private func check(_ provider: ProviderConfiguration) throws {
+        guard provider.responseType != .code || provider.clientSecret != nil else {
+            throw AdministrationError.invalid("client_secret cannot be empty for code flow.")
+        }
+        guard !provider.clientID.isEmpty else { throw AdministrationError.missingClientID }
+        if ProviderDefinition.needsIssuer(provider.provider), provider.issuer?.isEmpty ?? true {
+            throw AdministrationError.missingIssuer
+        }
+        try ProviderDefinition.validate(provider, allowsLoopback: allowsLoopback)
+    }
+
+    private static func check(_ saml: SAMLDefinition) throws {
+        guard !saml.ownEntityID.isEmpty || !saml.callbackURI.isEmpty else {
+            throw AdministrationError.missingRelyingParty
+        }
+        try saml.validate()
+    }
+}

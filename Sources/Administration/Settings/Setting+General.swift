@@ -1,0 +1,132 @@
+import Linking
+import Projects
+
+extension Setting {
+    /// The path of ``ProjectSettings/tokenIssuer``.
+    static let tokenIssuer = "identity.tokenIssuer"
+
+    static let general: [Setting] = [
+        domains("authorizedDomains"),
+        flag("signIn.email.enabled", \.passwordSignIn),
+        flag("signIn.email.passwordRequired", \.needsPassword),
+        number("signIn.hashConfig.rounds", \.passwordCost.rounds, in: PasswordCost.allowedRounds),
+        number("signIn.hashConfig.memoryCost", \.passwordCost.memoryCost, in: PasswordCost.allowedMemoryCosts),
+        flag("signIn.anonymous.enabled", \.anonymousSignIn),
+        flag("signIn.allowDuplicateEmails", \.allowDuplicateEmails),
+        flag("client.permissions.disabledUserSignup", \.disabledUserSignup),
+        flag("client.permissions.disabledUserDeletion", \.disabledUserDeletion),
+        flag("emailPrivacyConfig.enableImprovedEmailPrivacy", \.emailEnumerationProtection),
+        choice(
+            "passwordPolicyConfig.passwordPolicyEnforcementState",
+            \.passwordPolicy.isEnforced,
+            off: "OFF",
+            on: "ENFORCE"
+        ),
+        flag("passwordPolicyConfig.forceUpgradeOnSignin", \.passwordPolicy.forcesUpgradeAtSignIn),
+        passwordPolicies("passwordPolicyConfig.passwordPolicyVersions"),
+        seconds("identity.recentSignInSeconds", \.recentSignInSeconds, in: 0...31_536_000),
+        seconds("identity.sessionCookieSignInSeconds", \.sessionCookieSignInSeconds, in: 0...31_536_000),
+        texts(
+            "identity.continueURLs",
+            \.continueURLs,
+            atMost: 100,
+            TextRule("list https URLs, or http URLs of this machine, without a query") {
+                ContinueURI($0)?.isRegistrable ?? false
+            }
+        ),
+        choice("identity.methodChanges", \.methodChanges),
+        flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
+        choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
+        choice("identity.linking", \.linking),
+        choice(tokenIssuer, \.tokenIssuer),
+        choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
+        flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
+        number("identity.sessionIdleDays", \.sessionIdleDays, in: 0...3650),
+        flag("identity.deleteAccountsDeletedAtProvider", \.deleteAccountsDeletedAtProvider),
+        flag("identity.googleLoader", \.googleLoader),
+        flag("identity.signInPage", \.signInPage),
+    ]
+
+    /// The cost of password hashes, which tenants share with the project.
+    package static let passwordCost = general.filter { $0.path.hasPrefix("signIn.hashConfig.") }
+
+    /// Whether they are enabled, and `count` and `seconds` of each.
+    static let rateLimits: [Setting] =
+        [flag("identity.rateLimits.enabled", \.rateLimits.isEnabled)]
+        + RateLimitKind.ofProjects.flatMap { kind in
+            let path = "identity.rateLimits.\(kind.rawValue)"
+            return [
+                number("\(path).count", \.rateLimits[kind].count, in: RateLimitBudget.counts),
+                number("\(path).seconds", \.rateLimits[kind].seconds, in: RateLimitBudget.durations),
+            ]
+        }
+
+    /// Firebase's `blockingFunctions`.
+    static let blockingFunctions: [Setting] =
+        BlockingFunctions.Event.allCases.map { event in
+            text(
+                "blockingFunctions.triggers.\(event.rawValue).functionUri",
+                \.blockingFunctions[event],
+                TextRule("be an https URL, or a URL of this machine", DeliverySettings.isAcceptable(url:))
+            )
+        } + [
+            flag("blockingFunctions.forwardInboundCredentials.idToken", \.blockingFunctions.forwardsIDToken),
+            flag("blockingFunctions.forwardInboundCredentials.accessToken", \.blockingFunctions.forwardsAccessToken),
+            flag("blockingFunctions.forwardInboundCredentials.refreshToken", \.blockingFunctions.forwardsRefreshToken),
+        ]
+
+    private static func domains(_ path: String) -> Setting {
+        texts(
+            path,
+            \.lowercaseDomains,
+            atMost: 1000,
+            TextRule("list host names, without scheme and port") { text in
+                (1...253).contains(text.utf8.count)
+                    && text.utf8.allSatisfy { byte in
+                        switch byte {
+                        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+                        default: "-.[:]".utf8.contains(byte)
+                        }
+                    }
+            }
+        )
+    }
+
+    /// Lengths and character classes; absent values become the default.
+    private static func passwordPolicies(_ path: String) -> Setting {
+        let field = Field(path, get: { [$0.passwordPolicy] }) { settings, versions in
+            let policy = versions.first ?? PasswordPolicy()
+            let (lengths, longestMinimum) = (PasswordPolicy.lengths, PasswordPolicy.longestMinimum)
+            guard versions.count <= 1, (lengths.lowerBound...longestMinimum).contains(policy.minimumLength),
+                (policy.minimumLength...lengths.upperBound).contains(policy.maximumLength)
+            else {
+                throw AdministrationError.invalid(
+                    "\(path) must be one version, of a minPasswordLength from \(lengths.lowerBound) to \(longestMinimum) "
+                        + "and a maxPasswordLength from there to \(lengths.upperBound)."
+                )
+            }
+            settings.passwordPolicy.setStrength(policy)
+        }
+        return Setting(path: path, value: .passwordPolicies(field))
+    }
+}
+
+extension ProjectSettings {
+    fileprivate var needsPassword: Bool {
+        get { !allowsEmailLink }
+        set { allowsEmailLink = !newValue }
+    }
+
+    fileprivate var lowercaseDomains: [String] {
+        get { authorizedDomains }
+        set { authorizedDomains = newValue.map { $0.lowercased() } }
+    }
+}
+
+extension PasswordPolicy {
+    fileprivate mutating func setStrength(_ other: PasswordPolicy) {
+        var policy = other
+        (policy.isEnforced, policy.forcesUpgradeAtSignIn) = (isEnforced, forcesUpgradeAtSignIn)
+        self = policy
+    }
+}

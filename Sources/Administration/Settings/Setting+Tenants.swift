@@ -1,0 +1,26 @@
+import Projects
+
+extension Setting {
+    /// Whether the project may have tenants.
+    static let tenants: [Setting] = [flag("multiTenant.allowTenants", \.allowsTenants)]
+
+    /// The settings of a tenant, which change those that apply in it.
+    package static let ofTenant: [Setting] =
+        [
+            // Off by default.
+            flag("allowPasswordSignup", \.passwordSignIn, standard: false),
+            flag("enableEmailLinkSignin", \.allowsEmailLink, standard: false),
+            flag("enableAnonymousUser", \.anonymousSignIn, standard: false),
+        ] + ofTenantAsOfProject
+
+    /// Settings that a project has too, by their paths in both.
+    private static let ofTenantAsOfProject: [Setting] = [
+        ("client.permissions", "client.permissions"), ("emailPrivacyConfig", "emailPrivacyConfig"),
+        ("passwordPolicyConfig", "passwordPolicyConfig"), ("smsRegionConfig", "smsRegionConfig"),
+        ("mfa", "mfaConfig"), ("signIn.phoneNumber.testPhoneNumbers", "testPhoneNumbers"),
+    ].flatMap { there, here in
+        all.filter { $0.path == there || $0.path.hasPrefix(there + ".") }.map { setting in
+            Setting(path: here + String(setting.path.dropFirst(there.count)), value: setting.value)
+        }
+    }
+}

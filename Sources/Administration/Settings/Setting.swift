@@ -1,0 +1,166 @@
+package import Projects
+
+/// A setting of a project: its name in the API, its type, and the rule for its values.
+///
+/// REST reads it from JSON and the console from a form; it is checked and stored only here.
+package struct Setting: Sendable {
+    /// `identity.sessionIdleDays`: the members that lead to it in `projects/{p}/config`, or in a tenant.
+    package let path: String
+    package let value: Value
+
+    /// A setting's value, by its type.
+    package enum Value: Sendable {
+        case flag(Field<Bool>)
+        case number(Field<Int64>)
+        case seconds(Field<Int64>)
+        /// Empty for none.
+        case text(Field<String>)
+        case choice(Field<String>, of: [String])
+        case choices(Field<[String]>, of: [String])
+        case texts(Field<[String]>)
+        case map(Field<[String: String]>)
+        case passwordPolicies(Field<[PasswordPolicy]>)
+        case authenticatorApps(Field<[AuthenticatorApp]>)
+        case regions(Field<SMSRegions>)
+        case sms(Field<SMSProvider?>)
+        case webhook(Field<WebhookEndpoint?>)
+    }
+
+    /// Reads and changes a value of one type.
+    package struct Field<Value: Sendable>: Sendable {
+        /// The setting's path in the project.
+        let path: String
+        let standard: Value
+        package let get: @Sendable (ProjectSettings) -> Value
+        /// Checks the value and stores it.
+        let set: @Sendable (inout ProjectSettings, Value) throws -> Void
+
+        /// - Parameter standard: nil for that of a new project.
+        init(
+            _ path: String,
+            standard: Value? = nil,
+            get: @escaping @Sendable (ProjectSettings) -> Value,
+            set: @escaping @Sendable (inout ProjectSettings, Value) throws -> Void
+        ) {
+            self.path = path
+            self.standard = standard ?? get(ProjectSettings())
+            self.get = get
+            self.set = set
+        }
+
+        /// - Parameter value: nil for the default.
+        package func change(to value: Value?) -> SettingChange {
+            SettingChange(path: path) { try set(&$0, value ?? standard) }
+        }
+    }
+
+    typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable
+
+    /// All settings of a project: Firebase's where it has them, others under `identity`.
+    package static let all =
+        general + secondFactors + mail + pages + phone + delivery + rateLimits + blockingFunctions + tenants
+}
+
+/// A change of one setting, checked when it is applied.
+package struct SettingChange: Sendable {
+    package let path: String
+    let apply: @Sendable (inout ProjectSettings) throws -> Void
+}
+
+// MARK: Types and their rules
+
+extension Setting {
+    static func flag(_ path: String, _ value: Path<Bool>, standard: Bool? = nil) -> Setting {
+        Setting(
+            path: path,
+            value: .flag(Field(path, standard: standard, get: { $0[keyPath: value] }) { $0[keyPath: value] = $1 })
+        )
+    }
+
+    static func number<Number: FixedWidthInteger & Sendable>(
+        _ path: String,
+        _ value: Path<Number>,
+        in range: ClosedRange<Number>
+    ) -> Setting {
+        Setting(path: path, value: .number(bounded(path, value, in: range)))
+    }
+
+    static func seconds(_ path: String, _ value: Path<Int64>, in range: ClosedRange<Int64>) -> Setting {
+        Setting(path: path, value: .seconds(bounded(path, value, in: range, unit: " seconds")))
+    }
+
+    private static func bounded<Number: FixedWidthInteger & Sendable>(
+        _ path: String,
+        _ value: Path<Number>,
+        in range: ClosedRange<Number>,
+        unit: String = ""
+    ) -> Field<Int64> {
+        Field(path, get: { Int64($0[keyPath: value]) }) { settings, number in
+            guard let number = Number(exactly: number), range.contains(number) else {
+                throw AdministrationError.invalid(
+                    "\(path) must be between \(range.lowerBound) and \(range.upperBound)\(unit)."
+                )
+            }
+            settings[keyPath: value] = number
+        }
+    }
+
+    /// A rule for texts, and its words after "must".
+    struct TextRule: Sendable {
+        let words: String
+        let allows: @Sendable (String) -> Bool
+
+        init(_ words: String, _ allows: @escaping @Sendable (String) -> Bool) {
+            (self.words, self.allows) = (words, allows)
+        }
+    }
+
+    /// An optional text.
+    static func text(_ path: String, _ value: Path<String?>, _ rule: TextRule) -> Setting {
+        let field = Field(path, get: { $0[keyPath: value] ?? "" }) { settings, text in
+            guard text.isEmpty || rule.allows(text) else {
+                throw AdministrationError.invalid("\(path) must \(rule.words).")
+            }
+            settings[keyPath: value] = text.isEmpty ? nil : text
+        }
+        return Setting(path: path, value: .text(field))
+    }
+
+    static func texts(
+        _ path: String,
+        _ value: Path<[String]>,
+        atMost limit: Int,
+        _ rule: TextRule
+    ) -> Setting {
+        let field = Field(path, get: { $0[keyPath: value] }) { settings, texts in
+            guard texts.count <= limit, texts.allSatisfy(rule.allows) else {
+                throw AdministrationError.invalid("\(path) must \(rule.words).")
+            }
+            settings[keyPath: value] = texts
+        }
+        return Setting(path: path, value: .texts(field))
+    }
+
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ path: String,
+        _ value: Path<Choice>
+    ) -> Setting {
+        let choices = Choice.allCases.map(\.rawValue)
+        let field = Field(path, get: { $0[keyPath: value].rawValue }) { settings, name in
+            settings[keyPath: value] = try Choice(rawValue: name) ?? { throw unknown(path, choices) }()
+        }
+        return Setting(path: path, value: .choice(field, of: choices))
+    }
+
+    static func choice(_ path: String, _ value: Path<Bool>, off: String, on: String) -> Setting {
+        let field = Field(path, get: { $0[keyPath: value] ? on : off }) { settings, name in
+            guard [off, on].contains(name) else { throw unknown(path, [off, on]) }
+            settings[keyPath: value] = name == on
+        }
+        return Setting(path: path, value: .choice(field, of: [off, on]))
+    }
+
+    private static func unknown(_ path: String, _ choices: [String]) -> AdministrationError {
+        .invalid("\(path) must be one of \(choices.joined(separator: ", ")).")
+    }
+}

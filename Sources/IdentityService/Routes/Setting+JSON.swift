@@ -1,0 +1,101 @@
+package import Administration
+import Projects
+import Secrets
+
+extension Setting {
+    /// The change that a config or tenant asks for; an absent value sets the default.
+    package func change(in config: WireObject) throws -> SettingChange {
+        let (parent, name) = try member(of: config)
+        let object = parent ?? WireObject()
+        return switch value {
+        case .flag(let field): field.change(to: try object.bool(name))
+        case .number(let field), .seconds(let field): field.change(to: try object.int64(name))
+        case .text(let field): field.change(to: try object.string(name))
+        case .choice(let field, let choices): field.change(to: try object.choice(name, of: choices))
+        case .choices(let field, let choices):
+            field.change(to: try object.has(name) ? object.choices(name, of: choices) : nil)
+        case .texts(let field): field.change(to: try object.has(name) ? object.strings(name) : nil)
+        case .map(let field): field.change(to: try object.texts(name))
+        case .passwordPolicies(let field):
+            field.change(to: try object.objects(name).map { try PasswordPolicy(version: $0) })
+        case .authenticatorApps(let field):
+            field.change(to: try object.objects(name).compactMap { try AuthenticatorApp($0) })
+        case .regions(let field): field.change(to: try object.object(name).map { try SMSRegions($0) })
+        case .sms(let field): field.change(to: try object.object(name).map { try SMSProvider($0) })
+        case .webhook(let field): field.change(to: try object.object(name).map { try WebhookEndpoint($0) })
+        }
+    }
+
+    /// Whether a config or tenant has a value for it.
+    package func isGiven(in config: WireObject) throws -> Bool {
+        let (parent, name) = try member(of: config)
+        return try parent?.has(name) ?? false
+    }
+
+    private func member(of config: WireObject) throws -> (parent: WireObject?, name: String) {
+        var parent: WireObject? = config
+        var names = path.split(separator: ".").map { String($0) }
+        let last = names.removeLast()
+        for name in names { parent = try parent?.object(name) }
+        return (parent, last)
+    }
+}
+
+extension Setting.AuthenticatorApp {
+    /// Nil for a config of another kind.
+    fileprivate init?(_ object: WireObject) throws {
+        guard let app = try object.object("totpProviderConfig") else { return nil }
+        self.init(
+            state: try object.choice("state", of: Setting.states),
+            adjacentIntervals: try app.int64("adjacentIntervals")
+        )
+    }
+}
+
+extension SMSRegions {
+    fileprivate init(_ object: WireObject) throws {
+        let denied = try object.object("allowByDefault")
+        let allowed = try object.object("allowlistOnly")
+        guard denied == nil || allowed == nil else {
+            throw AdministrationError.invalid("smsRegionConfig accepts allowByDefault or allowlistOnly, not both.")
+        }
+        let listed = try denied?.strings("disallowedRegions") ?? allowed?.strings("allowedRegions") ?? []
+        self.init(isAllowlist: allowed != nil, listed: listed)
+    }
+}
+
+extension WebhookEndpoint {
+    fileprivate init(_ object: WireObject) throws {
+        let types = try object.strings("types").map { text in
+            guard let type = WebhookType(rawValue: text) else {
+                throw AdministrationError.invalid(
+                    "identity.webhook.types must be among \(WebhookType.allCases.map(\.rawValue))."
+                )
+            }
+            return type
+        }
+        self.init(
+            url: try object.string("url") ?? "",
+            types: types,
+            secrets: try object.strings("secrets").map { Secret($0) }
+        )
+    }
+}
+
+extension SMSProvider {
+    fileprivate init(_ object: WireObject) throws {
+        self.init(url: try object.string("url") ?? "", body: try object.string("body") ?? "")
+        method = try object.choice("method") ?? method
+        format = try object.choice("bodyFormat") ?? format
+        authorization = try object.choice("authorization") ?? authorization
+        headers = try object.texts("headers")
+        user = try object.string("user")
+        secret = try object.string("secret").map { Secret($0) }
+    }
+}
+
+extension WireObject {
+    fileprivate func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws -> Choice? {
+        try choice(name, of: Choice.allCases.map(\.rawValue)).flatMap(Choice.init(rawValue:))
+    }
+}
