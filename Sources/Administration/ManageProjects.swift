@@ -10,7 +10,8 @@ package struct ManageProjects: Sendable {
     /// - Throws: ``Storage/ConfigurationError/alreadyExists``.
     package func create(_ id: ProjectID) async throws -> (project: Project, key: APIKey) {
         let project = try await configuration.createProject(id, settings: ProjectSettings())
-        return (project, try await configuration.createAPIKey(for: id, displayName: "default"))
+        let key = try await configuration.createAPIKey(for: id, displayName: "default")
+        return (project, key)
     }
 
     /// Deletes a project with everything that belongs to it, except its audit log.

@@ -97,15 +97,20 @@ extension ConfigurationStore {
 
     /// - Throws: ``ConfigurationError/notFound``.
     package func revokeAdminCredential(_ id: String) async throws {
-        let changed = try await changing(
+        try await revoke(id, "key", of: nil, .adminKeyRevoked)
+    }
+
+    func revoke(_ id: String, _ kind: String, of project: ProjectID?, _ action: AuditAction) async throws {
+        try await changing(
             """
-            UPDATE admin_credentials SET disabled = true WHERE id = \(id) AND kind = 'key' AND NOT disabled
+            UPDATE admin_credentials SET disabled = true
+            WHERE id = \(id) AND kind = \(kind) AND NOT disabled
+                AND (\(project?.rawValue)::text IS NULL OR project = \(project?.rawValue))
             RETURNING project
             """,
-            recording: AuditEntry(.adminKeyRevoked, in: nil, resource: id, at: now()),
+            recording: AuditEntry(action, in: nil, resource: id, at: now()),
             ofRows: true
         )
-        guard changed > 0 else { throw ConfigurationError.notFound }
     }
 
     private func readAdminCredentials(

@@ -17,7 +17,7 @@ extension ConfigurationStore {
         let config = try Self.text(of: settings)
         let delivery = try keyRing.seal(json: settings.delivery, for: Self.deliveryPlace(id))
         do {
-            _ = try await changing(
+            try await changing(
                 """
                 INSERT INTO projects (project, number, config, delivery, password_signer_key, created_at)
                 VALUES (\(id.rawValue), \(number.rawValue), \(config)::jsonb, \(delivery), \(sealed), \(now()))
@@ -64,21 +64,14 @@ extension ConfigurationStore {
             let members = try change(&settings)
             guard settings != before else { return }
             let delivery = try keyRing.seal(json: settings.delivery, for: Self.deliveryPlace(id))
-            let entry = AuditEntry(
-                .settingsChanged,
-                in: Scope(project: id),
-                changes: members,
-                at: now()
-            )
-            try await transaction.execute(
-                """
-                WITH version AS (UPDATE configuration SET version = version + 1),
-                    audit AS (\(sql: entry.insertion()))
-                UPDATE projects SET config = \(try Self.text(of: settings))::jsonb, delivery = \(delivery),
+            let entry = AuditEntry(.settingsChanged, in: Scope(project: id), changes: members, at: now())
+            let text = try Self.text(of: settings)
+            let statement: SQL = """
+                UPDATE projects SET config = \(text)::jsonb, delivery = \(delivery),
                     version = version + 1
                 WHERE project = \(id.rawValue)
                 """
-            )
+            try await transaction.execute(Self.recorded(statement, entry))
         }
         try await load()
         guard let project = snapshot.project(id) else { throw ConfigurationError.notFound }
@@ -90,21 +83,23 @@ extension ConfigurationStore {
     /// - Returns: whether the project has this key now.
     package func adoptPasswordSignerKey(_ key: Secret, of id: ProjectID) async throws -> Bool {
         let sealed = try keyRing.seal(key, for: Self.signerKeyPlace(id))
-        _ = try await changing(
-            """
-            UPDATE projects SET password_signer_key = \(sealed), version = version + 1
-            WHERE project = \(id.rawValue) AND NOT EXISTS (
-                SELECT FROM accounts WHERE project = \(id.rawValue) AND password_hash IS NOT NULL
+        do {
+            try await changing(
+                """
+                UPDATE projects SET password_signer_key = \(sealed), version = version + 1
+                WHERE project = \(id.rawValue) AND NOT EXISTS (
+                    SELECT FROM accounts WHERE project = \(id.rawValue) AND password_hash IS NOT NULL
+                )
+                RETURNING project
+                """,
+                recording: AuditEntry(
+                    .settingsChanged,
+                    in: Scope(project: id),
+                    changes: ["passwordSignerKey"],
+                    at: now()
+                )
             )
-            RETURNING project
-            """,
-            recording: AuditEntry(
-                .settingsChanged,
-                in: Scope(project: id),
-                changes: ["passwordSignerKey"],
-                at: now()
-            )
-        )
+        } catch ConfigurationError.notFound {}
         return snapshot.project(id)?.passwordSignerKey == key
     }
 
@@ -143,7 +138,7 @@ extension ConfigurationStore {
     package func createAPIKey(for project: ProjectID, displayName: String?) async throws -> APIKey {
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
         let key = APIKey(rawValue: "AIza" + random.text(35, of: alphabet))
-        let made = try await changing(
+        try await changing(
             """
             INSERT INTO api_keys (key, project, display_name, created_at)
             SELECT \(key.rawValue), project, \(displayName), \(now()) FROM projects
@@ -152,7 +147,6 @@ extension ConfigurationStore {
             """,
             recording: AuditEntry(.apiKeyCreated, in: Scope(project: project), resource: key.rawValue, at: now())
         )
-        guard made > 0 else { throw ConfigurationError.notFound }
         return key
     }
 
@@ -182,7 +176,7 @@ extension ConfigurationStore {
     /// - Parameter project: nil for any.
     /// - Throws: ``ConfigurationError/notFound``.
     package func revokeAPIKey(_ key: APIKey, of project: ProjectID? = nil) async throws {
-        let revoked = try await changing(
+        try await changing(
             """
             UPDATE api_keys SET revoked_at = \(now())
             WHERE key = \(key.rawValue) AND revoked_at IS NULL AND project = coalesce(\(project?.rawValue), project)
@@ -191,7 +185,6 @@ extension ConfigurationStore {
             recording: AuditEntry(.apiKeyRevoked, in: nil, resource: key.rawValue, at: now()),
             ofRows: true
         )
-        guard revoked > 0 else { throw ConfigurationError.notFound }
     }
 
     /// All projects with their tenants.

@@ -10,7 +10,7 @@ extension ConfigurationStore {
     package func createProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
         let secrets = try seal(configuration, scope)
         do {
-            _ = try await changing(
+            try await changing(
                 """
                 INSERT INTO provider_configurations (project, tenant, provider, enabled, display_name, client_id,
                     client_secret, webhook_secret, audiences, issuer, response_type, overrides, created_at, updated_at)
@@ -43,25 +43,15 @@ extension ConfigurationStore {
     ///
     /// - Throws: ``ConfigurationError/notFound``.
     package func replaceProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
-        let changed = try await changing(
-            replacement(configuration, try seal(configuration, scope), scope),
-            recording: AuditEntry(.providerChanged, in: scope, providers: [configuration.provider], at: now())
-        )
-        guard changed > 0 else { throw ConfigurationError.notFound }
+        _ = try await updateProvider(configuration.provider, in: scope) { $0 = configuration }
     }
 
     /// - Throws: ``ConfigurationError/notFound``.
     package func deleteProvider(_ provider: ProviderID, in scope: Scope) async throws {
-        let changed = try await changing(
-            """
-            DELETE FROM provider_configurations
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND provider = \(provider.rawValue)
-            RETURNING provider
-            """,
+        try await changing(
+            "\(sql: Self.deletion(of: provider, in: scope)) RETURNING provider",
             recording: AuditEntry(.providerDeleted, in: scope, providers: [provider], at: now())
         )
-        guard changed > 0 else { throw ConfigurationError.notFound }
     }
 
     /// Changes a provider's current configuration; simultaneous changes do not undo each other.
@@ -85,13 +75,7 @@ extension ConfigurationStore {
                 at: now()
             )
             let replacement = replacement(configuration, try seal(configuration, scope), scope)
-            try await transaction.execute(
-                """
-                WITH version AS (UPDATE configuration SET version = version + 1),
-                    audit AS (\(sql: entry.insertion()))
-                \(sql: replacement)
-                """
-            )
+            try await transaction.execute(Self.recorded(replacement, entry))
             return configuration
         }
         try await load()
@@ -109,15 +93,7 @@ extension ConfigurationStore {
         try await database.transaction { transaction in
             try check(try await lock(provider, in: scope, transaction))
             let entry = AuditEntry(.providerDeleted, in: scope, providers: [provider], at: now())
-            try await transaction.execute(
-                """
-                WITH version AS (UPDATE configuration SET version = version + 1),
-                    audit AS (\(sql: entry.insertion()))
-                DELETE FROM provider_configurations
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND provider = \(provider.rawValue)
-                """
-            )
+            try await transaction.execute(Self.recorded(Self.deletion(of: provider, in: scope), entry))
         }
         try await load()
     }
@@ -148,7 +124,14 @@ extension ConfigurationStore {
             response_type = \(configuration.responseType?.rawValue), overrides = \(configuration.overrides), updated_at = \(now())
         WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
             AND provider = \(configuration.provider.rawValue)
-        RETURNING provider
+        """
+    }
+
+    private static func deletion(of provider: ProviderID, in scope: Scope) -> SQL {
+        """
+        DELETE FROM provider_configurations
+        WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            AND provider = \(provider.rawValue)
         """
     }
 

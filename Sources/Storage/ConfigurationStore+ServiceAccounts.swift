@@ -9,7 +9,7 @@ extension ConfigurationStore {
     /// - Throws: ``ConfigurationError/alreadyExists`` for a registered key.
     package func createServiceAccountKey(_ key: ServiceAccountKey, name: String) async throws {
         do {
-            _ = try await changing(
+            try await changing(
                 """
                 INSERT INTO admin_credentials (id, kind, name, secret_hash, project, scopes, created_at, expires_at, email,
                     public_key)
@@ -48,17 +48,7 @@ extension ConfigurationStore {
     /// - Parameter project: nil for any.
     /// - Throws: ``ConfigurationError/notFound``.
     package func revokeServiceAccountKey(_ id: String, of project: ProjectID? = nil) async throws {
-        let changed = try await changing(
-            """
-            UPDATE admin_credentials SET disabled = true
-            WHERE id = \(id) AND kind = 'service_account' AND NOT disabled
-                AND project = coalesce(\(project?.rawValue), project)
-            RETURNING project
-            """,
-            recording: AuditEntry(.serviceAccountRevoked, in: nil, resource: id, at: now()),
-            ofRows: true
-        )
-        guard changed > 0 else { throw ConfigurationError.notFound }
+        try await revoke(id, "service_account", of: project, .serviceAccountRevoked)
     }
 
     func readServiceAccountKeys(where condition: SQL) async throws -> [ListedServiceAccountKey] {

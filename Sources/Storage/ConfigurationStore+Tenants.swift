@@ -9,7 +9,7 @@ extension ConfigurationStore {
     /// - Throws: ``ConfigurationError/alreadyExists`` for an ID that a tenant has or had.
     package func createTenant(_ tenant: TenantConfiguration, in project: ProjectID) async throws {
         do {
-            _ = try await changing(
+            try await changing(
                 """
                 INSERT INTO tenants (project, tenant, display_name, disabled, settings, created_at)
                 VALUES (\(project.rawValue), \(tenant.id.rawValue), \(tenant.displayName), \(tenant.isDisabled),
@@ -47,15 +47,13 @@ extension ConfigurationStore {
                 changes: try Self.members(of: tenant, unlike: before),
                 at: now()
             )
-            try await transaction.execute(
-                """
-                WITH version AS (UPDATE configuration SET version = version + 1),
-                    audit AS (\(sql: entry.insertion()))
+            let settings = try Self.text(of: tenant.settings)
+            let statement: SQL = """
                 UPDATE tenants SET display_name = \(tenant.displayName), disabled = \(tenant.isDisabled),
-                    settings = \(try Self.text(of: tenant.settings))::jsonb
+                    settings = \(settings)::jsonb
                 WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
                 """
-            )
+            try await transaction.execute(Self.recorded(statement, entry))
             return tenant
         }
         try await load()

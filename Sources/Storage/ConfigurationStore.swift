@@ -130,8 +130,8 @@ package final class ConfigurationStore: Service, Sendable {
     /// - Parameters:
     ///   - change: must return the changed rows.
     ///   - entry: the audit entry for each; `ofRows` takes its project from the rows.
-    /// - Returns: the number of changed rows.
-    func changing(_ change: SQL, recording entry: AuditEntry, ofRows: Bool = false) async throws -> Int {
+    /// - Throws: ``ConfigurationError/notFound`` if no row was changed.
+    func changing(_ change: SQL, recording entry: AuditEntry, ofRows: Bool = false) async throws {
         let project: SQL? = ofRows ? "coalesce(project, '')" : nil
         let changed = try await database.query(
             """
@@ -142,7 +142,16 @@ package final class ConfigurationStore: Service, Sendable {
             """
         ) { try $0.next(Int64.self) }
         try await load()
-        return Int(changed.first ?? 0)
+        guard changed.first ?? 0 > 0 else { throw ConfigurationError.notFound }
+    }
+
+    /// A change in a transaction, with the new version and the audit entry.
+    static func recorded(_ change: SQL, _ entry: AuditEntry) -> SQL {
+        """
+        WITH version AS (UPDATE configuration SET version = version + 1),
+            audit AS (\(sql: entry.insertion()))
+        \(sql: change)
+        """
     }
 }
 

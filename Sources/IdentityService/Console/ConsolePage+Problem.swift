@@ -18,6 +18,14 @@ extension ConsolePage {
         return page
     }
 
+    /// The page again, after an error that the admin can fix.
+    func refusing(_ error: any Error, _ alert: HTML) -> RefusedPage {
+        var page = self
+        page.status = Self.status(of: WireError(mapping: error))
+        page.alert = alert
+        return RefusedPage(cause: error, response: page.response())
+    }
+
     /// On a page, 429 is more useful than the 400 that SDKs expect.
     static func status(of error: WireError) -> HTTPResponse.Status {
         error.code == "TOO_MANY_ATTEMPTS_TRY_LATER" ? .tooManyRequests : error.status

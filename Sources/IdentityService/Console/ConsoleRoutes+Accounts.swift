@@ -178,12 +178,9 @@ extension ConsoleRoutes {
             return try await carryOut(action, account, form, visit, place)
         } catch let error where WireError(mapping: error).status.kind == .clientError && !(error is RefusedPage) {
             // Shows the page again, with the current account and the error.
-            let wire = WireError(mapping: error)
-            guard wire.code != "USER_NOT_FOUND" else { throw error }
-            var page = try await accountPage(self.account(visit, place), visit, place)
-            page.status = ConsolePage.status(of: wire)
-            page.alert = ConsoleAccount.words(for: error)
-            throw RefusedPage(cause: error, response: page.response())
+            guard WireError(mapping: error).code != "USER_NOT_FOUND" else { throw error }
+            throw try await accountPage(self.account(visit, place), visit, place)
+                .refusing(error, ConsoleAccount.words(for: error))
         }
     }
 

@@ -89,10 +89,7 @@ extension ConsoleRoutes {
             _ = try await administration.changeProvider.create(id, patch, in: place.scope)
             return .done(path(of: id, place), .saved)
         } catch let error where WireError(mapping: error).status.kind == .clientError {
-            var page = try providersPage(visit, place, typed: typed)
-            page.status = ConsolePage.status(of: WireError(mapping: error))
-            page.alert = ConsoleProvider.words(for: error)
-            throw RefusedPage(cause: error, response: page.response())
+            throw try providersPage(visit, place, typed: typed).refusing(error, ConsoleProvider.words(for: error))
         }
     }
 
@@ -154,10 +151,8 @@ extension ConsoleRoutes {
         } catch let error where WireError(mapping: error).status.kind == .clientError {
             // Reloads the current state, which another node may have changed.
             try await configuration.refresh()
-            var refused = providerPage(try provider(visit, place), visit, place)
-            refused.status = ConsolePage.status(of: WireError(mapping: error))
-            refused.alert = ConsoleProvider.words(for: error)
-            throw RefusedPage(cause: error, response: refused.response())
+            throw providerPage(try provider(visit, place), visit, place)
+                .refusing(error, ConsoleProvider.words(for: error))
         }
     }
 }

@@ -51,17 +51,16 @@ extension ConsoleRoutes {
             return .done("\(place.path)/settings", .saved)
         } catch let error where WireError(mapping: error).status.kind == .clientError {
             try await configuration.refresh()
-            let wire = WireError(mapping: error)
-            var page = try settingsPage(visit, try self.place(visit, .manageConfiguration))
-            page.status = ConsolePage.status(of: wire)
-            page.alert =
-                wire == .changedMeanwhile
-                ? """
-                <p>Nothing was changed: the settings changed after you opened the page. The page now shows the current settings; the
-                audit log shows who changed them. Review them, then try again if needed.</p>
-                """
-                : "<p>Nothing was changed: \(wire.message)</p>"
-            throw RefusedPage(cause: error, response: page.response())
+            let alert: HTML =
+                switch error {
+                case AdministrationError.changedMeanwhile:
+                    """
+                    <p>Nothing was changed: the settings changed after you opened the page. The page now shows the current settings; the
+                    audit log shows who changed them. Review them, then try again if needed.</p>
+                    """
+                default: "<p>Nothing was changed: \(WireError(mapping: error).message)</p>"
+                }
+            throw try settingsPage(visit, try self.place(visit, .manageConfiguration)).refusing(error, alert)
         }
     }
 }
