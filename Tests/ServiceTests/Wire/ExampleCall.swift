@@ -87,7 +87,9 @@ struct ExampleCall: Sendable, CustomTestStringConvertible {
             ["email": try await signedUp($0).email, "password": "correct horse", "returnSecureToken": true]
         },
         ExampleCall("/v1/accounts:signInWithCustomToken") { _ in
-            let parts = [#"{"alg":"none","typ":"JWT"}"#, #"{"uid":"ada","aud":"\#(CustomToken.audience)"}"#].map { Base64URL.encode(Array($0.utf8)) }
+            let parts = [#"{"alg":"none","typ":"JWT"}"#, #"{"uid":"ada","aud":"\#(CustomToken.audience)"}"#].map {
+                Base64URL.encode(Array($0.utf8))
+            }
             return ["token": .string(parts.joined(separator: ".") + "."), "returnSecureToken": true]
         },
     ]
