@@ -129,6 +129,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Passkeys",
+            dependencies: ["Secrets", "StrictJSON", crypto, cryptoExtras, swiftASN1, x509],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Sessions",
             dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", crypto, swiftASN1, x509],
             swiftSettings: strict
