@@ -1,5 +1,5 @@
-/// Why a passkey is not registered or not accepted.
-package enum PasskeyError: Error, Sendable, Hashable, CaseIterable {
+/// Why a passkey is not registered or not accepted; the raw value is for logs and metrics.
+package enum PasskeyError: String, Error, Sendable, CaseIterable {
     // What the client says
     case malformedClientData
     case wrongType

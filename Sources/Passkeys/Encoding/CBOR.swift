@@ -16,6 +16,11 @@ package enum CBOR: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         package let key: CBOR
         package let value: CBOR
+
+        package init(key: CBOR, value: CBOR) {
+            self.key = key
+            self.value = value
+        }
     }
 
     /// Reads one item, which must be all of the bytes.
