@@ -16,6 +16,7 @@ from authenticator import (
 )
 
 BOTH, REGISTRATION, ASSERTION = {}, {}, {}
+CONSTRAINTS = (x509.BasicConstraints(False, None), True)
 
 
 def mutation(table, label):
@@ -278,7 +279,7 @@ def without_credential(draft):
 each(REGISTRATION, "credential", {
     "absent": without_credential, "unannounced": flags(clear=AT), "only-announced": set(credential_bytes=b""),
     "id-empty": set(id=b""), "id-1": set(id=b"1"), "id-1023": set(id=b"x" * 1023), "id-1024": set(id=b"x" * 1024),
-    "id-65535": set(id=b"x" * 65535), "aaguid-zero": set(aaguid=bytes(16)),
+    "id-65535": set(id=b"x" * 65535), "aaguid-zero": set(aaguid=bytes(16), certificate_extensions=[CONSTRAINTS]),
     "length-shorter": lambda draft: setattr(draft, "length", len(draft.id) - 1),
     "length-longer": lambda draft: setattr(draft, "length", len(draft.id) + 1), "length-0": set(length=0),
     "length-65535": set(length=65535), "count-greatest": set(count=2**32 - 1), "no-key": set(key_bytes=b""),
@@ -464,8 +465,6 @@ def certified(**attributes):
 def certificate_extensions(*extensions):
     return certified(certificate_extensions=list(extensions))
 
-
-CONSTRAINTS = (x509.BasicConstraints(False, None), True)
 
 
 def issuer(name):
