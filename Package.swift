@@ -246,7 +246,8 @@ let package = Package(
             name: "TestKit",
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
-                "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
+                "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
+                "Storage",
                 "StrictJSON", asyncHTTPClient,
                 crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
                 nioPosix, nioSSL, serviceLifecycle, yams,
@@ -259,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "UnitTests",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Migrations", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects",
+                "Delivery", "Federation", "Linking", "Migrations", "Outbound", "Passkeys", "Passwords", "Postgres",
+                "Projects",
                 "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Traces",
                 "Development",
                 crypto, cryptoExtras,
@@ -271,7 +273,8 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
-                "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
+                "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
+                "Storage",
                 "StrictJSON", "SystemCrypto", "TestKit", "Transfer", asyncHTTPClient, crypto, httpTypes, hummingbird,
                 inMemoryLogging,
                 jwtKit,

@@ -36,18 +36,18 @@ def case(number, seed, manufacturer, judges):
         ceremony, name, change = chance.choice([kind for kind in MUTATIONS if kind[1] == "nothing"])
     else:
         # All of them, in an order of the seed's own, before any comes again.
-        round, place = divmod(number - number // 4 - 1, len(MUTATIONS))
+        turn, place = divmod(number - number // 4 - 1, len(MUTATIONS))
         order = list(range(len(MUTATIONS)))
-        random.Random(f"{seed}/round {round}").shuffle(order)
+        random.Random(f"{seed}/turn {turn}").shuffle(order)
         ceremony, name, change = MUTATIONS[order[place]]
     draft = Registration(chance, manufacturer) if ceremony == "registration" else Assertion(chance)
     change(draft)
     response = draft.response()
-    verdicts = {judge_.name: judge(getattr(judge_, ceremony), draft, response) for judge_ in judges}
+    verdicts = {library.name: judge(getattr(library, ceremony), draft, response) for library in judges}
     line = {
         "ceremony": ceremony, "mutation": name, "challenge": draft.challenge.hex(), "requiresUserVerification": draft.requires_uv,
         "id": draft.id.hex(), "response": {part: value.hex() for part, value in response.items()},
-        "verdicts": {judge_: verdict for judge_, (verdict, _) in verdicts.items()}, "found": verdicts["webauthn"][1],
+        "verdicts": {library: verdict for library, (verdict, _) in verdicts.items()}, "found": verdicts["webauthn"][1],
     }
     if ceremony == "assertion":
         credential = draft.credential

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, utils
 from fido2 import cbor
 
 from authenticator import (
-    AT, BE, BS, ED, NOT_BEFORE, ORIGINS, UP, UV, AAGUID_EXTENSION, Credential, EdDSA, ES256, RS256, Registration, b64, der, name,
+    AT, BE, BS, ED, NOT_BEFORE, ORIGINS, UP, UV, AAGUID_EXTENSION, EdDSA, ES256, RS256, Registration, b64, der, name,
     sha256,
 )
 
@@ -217,17 +217,17 @@ def region(start, end):
     return damage("authData", lambda data, random: flip(data, random, start, end))
 
 
-each(BOTH, "flip", {
+each(BOTH, "damage.flip", {
     "client": damage("clientDataJSON", flip), "auth.rp": region(0, 32), "auth.flags": region(32, 33),
     "auth.count": region(33, 37),
 })
-each(REGISTRATION, "flip", {
+each(REGISTRATION, "damage.flip", {
     "auth.aaguid": region(37, 53), "auth.id-length": region(53, 55), "auth.id": region(55, 71),
     "auth.key": damage("authData", lambda data, random: flip(data, random, 71)),
     "auth.any": damage("authData", flip), "object": damage("attestationObject", flip),
     "object.head": damage("attestationObject", lambda data, random: flip(data, random, 0, 40)),
 })
-each(ASSERTION, "flip", {"signature": damage("signature", flip), "auth.any": damage("authData", flip)})
+each(ASSERTION, "damage.flip", {"signature": damage("signature", flip), "auth.any": damage("authData", flip)})
 
 
 def inserted(data, random):
@@ -246,10 +246,10 @@ def repeated(data, random):
 
 
 for label, change in {"insert": inserted, "delete": deleted, "repeat": repeated}.items():
-    mutation(BOTH, f"{label}.client")(damage("clientDataJSON", change))
-    mutation(BOTH, f"{label}.auth")(damage("authData", change))
-    mutation(REGISTRATION, f"{label}.object")(damage("attestationObject", change))
-    mutation(ASSERTION, f"{label}.signature")(damage("signature", change))
+    mutation(BOTH, f"damage.{label}.client")(damage("clientDataJSON", change))
+    mutation(BOTH, f"damage.{label}.auth")(damage("authData", change))
+    mutation(REGISTRATION, f"damage.{label}.object")(damage("attestationObject", change))
+    mutation(ASSERTION, f"damage.{label}.signature")(damage("signature", change))
 
 
 # The new credential
@@ -263,7 +263,7 @@ def as_format(format, change=lambda draft: None):
     return apply
 
 
-def set(**attributes):
+def having(**attributes):
     def apply(draft):
         for attribute, value in attributes.items():
             setattr(draft, attribute, value)
@@ -277,12 +277,12 @@ def without_credential(draft):
 
 
 each(REGISTRATION, "credential", {
-    "absent": without_credential, "unannounced": flags(clear=AT), "only-announced": set(credential_bytes=b""),
-    "id-empty": set(id=b""), "id-1": set(id=b"1"), "id-1023": set(id=b"x" * 1023), "id-1024": set(id=b"x" * 1024),
-    "id-65535": set(id=b"x" * 65535), "aaguid-zero": set(aaguid=bytes(16), certificate_extensions=[CONSTRAINTS]),
+    "absent": without_credential, "unannounced": flags(clear=AT), "only-announced": having(credential_bytes=b""),
+    "id-empty": having(id=b""), "id-1": having(id=b"1"), "id-1023": having(id=b"x" * 1023), "id-1024": having(id=b"x" * 1024),
+    "id-65535": having(id=b"x" * 65535), "aaguid-zero": having(aaguid=bytes(16), certificate_extensions=[CONSTRAINTS]),
     "length-shorter": lambda draft: setattr(draft, "length", len(draft.id) - 1),
-    "length-longer": lambda draft: setattr(draft, "length", len(draft.id) + 1), "length-0": set(length=0),
-    "length-65535": set(length=65535), "count-greatest": set(count=2**32 - 1), "no-key": set(key_bytes=b""),
+    "length-longer": lambda draft: setattr(draft, "length", len(draft.id) + 1), "length-0": having(length=0),
+    "length-65535": having(length=65535), "count-greatest": having(count=2**32 - 1), "no-key": having(key_bytes=b""),
 })
 
 
@@ -341,7 +341,7 @@ each(REGISTRATION, "key.eddsa", {
         "crv-ed448": {"crv": 7}, "crv-x25519": {"crv": 4}, "crv-p256": {"crv": 1}, "x-short": {"x": lambda x: x[1:]},
         "x-long": {"x": lambda x: x + b"\0"}, "x-other": {"x": lambda x: sha256(x)}, "x-text": {"x": "x" * 32},
         "x-absent": {"x": None}, "kid": {"kid": b"1"}, "y": {"y": bytes(32)}, "ops": {"ops": [2]},
-    }.items() if label != "y"
+    }.items()
 })
 each(REGISTRATION, "key.rs256", {
     label: key(RS256, parameters(**changes)) for label, changes in {
@@ -406,7 +406,7 @@ each(REGISTRATION, "object", {
     "endless-array": object_bytes(lambda object, encoded: b"\x9b" + b"\xff" * 8),
     "endless-text": object_bytes(lambda object, encoded: b"\x7b" + b"\xff" * 8),
     "many-opened": object_bytes(lambda object, encoded: b"\x81" * 5000),
-    "float": with_object(), "key-case": object_bytes(lambda object, encoded: encoded.replace(b"\x63fmt", b"\x63Fmt", 1)),
+    "key-case": object_bytes(lambda object, encoded: encoded.replace(b"\x63fmt", b"\x63Fmt", 1)),
 })
 
 
@@ -446,20 +446,20 @@ each(REGISTRATION, "x5c", {
     "not-bytes": statement("x5c", lambda old: {**old, "x5c": ["x"]}), "not-der": statement("x5c", replaced(x5c=[b"\x30\x00"])),
     "leaf-trailing": statement("x5c", lambda old: {**old, "x5c": [old["x5c"][0] + b"\0"] + old["x5c"][1:]}),
     "leaf-twice": statement("x5c", lambda old: {**old, "x5c": old["x5c"][:1] + old["x5c"]}),
-    "reversed": as_format("x5c", lambda draft: set(
+    "reversed": as_format("x5c", lambda draft: having(
         issuer=draft.manufacturer.intermediate, statement=lambda old: {**old, "x5c": old["x5c"][::-1]})(draft)),
-    "without-intermediate": as_format("x5c", lambda draft: set(
+    "without-intermediate": as_format("x5c", lambda draft: having(
         issuer=draft.manufacturer.intermediate, statement=lambda old: {**old, "x5c": old["x5c"][:1]})(draft)),
-    "with-root": as_format("x5c", lambda draft: set(
+    "with-root": as_format("x5c", lambda draft: having(
         statement=lambda old: {**old, "x5c": old["x5c"] + [der(draft.manufacturer.root.certificate)]})(draft)),
-    "with-stranger": as_format("x5c", lambda draft: set(
+    "with-stranger": as_format("x5c", lambda draft: having(
         statement=lambda old: {**old, "x5c": old["x5c"] + [der(draft.manufacturer.stranger.certificate)]})(draft)),
     "many": statement("x5c", lambda old: {**old, "x5c": old["x5c"] + old["x5c"][-1:] * 9}),
 })
 
 
 def certified(**attributes):
-    return as_format("x5c", set(**attributes))
+    return as_format("x5c", having(**attributes))
 
 
 def certificate_extensions(*extensions):
@@ -597,8 +597,8 @@ each(ASSERTION, "backup", {
     "no-longer-backed-up": lambda draft: (setattr(draft.credential, "is_eligible", True), flags(set=BE, clear=BS)(draft)),
 })
 each(ASSERTION, "handle", {
-    "other": lambda draft: setattr(draft, "handle", draft.random.randbytes(28)), "absent": set(handle=None),
-    "empty": set(handle=b""), "longer": lambda draft: setattr(draft, "handle", draft.handle + b"\0"),
+    "other": lambda draft: setattr(draft, "handle", draft.random.randbytes(28)), "absent": having(handle=None),
+    "empty": having(handle=b""), "longer": lambda draft: setattr(draft, "handle", draft.handle + b"\0"),
 })
 
 

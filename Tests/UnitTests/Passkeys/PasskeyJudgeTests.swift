@@ -189,7 +189,10 @@ struct PasskeyJudgeTests {
         // Enough for each mutation to have come with each algorithm and attestation.
         guard let count = Self.count, count >= 10_000 else { return }
         print("passkeys: \(count) cases, \(verdicts.sorted { $0.value > $1.value })")
-        for reason in reasons where !used.contains(reason) { Issue.record("no case disagrees so any more: \(reason)") }
+        // Damage is left to chance.
+        for reason in reasons where !used.contains(reason) && reason.mutation != "damage.*" {
+            Issue.record("no case disagrees so any more: \(reason)")
+        }
         let never = Set(PasskeyError.allCases.map(\.rawValue)).subtracting(verdicts.keys)
         #expect(never.subtracting(["credentialNotAllowed"]).isEmpty, "never refused for \(never)")
     }
