@@ -41,8 +41,9 @@ test: build ## Run every test, against a private PostgreSQL or the one of DATABA
 	tail -n 1 .build/schemathesis.log; exit $$tested
 
 test-long: build ## Run what gets better with time, at length: races, property tests, fuzzing; ROUNDS=300 SECONDS=60.
-	RACE_ROUNDS=$(ROUNDS) FUZZ_SECONDS=$(SECONDS) scripts/test -c $(CONFIGURATION) \
-		--filter 'ConcurrencyTests|MergeRaceTests|MergePropertyTests|Fuzz'
+	@scripts/venv
+	RACE_ROUNDS=$(ROUNDS) FUZZ_SECONDS=$(SECONDS) PASSKEY_CASES=14000 scripts/test -c $(CONFIGURATION) \
+		--filter 'ConcurrencyTests|MergeRaceTests|MergePropertyTests|PasskeyJudgeTests|Fuzz'
 
 test-release: ## Run every test as the optimiser leaves the code.
 	@$(MAKE) test CONFIGURATION=release

@@ -129,6 +129,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Passkeys",
+            dependencies: ["Secrets", "StrictJSON", crypto, cryptoExtras, swiftASN1, x509],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Sessions",
             dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", crypto, swiftASN1, x509],
             swiftSettings: strict
@@ -251,7 +256,8 @@ let package = Package(
             name: "TestKit",
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
-                "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage",
+                "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
+                "Storage",
                 "StrictJSON", asyncHTTPClient,
                 crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
                 nioPosix, nioSSL, serviceLifecycle, yams,
@@ -264,7 +270,8 @@ let package = Package(
         .testTarget(
             name: "UnitTests",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Migrations", "Outbound", "Passwords", "Postgres", "Projects",
+                "Delivery", "Federation", "Linking", "Migrations", "Outbound", "Passkeys", "Passwords", "Postgres",
+                "Projects",
                 "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Traces",
                 "Development",
                 crypto, cryptoExtras,
@@ -276,8 +283,8 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
-                "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
-                "Storage",
+                "Migrations", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets",
+                "Sessions", "Storage",
                 "StrictJSON", "SystemCrypto", "TestKit", "Transfer", asyncHTTPClient, crypto, httpTypes, hummingbird,
                 inMemoryLogging,
                 jwtKit,
