@@ -107,6 +107,7 @@ let package = Package(
         ),
 
         // What knows nothing of the product
+        .target(name: "Escaping", swiftSettings: strict),
         .target(name: "Prometheus", swiftSettings: strict),
         .target(name: "StrictJSON", swiftSettings: strict),
         .target(name: "Traces", swiftSettings: strict),
@@ -136,8 +137,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON", crypto,
-                httpTypes,
+                "Escaping", "Linking", "Outbound", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON",
+                crypto, httpTypes,
             ],
             swiftSettings: strict
         ),
@@ -157,8 +158,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets",
-                "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Escaping", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus",
+                "Secrets", "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
@@ -175,9 +176,9 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Delivery", "Federation", "Linking", "Prometheus", "Passwords", "Postgres", "Projects",
-                "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, httpTypes, hummingbirdCore,
-                logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
+                "Accounts", "Delivery", "Escaping", "Federation", "Linking", "Prometheus", "Passwords", "Postgres",
+                "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, httpTypes,
+                hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
             ],
             resources: [
                 .embedInCode("Console/console.css"), .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
@@ -191,8 +192,8 @@ let package = Package(
         .target(
             name: "Development",
             dependencies: [
-                "Accounts", "Delivery", "Federation", "IdentityService", "Linking", "Migrations", "Outbound",
-                "Passwords",
+                "Accounts", "Delivery", "Escaping", "Federation", "IdentityService", "Linking", "Migrations",
+                "Outbound", "Passwords",
                 "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", asyncAlgorithms,
                 crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
@@ -206,8 +207,8 @@ let package = Package(
         .target(
             name: "Transfer",
             dependencies: [
-                "Accounts", "IdentityService", "Linking", "Passwords", "Projects", "Secrets", "Storage", "StrictJSON",
-                crypto,
+                "Accounts", "Escaping", "IdentityService", "Linking", "Passwords", "Projects", "Secrets", "Storage",
+                "StrictJSON", crypto,
             ],
             swiftSettings: strict
         ),
