@@ -1,4 +1,5 @@
 import Accounts
+import Escaping
 import HTTPTypes
 import Linking
 import Projects
@@ -217,9 +218,7 @@ struct ConsoleRoutes: Sendable {
         let page = call.path + (call.rawQuery.isEmpty ? "" : "?\(call.rawQuery)")
         let next = ConsolePath.next(page)
         guard next != "/console" else { return "/console/sign-in" }
-        return "/console/sign-in?next="
-            + next.replacing("%", with: "%25").replacing("&", with: "%26")
-            .replacing("+", with: "%2B").replacing("?", with: "%3F")
+        return "/console/sign-in?next=" + next.escaped(.queryValue)
     }
 
     /// For an action after the session ended: it was not carried out.
