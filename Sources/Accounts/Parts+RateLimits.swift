@@ -95,7 +95,13 @@ extension Parts {
     func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }
 
     private func limits(_ values: KeyValuePairs<RateLimitKind, [String]>, _ caller: Caller) -> RateLimits {
-        RateLimits(values, settings: caller.project.settings.rateLimits, in: caller.scope, now: now())
+        RateLimits(
+            values,
+            settings: caller.project.settings.rateLimits,
+            deployment: development ? .generous : RateLimitSettings(),
+            in: caller.scope,
+            now: now()
+        )
     }
 }
 
