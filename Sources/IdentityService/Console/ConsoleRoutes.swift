@@ -80,9 +80,9 @@ struct ConsoleRoutes: Sendable {
                     var cookies: [Cookie] = []
                     if try isGrave(form), !accounts.signInToConsole.isRecent(visit.session) {
                         switch try await proveAgain(visit, form) {
-                        case .proved(let handle):
-                            visit.handle = handle
-                            cookies = [.console(handle, isSecure: visit.isSecure)]
+                        case .proved(let entrance):
+                            visit.handle = entrance.handle
+                            cookies = Cookie.console(entrance, isSecure: visit.isSecure)
                         case .asked(let page): return page.response()
                         }
                     }

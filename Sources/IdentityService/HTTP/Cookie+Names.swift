@@ -67,6 +67,24 @@ extension Cookie {
         return cookie
     }
 
+    /// The cookies of a sign-in.
+    static func console(_ entrance: ConsoleEntrance, isSecure: Bool) -> [Cookie] {
+        var browser = Cookie(
+            name: consoleBrowserName,
+            value: entrance.browser,
+            seconds: ConsoleEntrance.browserLifetime,
+            isSecure: isSecure
+        )
+        browser.isStrict = true
+        return [console(entrance.handle, isSecure: isSecure), browser]
+    }
+
+    private static let consoleBrowserName = "console-browser"
+
+    static func consoleBrowser(isSecure: Bool, in headers: HTTPFields) -> String? {
+        values(consoleBrowserName, isSecure: isSecure, in: headers).first
+    }
+
     /// Nil without one, and if there are several: then another site may have set one of them.
     static func consoleHandle(isSecure: Bool, in headers: HTTPFields) -> Secret? {
         let values = values(consoleName, isSecure: isSecure, in: headers)
