@@ -146,7 +146,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         request.refusal = refusal
         let isAdmitted = load.begin()
         if !isAdmitted { request.refusal = .unavailable(cause: "requests") }
-        if !head.isKeepAlive { isEnding = true }
+        if !head.isKeepAlive || head.wantsAnotherProtocol { isEnding = true }
         limit(to: limits.time, context)
         let connection = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         state = .answering(
@@ -274,6 +274,12 @@ extension ServiceResponder {
 }
 
 extension HTTPRequestHead {
+    /// Every request of HTTP/1.1 does (RFC 9112 §3.2).
+    fileprivate var namesOneHost: Bool { version == .http1_0 || headers["host"].count == 1 }
+
+    /// NIO's decoder reads no request after this one.
+    fileprivate var wantsAnotherProtocol: Bool { method == .CONNECT || headers.contains(name: "upgrade") }
+
     fileprivate var fieldMethod: HTTPRequest.Method {
         switch method {
         case .POST: .post

@@ -80,6 +80,43 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test(
+        "T-E14: ends after a request for another protocol, which NIO's decoder would be deaf after",
+        arguments: [
+            "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n\r\n",
+            "POST /length HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\nContent-Length: 2\r\n\r\n{}",
+            "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n",
+        ]
+    )
+    func endsBeforeAnotherProtocol(_ request: String) async throws {
+        var limits = ServiceResponder.Limits()
+        limits.idle = .seconds(600)
+        try await connect(limits: limits) { connection in
+            try await connection.send(request + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try await connection.readAll()
+            #expect(
+                answer.hasPrefix(request.hasPrefix("CONNECT") ? "HTTP/1.1 404 " : "HTTP/1.1 200 OK\r\n"),
+                "\(answer)"
+            )
+            #expect(answer.contains("\r\nconnection: close\r\n"), "\(answer)")
+            #expect(answer.ranges(of: "HTTP/1.1 ").count == 1)
+        }
+    }
+
+    @Test(
+        "refuses HTTP/1.1 without a host, or with two (RFC 9112 §3.2), and closes",
+        arguments: ["", "Host: a\r\nHost: a\r\n", "Host: a\r\nhost: b\r\n"]
+    )
+    func requiresOneHost(_ hosts: String) async throws {
+        try await connect { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\n\(hosts)\r\n")
+            let answer = try await connection.readAll()
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+            #expect(answer.contains("\r\nconnection: close\r\n"))
+        }
+    }
+
     @Test("answers a client that has finished sending")
     func answersHalfClosed() async throws {
         try await connect { connection in
