@@ -102,6 +102,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
         switch (part, state) {
         case (.head(let head), .idle):
+            guard head.namesOneHost else {
+                isEnding = true
+                return refuse(context)
+            }
             state = .reading(head, refusal: nil)
             limit(to: limits.time, context)
             if head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
