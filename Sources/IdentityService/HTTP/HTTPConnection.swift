@@ -40,8 +40,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     ///
     /// It is kept outside of the state, because a buffer with two references is copied when it grows.
     private var body = ByteBuffer()
-    /// The number of body bytes counted in ``ServerLoad``.
+    /// The maximum size of the current body; nil if no route reads it, and nothing is kept.
+    private var bodyLimit: Int?
+    /// The number of body bytes counted in ``ServerLoad``, and the address that they are counted for.
     private var held = 0
+    private var holder: String?
     /// The deadline of the current step.
     private var due = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
@@ -107,6 +110,7 @@ final class HTTPConnection: ChannelDuplexHandler {
                 return refuse(context)
             }
             state = .reading(head, refusal: nil)
+            bodyLimit = responder.bodyLimit(of: head)
             limit(to: limits.time, context)
             if head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
                 let text: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
@@ -124,14 +128,23 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Appends a part of the body, unless it becomes too large.
     private func append(_ part: ByteBuffer, to head: HTTPRequestHead) -> WireError? {
-        let size = body.readableBytes + part.readableBytes
-        // Most bodies are small enough for every route.
-        let limit = size > Request.maximumBody ? responder.bodyLimit(of: head) : Request.maximumBody
-        guard size <= limit else { return .tooLarge(limit) }
-        guard load.hold(part.readableBytes, after: held) else { return .unavailable(cause: "bodies") }
+        guard let bodyLimit else { return nil }
+        guard body.readableBytes + part.readableBytes <= bodyLimit else { return .tooLarge(bodyLimit) }
+        if held == 0 { holder = subscriber(of: head) }
+        guard load.hold(part.readableBytes, after: held, of: holder) else { return .unavailable(cause: "bodies") }
         held += part.readableBytes
         if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
         return nil
+    }
+
+    private func subscriber(of head: HTTPRequestHead) -> String? {
+        let forwarded = head.headers["x-forwarded-for"]
+        return peer.map {
+            limits.proxies.client(
+                peer: $0,
+                forwardedFor: forwarded.isEmpty ? nil : forwarded.joined(separator: ", ")
+            ).subscriber
+        }
     }
 
     private func answer(
@@ -200,7 +213,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func release() {
-        load.release(held)
+        load.release(held, of: holder)
         held = 0
     }
 
@@ -268,12 +281,13 @@ final class HTTPConnection: ChannelDuplexHandler {
 }
 
 extension ServiceResponder {
-    fileprivate func bodyLimit(of head: HTTPRequestHead) -> Int {
-        let path = head.uri.prefix { $0 != "?" }
-        guard case .route(let route, _) = table.match(head.fieldMethod, String(path)) else {
-            return Request.maximumBody
-        }
-        return route.bodyLimit
+    /// Nil for methods without a body and for paths without a route.
+    fileprivate func bodyLimit(of head: HTTPRequestHead) -> Int? {
+        guard Request.hasBody(head.fieldMethod),
+            case .route(let route, _) = table.match(head.fieldMethod, String(head.uri.prefix { $0 != "?" }))
+        else { return nil }
+        let hasBearer = head.headers.first(name: "authorization").flatMap(Gate.bearerToken) != nil
+        return route.bodyLimit(hasBearer: hasBearer)
     }
 }
 

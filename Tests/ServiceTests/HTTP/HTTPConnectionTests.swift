@@ -292,6 +292,73 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test(
+        "T-E9: keeps nothing of a body that no route reads",
+        arguments: ["GET /length", "DELETE /length", "POST /nowhere"]
+    )
+    func keepsNoUnreadBody(_ request: String) async throws {
+        var limits = ServiceResponder.Limits()
+        limits.bodyBytes = 100
+        try await ServiceFixture(additionalRoutes: [Self.echo], limits: limits).serve { port, _ in
+            try await RawConnection.open(port: port) { first in
+                try await first.send("\(request) HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n")
+                try await first.send(String(repeating: "x", count: 98))
+                try await RawConnection.open(port: port) { second in
+                    // Some answers, so that the other connection was read meanwhile.
+                    for _ in 0..<20 {
+                        try await second.send(Self.post("/length", String(repeating: " ", count: 100)))
+                        #expect(try await second.read(until: "}").hasSuffix(#"{"length":100}"#))
+                    }
+                }
+                try await first.send("x")
+                #expect(try await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 40"))
+            }
+        }
+    }
+
+    @Test("T-E9: takes 128 KiB for a client operation, and more only with an admin's credential")
+    func limitsClientBodies() async throws {
+        let most = "{" + String(repeating: " ", count: (128 << 10) - 2) + "}"
+        try await connect { connection in
+            try await connection.send(Self.post(Self.lookup, most))
+            #expect(try await connection.read(until: "}}").hasPrefix("HTTP/1.1 400 "))
+            try await connection.send(Self.post(Self.lookup, most + " "))
+            let refused = try await connection.read(until: "}}")
+            #expect(refused.hasPrefix("HTTP/1.1 413 "), "\(refused)")
+        }
+    }
+
+    @Test("T-E9: one address takes at most an eighth of what bodies may take; the others are served")
+    func sharesBodies() async throws {
+        var limits = ServiceResponder.Limits()
+        limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
+        let body = String(repeating: " ", count: 100)
+        @Sendable func post(_ connection: RawConnection, from address: String) async throws -> String {
+            try await connection.send(Self.post("/length", body, headers: ["X-Forwarded-For: \(address)"]))
+            let head = try await connection.read(until: "\r\n\r\n")
+            return String(head.prefix(12))
+        }
+        @Sendable func hold(_ count: Int, port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
+            guard count > 0 else { return try await body() }
+            try await RawConnection.open(port: port) { connection in
+                let head =
+                    "POST /length HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.18.50.1\r\nContent-Length: 1048576\r\n\r\n"
+                try await connection.send(head + String(repeating: "x", count: (1 << 20) - 1))
+                try await hold(count - 1, port: port, body)
+            }
+        }
+        try await ServiceFixture(additionalRoutes: [Self.echo], limits: limits).serve { port, _ in
+            try await hold(9, port: port) {
+                try await waitUntil {
+                    try await RawConnection.open(port: port) { try await post($0, from: "198.18.50.1") }
+                        == "HTTP/1.1 503"
+                }
+                let other = try await RawConnection.open(port: port) { try await post($0, from: "198.18.50.2") }
+                #expect(other == "HTTP/1.1 200")
+            }
+        }
+    }
+
     @Test("asks for nothing more while a client does not read its answers")
     func waitsForTheReader() async throws {
         let handled = Counter()
