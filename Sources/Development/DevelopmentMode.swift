@@ -29,6 +29,7 @@ package enum DevelopmentMode {
         options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
         options.projectNamed = { try await configuration.ensureProject($0, settings: .development) }
         options.admins = { OwnerAuthenticator(next: $0) }
+        options.trustsOrigin = isHere
         options.unsignedCustomToken = UnsignedCustomTokens.read
         options.passwordInHash = ReadableHashes.password
         if unsignedTokens {
@@ -48,6 +49,12 @@ package enum DevelopmentMode {
             return nil
         }
         return "http://\(host)"
+    }
+
+    /// Whether a request comes from no page, or from one of this machine: any site that the developer visits can send the
+    /// owner's token.
+    @Sendable static func isHere(_ headers: HTTPFields) -> Bool {
+        headers[.origin].map { ContinueURI($0)?.isLoopback ?? false } ?? true
     }
 
     /// The demo page, `/dev`, and the emulator's utility endpoints.

@@ -1,6 +1,7 @@
 package import Accounts
 package import Delivery
 package import Federation
+package import HTTPTypes
 import Linking
 package import Logging
 package import Passwords
@@ -35,6 +36,8 @@ package struct ServiceAssembly: Sendable {
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
         /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
+        /// Whether a browser's page that sends these headers may act as an admin.
+        package var trustsOrigin: @Sendable (HTTPFields) -> Bool = { _ in true }
         /// Sends emails; if nil, they stay in the outbox for a node that can.
         package var mailer: Mailer?
         /// Calls blocking functions; if nil, sign-ins that need one are refused.
@@ -170,6 +173,7 @@ package struct ServiceAssembly: Sendable {
             projectForKey: projectForKey,
             projectNamed: projectNamed,
             admins: options.admins(DatabaseAdmins(configuration: configuration)),
+            trustsOrigin: options.trustsOrigin,
             now: now
         )
         let served = options.development ? metrics.routes + api : api
@@ -186,6 +190,7 @@ package struct ServiceAssembly: Sendable {
         operations = ServiceResponder(
             table: RouteTable(metrics.routes + health.routes),
             gate: gate,
+            isForBrowsers: false,
             limits: options.limits,
             logger: logger,
             now: now

@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPTypes
+package import HTTPTypes
 package import Projects
 import Secrets
 
@@ -8,21 +8,26 @@ package struct Gate: Sendable {
     private let projectForKey: @Sendable (APIKey) -> Project?
     private let projectNamed: @Sendable (String) async throws -> Project?
     private let admins: any AdminAuthenticator
+    /// Whether a browser's page that sends these headers may act as an admin.
+    let trustsOrigin: @Sendable (HTTPFields) -> Bool
     private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - projectForKey: in `identity dev`, every key names its project.
     ///   - projectNamed: finds a project by ID or number, after the credential check; in `identity dev`, creates it on
     ///     first use.
+    ///   - trustsOrigin: in `identity dev`, whose owner has a well-known token, only pages of this machine.
     package init(
         projectForKey: @escaping @Sendable (APIKey) -> Project?,
         projectNamed: @escaping @Sendable (String) async throws -> Project?,
         admins: any AdminAuthenticator,
+        trustsOrigin: @escaping @Sendable (HTTPFields) -> Bool,
         now: @escaping @Sendable () -> Date
     ) {
         self.projectForKey = projectForKey
         self.projectNamed = projectNamed
         self.admins = admins
+        self.trustsOrigin = trustsOrigin
         self.now = now
     }
 
@@ -50,6 +55,7 @@ package struct Gate: Sendable {
         guard let header = headers[.authorization] else {
             throw hasKey ? WireError.keyInsteadOfCredential : WireError.missingCredential
         }
+        guard trustsOrigin(headers) else { throw WireError.forbidden }
         guard let token = Self.bearerToken(header), let admin = try await admins.credential(for: token) else {
             throw WireError.invalidCredential
         }

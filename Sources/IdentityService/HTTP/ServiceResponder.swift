@@ -12,6 +12,8 @@ import struct Foundation.Date
 package struct ServiceResponder: Sendable {
     package let table: RouteTable
     private let gate: Gate
+    /// Whether pages of other origins may call it.
+    private let isForBrowsers: Bool
     let limits: Limits
     let load: ServerLoad
     /// The meter of requests that match no route.
@@ -38,6 +40,7 @@ package struct ServiceResponder: Sendable {
     init(
         table: RouteTable,
         gate: Gate,
+        isForBrowsers: Bool = true,
         limits: Limits = Limits(),
         load: ServerLoad? = nil,
         unmatched: RouteMeter = RouteMeter(),
@@ -47,6 +50,7 @@ package struct ServiceResponder: Sendable {
     ) {
         self.table = table
         self.gate = gate
+        self.isForBrowsers = isForBrowsers
         self.limits = limits
         self.load = load ?? ServerLoad(limits)
         self.unmatched = unmatched
@@ -101,7 +105,9 @@ package struct ServiceResponder: Sendable {
         _ match: RouteTable.Match,
         _ logger: Logger
     ) async throws -> Response {
-        if request.method == .options { return CrossOrigin.preflight(request.headers) }
+        if request.method == .options, isForBrowsers {
+            return CrossOrigin.preflight(request.headers, isTrusted: gate.trustsOrigin(request.headers))
+        }
         switch match {
         case .none: throw WireError.notFound
         case .otherMethods(let methods): throw WireError.methodNotAllowed(methods)
@@ -186,7 +192,7 @@ package struct ServiceResponder: Sendable {
     }
 
     private func finish(_ response: inout Response, to request: Request, id: String, isPage: Bool) {
-        if !isPage { CrossOrigin.allow(&response.headers) }
+        if !isPage, isForBrowsers { CrossOrigin.allow(&response.headers) }
         response.headers[.requestID] = id
         response.headers[.xContentTypeOptions] = "nosniff"
         if response.headers[.referrerPolicy] == nil { response.headers[.referrerPolicy] = "no-referrer" }
