@@ -331,6 +331,24 @@ struct HandlerThreatTests {
 
     // MARK: Cookies
 
+    @Test("T-E15: only a page that is opened begins a flow, and a browser keeps eight cookies of flows")
+    func cookieBomb() async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let path = ProviderScene.handler + "?" + FormFields(pairs: scene.parameters()).text
+            for (destination, count) in [("image", 0), ("iframe", 0), ("empty", 0), ("script", 0), ("document", 1)] {
+                let headers = [("Sec-Fetch-Dest", destination), ("Sec-Fetch-Site", "cross-site")]
+                let page = try OpenedPage(try await scene.service.send("GET", path, headers: headers))
+                #expect(page.cookies.count == count, "\(destination): \(page.cookies)")
+            }
+            let names = (0..<9).map { "identity-flow-000000000000000\($0)" }
+            let old = names.map { "\($0)=x" }.joined(separator: "; ")
+            let page = try await scene.open(scene.parameters(), cookie: "other=y; \(old)")
+            let removed = page.cookies.filter { $0.contains("Max-Age=0;") }.map { String($0.prefix { $0 != "=" }) }
+            // Browsers send the oldest first (RFC 6265 §5.4).
+            #expect(removed == Array(names.prefix(2)) && page.cookies.count == 3, "\(page.cookies)")
+        }
+    }
+
     @Test("T-D9: each flow has a cookie of its own, made anew, out of the reach of scripts and other hosts")
     func cookies() async throws {
         try await ProviderScene.runPages(.oidc) {
