@@ -26,6 +26,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let executor: EventLoopExecutor
     private let isEncrypted: Bool
     private var peer: NetworkAddress?
+    /// Whether there was room for the connection.
+    private var hasRoom = true
     private var state = State.idle
     /// Parts of later requests that arrived before the current response.
     private var waiting = CircularBuffer<HTTPServerRequestPart>()
@@ -62,10 +64,18 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        load.opened()
         peer = context.channel.remoteAddress?.ipAddress.flatMap { NetworkAddress($0) }
-        limit(to: limits.idle, context)
+        hasRoom = load.opened(by: peerSubscriber)
+        limit(to: min(limits.firstHead, limits.idle), context)
     }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if !hasRoom { close(context) }
+        context.fireChannelActive()
+    }
+
+    /// Nil for a proxy, whose clients share its connections.
+    private var peerSubscriber: String? { peer.flatMap { limits.proxies.trusts($0) ? nil : $0.subscriber } }
 
     // MARK: Requests
 
@@ -242,7 +252,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { load.closed() }
+    func handlerRemoved(context: ChannelHandlerContext) { load.closed(by: peerSubscriber) }
 
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()

@@ -3,6 +3,7 @@ import Synchronization
 /// The totals of all connections, and their limits: beyond them a request is refused with 503, so memory stays bounded.
 final class ServerLoad: Sendable {
     private let openConnections = Atomic(0)
+    private let connectionsByAddress = Mutex<[String: Int]>([:])
     private let requests = Atomic(0)
     private let bodies = Mutex(Bodies())
     private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
@@ -16,8 +17,29 @@ final class ServerLoad: Sendable {
     var requestsInFlight: Int { requests.load(ordering: .relaxed) }
     var heldBytes: Int { bodies.withLock { $0.all.bytes } }
 
-    func opened() { openConnections.add(1, ordering: .relaxed) }
-    func closed() { openConnections.subtract(1, ordering: .relaxed) }
+    /// Counts a new connection.
+    ///
+    /// - Parameter address: the peer's, as rate limits count; nil if unknown, and for proxies, whose clients share it.
+    /// - Returns: whether there is room for it: for one address in a quarter of all.
+    func opened(by address: String?) -> Bool {
+        let all = openConnections.add(1, ordering: .relaxed).newValue
+        let own = connectionsByAddress.withLock { counts in
+            guard let address else { return 0 }
+            let own = counts[address, default: 0] + 1
+            counts[address] = own
+            return own
+        }
+        return all <= limits.connections && own <= limits.connections / 4
+    }
+
+    func closed(by address: String?) {
+        openConnections.subtract(1, ordering: .relaxed)
+        guard let address else { return }
+        connectionsByAddress.withLock { counts in
+            let own = counts[address, default: 0] - 1
+            counts[address] = own > 0 ? own : nil
+        }
+    }
 
     /// Whether a second has passed since this last returned true.
     func mayWarn() -> Bool {

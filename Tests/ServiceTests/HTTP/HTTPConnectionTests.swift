@@ -394,6 +394,47 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test(
+        "T-E16: refuses a connection beyond its number, and beyond a quarter of it for one address",
+        arguments: [true, false]
+    )
+    func limitsConnections(isProxy: Bool) async throws {
+        var limits = ServiceResponder.Limits()
+        limits.connections = 8
+        if isProxy { limits.proxies = try #require(TrustedProxies(["127.0.0.1"])) }
+        @Sendable func open(_ count: Int, port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
+            guard count > 0 else { return try await body() }
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 200 OK\r\n"))
+                try await open(count - 1, port: port, body)
+            }
+        }
+        let fixture = try ServiceFixture(limits: limits)
+        try await fixture.serve { port, _ in
+            try await open(isProxy ? 8 : 2, port: port) {
+                try await RawConnection.open(port: port) { #expect(try await $0.readAll().isEmpty) }
+            }
+            try await waitUntil { fixture.assembly.responder.connections == 0 }
+            try await open(1, port: port) {}
+        }
+    }
+
+    @Test("T-E16: ends a new connection that sends no head in time")
+    func limitsTheFirstHead() async throws {
+        var limits = ServiceResponder.Limits()
+        limits.firstHead = .milliseconds(20)
+        try await connect(limits: limits) { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\nHo")
+            #expect(try await connection.readAll().isEmpty)
+        }
+        limits.firstHead = .seconds(60)
+        try await connect(limits: limits) { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+    }
+
     @Test("says what time it is, in the form of RFC 9110 §5.6.7")
     func tellsTheTime() async throws {
         try await connect { connection in
