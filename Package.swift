@@ -107,6 +107,7 @@ let package = Package(
         ),
 
         // What knows nothing of the product
+        .target(name: "Escaping", swiftSettings: strict),
         .target(name: "Prometheus", swiftSettings: strict),
         .target(name: "StrictJSON", swiftSettings: strict),
         .target(name: "Traces", swiftSettings: strict),
@@ -141,8 +142,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON", crypto,
-                httpTypes,
+                "Escaping", "Linking", "Outbound", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON",
+                crypto, httpTypes,
             ],
             swiftSettings: strict
         ),
@@ -162,8 +163,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets",
-                "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Escaping", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus",
+                "Secrets", "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             exclude: ["Hot/Plans"],
             swiftSettings: strict
@@ -189,10 +190,10 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Federation", "Linking", "Prometheus", "Passwords",
-                "Postgres", "Projects",
-                "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, httpTypes, hummingbirdCore,
-                logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle,
+                "Accounts", "Administration", "Delivery", "Escaping", "Federation", "Linking", "Prometheus", "Passwords",
+                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms,
+                httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                serviceLifecycle,
             ],
             resources: [
                 .embedInCode("Console/console.css"), .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
@@ -206,9 +207,9 @@ let package = Package(
         .target(
             name: "Development",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Federation", "IdentityService", "Linking", "Migrations",
-                "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
-                "SystemCrypto", "Traces", asyncAlgorithms,
+                "Accounts", "Administration", "Delivery", "Escaping", "Federation", "IdentityService", "Linking",
+                "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage",
+                "StrictJSON", "SystemCrypto", "Traces", asyncAlgorithms,
                 crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
             ],
             resources: [
@@ -221,8 +222,8 @@ let package = Package(
         .target(
             name: "Transfer",
             dependencies: [
-                "Accounts", "IdentityService", "Linking", "Passwords", "Projects", "Secrets", "Storage", "StrictJSON",
-                crypto,
+                "Accounts", "Escaping", "IdentityService", "Linking", "Passwords", "Projects", "Secrets", "Storage",
+                "StrictJSON", crypto,
             ],
             swiftSettings: strict
         ),

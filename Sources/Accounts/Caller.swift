@@ -46,7 +46,7 @@ package struct Caller: Sendable {
         guard let found = project.tenants[tenant] else { throw .unknownTenant }
         guard !found.configuration.isDisabled else { throw .projectDisabled }
         var caller = self
-        (caller.project, caller.tenant) = (found.project, tenant)
+        (caller.project, caller.tenant) = (found.project, found.configuration.id)
         return caller
     }
 }

@@ -62,9 +62,14 @@ extension Parts {
         )
     }
 
-    func smsLimits(to number: PhoneNumber, _ caller: Caller) -> RateLimits {
-        limits(
-            [.smsPerAddress: [caller.place], .smsPerRecipient: [number.text], .smsPerProject: []],
+    /// - Parameter account: the account whose second factor the number is; nil if the number is not known to be the
+    ///   caller's.
+    ///
+    /// The two are counted separately: otherwise anyone could use up the SMS that a user needs to sign in.
+    func smsLimits(to number: PhoneNumber, of account: AccountID?, _ caller: Caller) -> RateLimits {
+        let owner = account.map { ["second factor", caller.project.id.rawValue, $0.rawValue] } ?? []
+        return limits(
+            [.smsPerAddress: [caller.place], .smsPerRecipient: [number.text] + owner, .smsPerProject: []],
             caller
         )
     }
@@ -95,7 +100,13 @@ extension Parts {
     func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }
 
     private func limits(_ values: KeyValuePairs<RateLimitKind, [String]>, _ caller: Caller) -> RateLimits {
-        RateLimits(values, settings: caller.project.settings.rateLimits, in: caller.scope, now: now())
+        RateLimits(
+            values,
+            settings: caller.project.settings.rateLimits,
+            deployment: development ? .generous : RateLimitSettings(),
+            in: caller.scope,
+            now: now()
+        )
     }
 }
 

@@ -48,7 +48,9 @@ extension Parts {
         code.appHash = appHash.flatMap { $0.wholeMatch(of: /[A-Za-z0-9+\/]{11}/) == nil ? nil : $0 }
         code.sends = fixed == nil
         code.showsSession = development
-        let limits = fixed == nil ? smsLimits(to: number, caller) : testNumberLimits(number, caller)
+        // A number that is only being enrolled may be anyone's.
+        let owner = purpose == .secondFactor ? account : nil
+        let limits = fixed == nil ? smsLimits(to: number, of: owner, caller) : testNumberLimits(number, caller)
         try await stores.verificationCodes.insert(code, within: limits, in: caller.scope, now: now())
         return session
     }

@@ -1,3 +1,4 @@
+import Escaping
 package import Foundation
 import Linking
 package import Projects
@@ -32,7 +33,7 @@ extension MailMessage {
             bodies = (language.plain(text), language.html(text))
         }
         bodies.text = bodies.text.map { fill($0, values) }
-        bodies.html = bodies.html.map { fill($0, values.mapValues(escaped)) }
+        bodies.html = bodies.html.map { fill($0, values.mapValues { $0.escaped(.html) }) }
         var message = MailMessage(
             id: id,
             from: sender,
@@ -52,18 +53,17 @@ extension MailMessage {
         text.replacing(/%[A-Z_]+%/) { match in values[String(match.output)] ?? String(match.output) }
     }
 
-    private static func escaped(_ text: String) -> String {
-        let entities: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
-        return text.map { entities[$0] ?? String($0) }.joined()
-    }
-
     /// A display name that cannot pass for a link or a message.
     ///
     /// An attacker who signs up with someone's email chooses the name that our email to that address starts with.
+    /// It is read as a mail program or a browser does: by scalars, with compatibility characters folded (`．` to `.`) and
+    /// either slash. `。` separates the labels of a domain, too.
     private static func harmlessName(_ name: String) -> String? {
+        let read = name.precomposedStringWithCompatibilityMapping.unicodeScalars
+        let link = /[.。\/:@\\][\p{M}]*[\p{L}\p{N}][\p{L}\p{N}]|[\/\\:][\p{M}]*[\/\\]/.matchingSemantics(.unicodeScalar)
         let isHarmless =
-            (1...64).contains(name.count) && !name.contains(/[.\/:@\\][\p{L}\p{N}]{2}|\/\//)
-            && name.unicodeScalars.allSatisfy {
+            (1...64).contains(read.count) && !String(read).contains(link)
+            && read.allSatisfy {
                 ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
             }
         return isHarmless ? name : nil
@@ -77,7 +77,9 @@ extension MailLanguage {
 
     fileprivate func html(_ text: MailText) -> String {
         let link = #"<a href="%LINK%">\#(text.link)</a>"#
-        let paragraphs = [greeting, text.before, link, text.after, closing.replacing("\n", with: "<br>\n")]
+        let paragraphs = [
+            greeting, text.before, link, text.after, closing.split(separator: "\n").joined(separator: "<br>\n"),
+        ]
         return """
             <!DOCTYPE html>
             <html lang="\(tag)">

@@ -1,3 +1,4 @@
+import Escaping
 import HTTPTypes
 package import IdentityService
 import Linking
@@ -88,5 +89,5 @@ package struct DemoPage: Sendable {
 
 extension TestJSON {
     /// The text, escaped so that it cannot close the surrounding script element.
-    fileprivate var scriptText: String { text.replacing("<", with: "\\u003c") }
+    fileprivate var scriptText: String { text.escaped(.jsonInHTML) }
 }

@@ -33,9 +33,16 @@ package enum DevelopmentMode {
         options.projectNamed = { try await stores.configuration.ensureProject($0, settings: .development) }
         options.unnamedProject = { stores.configuration.snapshot.project(project) }
         options.admins = { OwnerAuthenticator(next: $0) }
+        options.trustsOrigin = isHere
         options.additionalRoutes = { routes(stores, project: project, $0) }
         options.routesOverRoutes = { EmulatorDescription(of: $0).routes }
         return options
+    }
+
+    /// Whether a request comes from no page, or from one of this machine: any site that the developer visits can send the
+    /// owner's token.
+    @Sendable static func isHere(_ headers: HTTPFields) -> Bool {
+        headers[.origin].map { ContinueURI($0)?.isLoopback ?? false } ?? true
     }
 
     /// The demo page, `/dev`, the emulator's utility endpoints and its links of emails.

@@ -41,7 +41,8 @@ package struct EmulatorRoutes: Sendable {
     /// Handlers act as the admin `Bearer owner`, although callers send no credentials.
     private func open(_ handler: @escaping Route.Handler<Call>) -> Route.Access {
         .open { call in
-            try await AuditOrigin.acting(as: .admin(OwnerAuthenticator.id)) { try await handler(call) }
+            guard DevelopmentMode.isHere(call.headers) else { throw WireError.forbidden }
+            return try await AuditOrigin.acting(as: .admin(OwnerAuthenticator.id)) { try await handler(call) }
         }
     }
 

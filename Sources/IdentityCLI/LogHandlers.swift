@@ -24,7 +24,7 @@ struct JSONLogHandler: LogHandler {
     }
 }
 
-/// Readable lines on standard error.
+/// Readable lines on standard error, one for each event: control characters of its texts are escaped.
 struct ReadableLogHandler: LogHandler {
     var logLevel: Logger.Level = .info
     var metadata: Logger.Metadata = [:]
@@ -40,8 +40,21 @@ struct ReadableLogHandler: LogHandler {
         if let error = event.error { values["error"] = "\(error)" }
         let details = values.sorted { $0.key < $1.key }
             .map { " \($0.key)=\($0.value)" }.joined()
+        let text = "\(event.message)\(details)".onOneLine
         let level = event.level < .warning ? "" : " \(event.level.rawValue.uppercased())"
-        FileHandle.standardError.say(Data("\(time)\(level) \(event.message)\(details)\n".utf8))
+        FileHandle.standardError.say(Data("\(time)\(level) \(text)\n".utf8))
+    }
+}
+
+extension String {
+    /// Without characters that start a line, move a terminal's cursor or change the direction of text.
+    fileprivate var onOneLine: String {
+        unicodeScalars.map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: scalar.escaped(asASCII: true)
+            default: String(scalar)
+            }
+        }.joined()
     }
 }
 

@@ -1,6 +1,7 @@
 package import Accounts
 package import Administration
 import Federation
+package import HTTPTypes
 package import Logging
 package import Postgres
 package import Projects
@@ -31,6 +32,8 @@ package struct ServiceAssembly: Sendable {
         package var unnamedProject: (@Sendable () -> Project?)?
         /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
+        /// Whether a browser's page that sends these headers may act as an admin.
+        package var trustsOrigin: @Sendable (HTTPFields) -> Bool = { _ in true }
         /// Additional routes, which take precedence.
         package var additionalRoutes: @Sendable (AccountsService) -> [Route] = { _ in [] }
         /// Additional routes that use all other routes.
@@ -70,6 +73,7 @@ package struct ServiceAssembly: Sendable {
             projectNamed: routeParts.projectNamed,
             unnamedProject: options.unnamedProject,
             admins: options.admins(DatabaseAdmins(configuration: parts.stores.configuration)),
+            trustsOrigin: options.trustsOrigin,
             now: parts.clock
         )
         let api = options.additionalRoutes(accounts) + health.routes + routeParts.api
@@ -98,6 +102,7 @@ package struct ServiceAssembly: Sendable {
         operations = ServiceResponder(
             table: RouteTable(metrics.routes + health.routes),
             gate: gate,
+            isForBrowsers: false,
             limits: options.limits,
             logger: logger,
             now: parts.clock

@@ -28,6 +28,12 @@ package struct TenantID: RawRepresentable, Sendable, Hashable, CustomStringConve
 
     package init(rawValue: String) { self.rawValue = rawValue }
 
+    /// By bytes, as PostgreSQL compares: to `String`, the Kelvin sign (U+212A) equals `K`.
+    package static func == (one: Self, other: Self) -> Bool { one.rawValue.utf8.elementsEqual(other.rawValue.utf8) }
+
+    /// The standard library's `!=` for `RawRepresentable` compares raw values.
+    package static func != (one: Self, other: Self) -> Bool { !(one == other) }
+
     package static let none = TenantID(rawValue: "")
     package var description: String { rawValue }
 }

@@ -1,3 +1,4 @@
+import Escaping
 package import Linking
 import Passwords
 import Postgres
@@ -330,9 +331,7 @@ extension AccountStore {
 
     /// An array of texts in PostgreSQL's format, because an array of arrays cannot have rows of different lengths.
     private static func arrayText(_ texts: [String]) -> String {
-        let quoted = texts.map { text in
-            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-        }
+        let quoted = texts.map { "\"\($0.escaped(.arrayElement))\"" }
         return "{" + quoted.joined(separator: ",") + "}"
     }
 }

@@ -86,7 +86,7 @@ package struct FlowStore: Sendable {
     private static func insert(_ flows: [NewFlow], _ database: PostgresClient) async throws -> [Bool] {
         let admitted = try await database.query(
             """
-            WITH \(sql: RateLimits.takingOne(from: flows.map(\.limits), now: flows.map(\.now).max() ?? Date())),
+            WITH \(sql: RateLimits.takingTogether(from: flows.map(\.limits), now: flows.map(\.now).max() ?? Date())),
             begun AS (
             INSERT INTO flows (project, tenant, state_hash, provider, session_hash, browser_hash, purpose, context,
                 payload, created_at, expires_at)

@@ -19,6 +19,20 @@ package struct RateLimits: Sendable {
         let step: Double
         /// The latest time until which the bucket may be in use.
         let latest: Date
+
+        init(
+            _ kind: RateLimitKind,
+            of project: String,
+            _ values: [String],
+            _ budget: RateLimitBudget,
+            _ now: Date
+        ) {
+            self.kind = kind
+            self.project = project
+            key = SecureHash.sha256(([kind.rawValue] + values).map { "\($0.utf8.count):\($0)" }.joined())
+            step = (Double(budget.seconds) * 1_000_000 / Double(budget.count)).rounded(.down) / 1_000_000
+            latest = now.addingTimeInterval(Double(budget.seconds))
+        }
     }
 
     private let buckets: [Bucket]
@@ -31,10 +45,16 @@ package struct RateLimits: Sendable {
         self.now = now
     }
 
-    /// - Parameter values: the values that each kind counts by; stored as a hash.
+    /// What all projects share counts by the deployment's numbers alone: a project's own numbers, if they differ, act on
+    /// a bucket of the project, which is taken from first.
+    ///
+    /// - Parameters:
+    ///   - values: the values that each kind counts by; stored as a hash.
+    ///   - deployment: the numbers of limits that span projects.
     package init(
         _ values: KeyValuePairs<RateLimitKind, [String]>,
         settings: RateLimitSettings,
+        deployment: RateLimitSettings,
         in scope: Scope,
         now: Date
     ) {
@@ -43,40 +63,22 @@ package struct RateLimits: Sendable {
             return
         }
         self.now = now
-        buckets = values.map { kind, values in
-            let budget = settings[kind]
-            let place = kind.spansProjects ? [kind.rawValue] : [kind.rawValue, scope.tenant.rawValue]
-            return Bucket(
-                kind: kind,
-                project: kind.spansProjects ? "" : scope.project.rawValue,
-                key: Self.key(place + values),
-                step: Self.step(budget),
-                latest: now.addingTimeInterval(Double(budget.seconds))
-            )
+        let project = scope.project.rawValue
+        buckets = values.flatMap { kind, values -> [Bucket] in
+            let own = settings[kind]
+            guard kind.spansProjects else {
+                return [Bucket(kind, of: project, [scope.tenant.rawValue] + values, own, now)]
+            }
+            let shared = deployment[kind]
+            return (own == shared ? [] : [Bucket(kind, of: project, values, own, now)])
+                + [Bucket(kind, of: "", values, shared, now)]
         }
     }
 
     /// The limits of the deployment, which projects cannot set.
     package init(ofDeployment values: KeyValuePairs<RateLimitKind, [String]>, now: Date) {
         self.now = now
-        buckets = values.map { kind, values in
-            let budget = kind.standard
-            return Bucket(
-                kind: kind,
-                project: "",
-                key: Self.key([kind.rawValue] + values),
-                step: Self.step(budget),
-                latest: now.addingTimeInterval(Double(budget.seconds))
-            )
-        }
-    }
-
-    private static func key(_ parts: [String]) -> [UInt8] {
-        SecureHash.sha256(parts.map { "\($0.utf8.count):\($0)" }.joined())
-    }
-
-    private static func step(_ budget: RateLimitBudget) -> Double {
-        (Double(budget.seconds) * 1_000_000 / Double(budget.count)).rounded(.down) / 1_000_000
+        buckets = values.map { kind, values in Bucket(kind, of: "", values, kind.standard, now) }
     }
 
     package var isEmpty: Bool { buckets.isEmpty }
@@ -111,23 +113,23 @@ package struct RateLimits: Sendable {
         return "\(sql: parts) limits AS MATERIALIZED (SELECT \(sql: sum) AS passed)"
     }
 
-    /// Parts of a statement for several requests, each of which takes from at most one bucket.
+    /// Parts of a statement for several requests.
     ///
-    /// The last part is the table `admitted`: the numbers, starting at 1, of the requests whose bucket had room.
+    /// The last part is the table `admitted`: the numbers, starting at 1, of the requests whose buckets had room.
     ///
-    /// Requests that share a bucket are admitted together or not at all.
-    static func takingOne(from requests: [RateLimits], now: Date) -> SQL {
-        let buckets = requests.map(\.buckets.first)
-        let room = buckets.map { $0?.latest.timeIntervalSince(now) ?? 0 }
+    /// Requests that share a bucket are admitted together or not at all. A request takes from all its buckets at once, so
+    /// one that is refused may have taken from another: list only buckets of the caller.
+    static func takingTogether(from requests: [RateLimits], now: Date) -> SQL {
+        let wanted = zip(1..., requests).flatMap { number, limits in limits.buckets.map { (Int64(number), $0) } }
         let until: SQL = "greatest(r.expires_at, \(now)) + (EXCLUDED.expires_at - \(now))"
         return """
             wanted AS MATERIALIZED (
-                SELECT * FROM unnest(\(buckets.map { $0?.project ?? "" })::text[],
-                    \(buckets.map { $0?.key ?? [] })::bytea[], \(buckets.map { $0?.step ?? 0 })::float8[],
-                    \(room)::float8[]) WITH ORDINALITY n (project, key, step, room, number)
+                SELECT * FROM unnest(\(wanted.map(\.0))::int8[], \(wanted.map(\.1.project))::text[],
+                    \(wanted.map(\.1.key))::bytea[], \(wanted.map(\.1.step))::float8[],
+                    \(wanted.map { $0.1.latest.timeIntervalSince(now) })::float8[]) n (number, project, key, step, room)
             ), taken AS (
                 INSERT INTO rate_limits AS r (project, key, expires_at)
-                SELECT project, key, \(now) + make_interval(secs => sum(step)) FROM wanted WHERE key <> ''
+                SELECT project, key, \(now) + make_interval(secs => sum(step)) FROM wanted
                 GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project, key
                 ON CONFLICT (project, key) DO UPDATE SET expires_at = \(sql: until)
                     WHERE \(sql: until) <= \(now) + make_interval(secs => (
@@ -135,8 +137,10 @@ package struct RateLimits: Sendable {
                     ))
                 RETURNING project, key
             ), admitted AS MATERIALIZED (
-                SELECT number FROM wanted
-                WHERE key = '' OR (project, key) IN (SELECT project, key FROM taken)
+                SELECT number FROM generate_series(1::int8, \(Int64(requests.count))) n (number) WHERE NOT EXISTS (
+                    SELECT FROM wanted w
+                    WHERE w.number = n.number AND (w.project, w.key) NOT IN (SELECT project, key FROM taken)
+                )
             )
             """
     }

@@ -1,3 +1,4 @@
+import Escaping
 import Foundation
 import IdentityService
 import Linking
@@ -105,6 +106,6 @@ struct CSVUserRow {
     /// RFC 4180.
     private static func quoted(_ field: String) -> String {
         guard field.utf8.contains(where: { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }) else { return field }
-        return "\"" + field.replacing("\"", with: "\"\"") + "\""
+        return "\"" + field.escaped(.csv) + "\""
     }
 }

@@ -71,7 +71,6 @@ package struct SetUpConsole: Sendable {
 
     /// Stores the password and the app, and opens a session.
     ///
-    /// - Returns: its handle.
     /// - Throws: ``ConsoleError``; ``Storage/RateLimitReached``.
     package func finish(
         _ code: Secret,
@@ -79,7 +78,7 @@ package struct SetUpConsole: Sendable {
         password: Secret,
         appCode: String,
         subscriber: String?
-    ) async throws -> Secret {
+    ) async throws -> ConsoleEntrance {
         let pending = try pending(sealed, of: code)
         guard password.reveal().count >= Self.shortestPassword else { throw ConsoleError.passwordTooShort }
         guard password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound else {
@@ -112,7 +111,7 @@ package struct SetUpConsole: Sendable {
             )
         }
         guard isDone else { throw ConsoleError.invalidSetUpCode }
-        return Secret(handle)
+        return try ConsoleEntrance(handle, invitation.email, parts)
     }
 
     private func invitation(_ code: Secret, _ subscriber: String?) async throws -> ConsoleStore.Invitation {

@@ -18,28 +18,36 @@ package struct SignInToConsole: Sendable {
         package var code: String
         /// The session that the new one replaces, if it is the same admin's.
         package var handle: Secret?
-        /// The address that rate limits count by; nil if unknown.
-        package var subscriber: String?
+        package var attempt: Attempt
 
-        package init(email: String, password: Secret, code: String, handle: Secret?, subscriber: String?) {
+        package init(email: String, password: Secret, code: String, handle: Secret?, attempt: Attempt) {
             (self.email, self.password, self.code) = (email, password, code)
-            (self.handle, self.subscriber) = (handle, subscriber)
+            (self.handle, self.attempt) = (handle, attempt)
         }
+    }
+
+    /// Where an attempt comes from, which decides what limits it.
+    package enum Attempt: Sendable {
+        /// The sign-in page.
+        ///
+        /// - Parameters:
+        ///   - browser: ``ConsoleEntrance/browser`` of an earlier sign-in; nil without one.
+        ///   - subscriber: the address that rate limits count by; nil if unknown.
+        case page(browser: String?, subscriber: String?)
+        /// A live session, which proves more than an email does.
+        case session(Secret)
     }
 
     /// Opens a session.
     ///
     /// Whatever is wrong, the queries, the computation and the response are the same.
     ///
-    /// - Returns: its handle, a new one each time (threats.md, T-D9).
+    /// - Returns: with its handle, a new one each time (threats.md, T-D9).
     /// - Throws: ``ConsoleError/wrongCredentials``; ``Storage/RateLimitReached``.
-    package func callAsFunction(_ request: Request) async throws -> Secret {
+    package func callAsFunction(_ request: Request) async throws -> ConsoleEntrance {
         // No admin has the empty email.
         let email = EmailAddress(request.email)?.canonical ?? ""
-        let limits = RateLimits(
-            ofDeployment: [.consoleTriesPerAddress: [request.subscriber ?? ""], .consoleTries: [email]],
-            now: parts.now()
-        )
+        let limits = limits(request.attempt, email)
         let candidate = try await parts.stores.console.candidate(email, within: limits, now: parts.now())
         let secrets = candidate?.secrets
         let nothing = [UInt8](repeating: 0, count: 64)
@@ -63,7 +71,26 @@ package struct SignInToConsole: Sendable {
             )
         }
         guard isOpen else { throw ConsoleError.wrongCredentials }
-        return Secret(handle)
+        return try ConsoleEntrance(handle, email, parts)
+    }
+
+    /// Strangers who know an admin's email can use up its limit, but not that of a session or a browser of the admin
+    /// (threats.md, T-E13).
+    private func limits(_ attempt: Attempt, _ email: String) -> RateLimits {
+        switch attempt {
+        case .session(let handle):
+            return RateLimits(ofDeployment: [.consoleTries: ["session", handle.reveal()]], now: parts.now())
+        case .page(let browser, let subscriber):
+            if let text = browser,
+                let known = KnownBrowser(text, of: email, at: parts.seconds, openedBy: parts.keyRing)
+            {
+                return RateLimits(ofDeployment: [.consoleTries: ["browser", known.id]], now: parts.now())
+            }
+            return RateLimits(
+                ofDeployment: [.consoleTriesPerAddress: [subscriber ?? ""], .consoleTries: [email]],
+                now: parts.now()
+            )
+        }
     }
 
     private func verify(_ password: Secret, _ stored: PasswordHash?, _ signerKey: [UInt8]) async throws -> Bool {

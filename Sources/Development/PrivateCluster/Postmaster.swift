@@ -1,3 +1,4 @@
+import Escaping
 import Foundation
 import Postgres
 
@@ -30,7 +31,5 @@ struct Postmaster {
 
     var conninfo: String { "host=\(Self.quote(socketFolder)) port=\(port) user=postgres dbname=postgres" }
 
-    static func quote(_ value: String) -> String {
-        "'\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
-    }
+    static func quote(_ value: String) -> String { "'\(value.escaped(.conninfo))'" }
 }

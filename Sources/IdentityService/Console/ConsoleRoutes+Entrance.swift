@@ -41,11 +41,14 @@ extension ConsoleRoutes {
             password: Secret(try form.value("password")),
             code: try form.value("code"),
             handle: Cookie.consoleHandle(isSecure: isSecure, in: call.headers),
-            subscriber: call.device.subscriber
+            attempt: .page(
+                browser: Cookie.consoleBrowser(isSecure: isSecure, in: call.headers),
+                subscriber: call.device.subscriber
+            )
         )
         do {
-            let handle = try await accounts.signInToConsole(request)
-            return Self.redirect(to: next, [.console(handle, isSecure: isSecure)])
+            let entrance = try await accounts.signInToConsole(request)
+            return Self.redirect(to: next, Cookie.console(entrance, isSecure: isSecure))
         } catch {
             throw refused(error, signInPage(next: next, email: request.email))
         }
@@ -137,14 +140,14 @@ extension ConsoleRoutes {
             }
         }
         do {
-            let handle = try await accounts.setUpConsole.finish(
+            let entrance = try await accounts.setUpConsole.finish(
                 code,
                 sealed,
                 password: Secret(try form.value("password")),
                 appCode: try form.value("code"),
                 subscriber: subscriber
             )
-            return Self.redirect(to: "/console", [.console(handle, isSecure: isSecure)])
+            return Self.redirect(to: "/console", Cookie.console(entrance, isSecure: isSecure))
         } catch let error as ConsoleError where error == .setUpOver || error == .invalidSetUpCode {
             throw refused(error, codePage)
         } catch let error as ConsoleError {
@@ -197,8 +200,8 @@ extension ConsoleRoutes {
     // MARK: Proving it again
 
     enum Proof: Sendable {
-        /// With the handle of the new session.
-        case proved(Secret)
+        /// With the new session.
+        case proved(ConsoleEntrance)
         case asked(ConsolePage)
     }
 
@@ -208,16 +211,16 @@ extension ConsoleRoutes {
     func proveAgain(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Proof {
         guard try !form.value("code").isEmpty else { return .asked(proofPage(visit, form)) }
         do {
-            let handle = try await accounts.signInToConsole(
+            let entrance = try await accounts.signInToConsole(
                 SignInToConsole.Request(
                     email: visit.session.admin.name,
                     password: Secret(try form.value("password")),
                     code: try form.value("code"),
                     handle: visit.handle,
-                    subscriber: visit.call.device.subscriber
+                    attempt: .session(visit.handle)
                 )
             )
-            return .proved(handle)
+            return .proved(entrance)
         } catch {
             throw refused(error, proofPage(visit, form))
         }

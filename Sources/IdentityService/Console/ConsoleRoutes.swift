@@ -1,5 +1,6 @@
 import Accounts
 import Administration
+import Escaping
 import HTTPTypes
 import Linking
 import Projects
@@ -80,9 +81,9 @@ struct ConsoleRoutes: Sendable {
                     var cookies: [Cookie] = []
                     if try isGrave(form), !accounts.signInToConsole.isRecent(visit.session) {
                         switch try await proveAgain(visit, form) {
-                        case .proved(let handle):
-                            visit.handle = handle
-                            cookies = [.console(handle, isSecure: visit.isSecure)]
+                        case .proved(let entrance):
+                            visit.handle = entrance.handle
+                            cookies = Cookie.console(entrance, isSecure: visit.isSecure)
                         case .asked(let page): return page.response()
                         }
                     }
@@ -218,9 +219,7 @@ struct ConsoleRoutes: Sendable {
         let page = call.path + (call.rawQuery.isEmpty ? "" : "?\(call.rawQuery)")
         let next = ConsolePath.next(page)
         guard next != "/console" else { return "/console/sign-in" }
-        return "/console/sign-in?next="
-            + next.replacing("%", with: "%25").replacing("&", with: "%26")
-            .replacing("+", with: "%2B").replacing("?", with: "%3F")
+        return "/console/sign-in?next=" + next.escaped(.queryValue)
     }
 
     /// For an action after the session ended: it was not carried out.

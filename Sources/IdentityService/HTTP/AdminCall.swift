@@ -27,7 +27,7 @@ package struct AdminCall: Sendable {
             throw WireError("PROJECT_DISABLED")
         }
         self.project = found.project
-        self.tenant = tenant
+        self.tenant = found.configuration.id
     }
 
     /// The body, which may repeat the path's tenant.

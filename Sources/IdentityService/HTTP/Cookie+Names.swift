@@ -13,13 +13,23 @@ extension Cookie {
         Cookie(name: flowName(state), value: value, seconds: seconds, isSecure: isSecure)
     }
 
+    /// Removes the oldest cookies of flows, so that seven are left beside a new one.
+    ///
+    /// Browsers send older cookies first (RFC 6265 §5.4).
+    static func leftFlows(isSecure: Bool, in headers: HTTPFields) -> [Cookie] {
+        names(flowPrefix, isSecure: isSecure, in: headers).dropLast(7)
+            .map { Cookie(name: $0, value: "", seconds: 0, isSecure: isSecure) }
+    }
+
     static func flowValues(_ state: String, isSecure: Bool, in headers: HTTPFields) -> [String] {
         values(flowName(state), isSecure: isSecure, in: headers)
     }
 
     private static func flowName(_ state: String) -> String {
-        "identity-flow-" + String(SecureHash.sha256Hex(state).prefix(16))
+        flowPrefix + String(SecureHash.sha256Hex(state).prefix(16))
     }
+
+    private static let flowPrefix = "identity-flow-"
 
     // MARK: The sign-in page
 
@@ -38,15 +48,20 @@ extension Cookie {
 
     /// Removes cookies of unfinished visits before there are too many.
     static func leftSignInPages(isSecure: Bool, in headers: HTTPFields) -> [Cookie] {
-        let prefix = fullName(signInPagePrefix, isSecure: isSecure)
-        let names = headers[values: .cookie].flatMap { $0.split(separator: ";") }
-            .map { $0.drop { $0 == " " }.prefix { $0 != "=" } }
-            .filter { $0.hasPrefix(prefix) && $0.dropFirst(prefix.count).allSatisfy(\.isHexDigit) }
-        guard names.count > 8 else { return [] }
-        return names.map { name in
-            let name = signInPagePrefix + name.dropFirst(prefix.count)
-            return Cookie(name: name, value: "", seconds: 0, isSecure: isSecure, returnsFromOtherSites: false)
+        let left = names(signInPagePrefix, isSecure: isSecure, in: headers)
+        guard left.count > 8 else { return [] }
+        return left.map {
+            Cookie(name: $0, value: "", seconds: 0, isSecure: isSecure, returnsFromOtherSites: false)
         }
+    }
+
+    /// The names of a request's cookies that consist of the prefix and hexadecimal digits, in order.
+    private static func names(_ prefix: String, isSecure: Bool, in headers: HTTPFields) -> [String] {
+        let fullPrefix = fullName(prefix, isSecure: isSecure)
+        return headers[values: .cookie].flatMap { $0.split(separator: ";") }
+            .map { $0.drop { $0 == " " }.prefix { $0 != "=" } }
+            .filter { $0.hasPrefix(fullPrefix) && $0.dropFirst(fullPrefix.count).allSatisfy(\.isHexDigit) }
+            .map { prefix + $0.dropFirst(fullPrefix.count) }
     }
 
     private static func signInPageName(_ visit: PageVisit) -> String { signInPagePrefix + visit.browserHash.prefix(16) }
@@ -65,6 +80,24 @@ extension Cookie {
         )
         cookie.isStrict = true
         return cookie
+    }
+
+    /// The cookies of a sign-in.
+    static func console(_ entrance: ConsoleEntrance, isSecure: Bool) -> [Cookie] {
+        var browser = Cookie(
+            name: consoleBrowserName,
+            value: entrance.browser,
+            seconds: ConsoleEntrance.browserLifetime,
+            isSecure: isSecure
+        )
+        browser.isStrict = true
+        return [console(entrance.handle, isSecure: isSecure), browser]
+    }
+
+    private static let consoleBrowserName = "console-browser"
+
+    static func consoleBrowser(isSecure: Bool, in headers: HTTPFields) -> String? {
+        values(consoleBrowserName, isSecure: isSecure, in: headers).first
     }
 
     /// Nil without one, and if there are several: then another site may have set one of them.

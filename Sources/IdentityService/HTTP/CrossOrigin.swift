@@ -10,7 +10,9 @@ enum CrossOrigin {
     }
 
     /// The response to `OPTIONS`, which checks no credential and reads no body.
-    static func preflight(_ request: HTTPFields) -> Response {
+    ///
+    /// - Parameter isTrusted: whether the page may reach this machine from a public network.
+    static func preflight(_ request: HTTPFields, isTrusted: Bool) -> Response {
         var headers = HTTPFields()
         headers[.accessControlAllowMethods] = "GET, POST, PATCH, DELETE, OPTIONS"
         headers[.accessControlMaxAge] = "7200"
@@ -18,7 +20,7 @@ enum CrossOrigin {
         if let wanted = request[.accessControlRequestHeaders], isList(wanted) {
             headers[.accessControlAllowHeaders] = wanted
         }
-        if request[.requestPrivateNetwork] == "true" { headers[.allowPrivateNetwork] = "true" }
+        if isTrusted, request[.requestPrivateNetwork] == "true" { headers[.allowPrivateNetwork] = "true" }
         return Response(status: .noContent, headers: headers)
     }
 

@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPTypes
+package import HTTPTypes
 package import Projects
 import Secrets
 
@@ -9,6 +9,8 @@ package struct Gate: Sendable {
     private let projectNamed: @Sendable (String) async throws -> Project?
     private let unnamedProject: (@Sendable () -> Project?)?
     private let admins: any AdminAuthenticator
+    /// Whether a browser's page that sends these headers may act as an admin.
+    let trustsOrigin: @Sendable (HTTPFields) -> Bool
     private let now: @Sendable () -> Date
 
     /// - Parameters:
@@ -16,17 +18,20 @@ package struct Gate: Sendable {
     ///   - projectNamed: finds a project by ID or number, after the credential check; in `identity dev`, creates it on
     ///     first use.
     ///   - unnamedProject: the project of an admin's request that names none; nil refuses it.
+    ///   - trustsOrigin: in `identity dev`, whose owner has a well-known token, only pages of this machine.
     package init(
         projectForKey: @escaping @Sendable (APIKey) -> Project?,
         projectNamed: @escaping @Sendable (String) async throws -> Project?,
         unnamedProject: (@Sendable () -> Project?)? = nil,
         admins: any AdminAuthenticator,
+        trustsOrigin: @escaping @Sendable (HTTPFields) -> Bool,
         now: @escaping @Sendable () -> Date
     ) {
         self.projectForKey = projectForKey
         self.projectNamed = projectNamed
         self.unnamedProject = unnamedProject
         self.admins = admins
+        self.trustsOrigin = trustsOrigin
         self.now = now
     }
 
@@ -66,6 +71,7 @@ package struct Gate: Sendable {
         guard let header = headers[.authorization] else {
             throw hasKey ? WireError.keyInsteadOfCredential : WireError.missingCredential
         }
+        guard trustsOrigin(headers) else { throw WireError.forbidden }
         guard let token = Self.bearerToken(header), let admin = try await admins.credential(for: token) else {
             throw WireError.invalidCredential
         }

@@ -26,6 +26,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let executor: EventLoopExecutor
     private let isEncrypted: Bool
     private var peer: NetworkAddress?
+    /// Whether there was room for the connection.
+    private var hasRoom = true
     private var state = State.idle
     /// Parts of later requests that arrived before the current response.
     private var waiting = CircularBuffer<HTTPServerRequestPart>()
@@ -40,8 +42,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     ///
     /// It is kept outside of the state, because a buffer with two references is copied when it grows.
     private var body = ByteBuffer()
-    /// The number of body bytes counted in ``ServerLoad``.
+    /// The maximum size of the current body; nil if no route reads it, and nothing is kept.
+    private var bodyLimit: Int?
+    /// The number of body bytes counted in ``ServerLoad``, and the address that they are counted for.
     private var held = 0
+    private var holder: String?
     /// The deadline of the current step.
     private var due = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
@@ -59,10 +64,18 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        load.opened()
         peer = context.channel.remoteAddress?.ipAddress.flatMap { NetworkAddress($0) }
-        limit(to: limits.idle, context)
+        hasRoom = load.opened(by: peerSubscriber)
+        limit(to: min(limits.firstHead, limits.idle), context)
     }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if !hasRoom { close(context) }
+        context.fireChannelActive()
+    }
+
+    /// Nil for a proxy, whose clients share its connections.
+    private var peerSubscriber: String? { peer.flatMap { limits.proxies.trusts($0) ? nil : $0.subscriber } }
 
     // MARK: Requests
 
@@ -102,7 +115,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
         switch (part, state) {
         case (.head(let head), .idle):
+            guard head.namesOneHost else {
+                isEnding = true
+                return refuse(context)
+            }
             state = .reading(head, refusal: nil)
+            bodyLimit = responder.bodyLimit(of: head)
             limit(to: limits.time, context)
             if head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
                 let text: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
@@ -120,14 +138,23 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Appends a part of the body, unless it becomes too large.
     private func append(_ part: ByteBuffer, to head: HTTPRequestHead) -> WireError? {
-        let size = body.readableBytes + part.readableBytes
-        // Most bodies are small enough for every route.
-        let limit = size > Request.maximumBody ? responder.bodyLimit(of: head) : Request.maximumBody
-        guard size <= limit else { return .tooLarge(limit) }
-        guard load.hold(part.readableBytes, after: held) else { return .unavailable(cause: "bodies") }
+        guard let bodyLimit else { return nil }
+        guard body.readableBytes + part.readableBytes <= bodyLimit else { return .tooLarge(bodyLimit) }
+        if held == 0 { holder = subscriber(of: head) }
+        guard load.hold(part.readableBytes, after: held, of: holder) else { return .unavailable(cause: "bodies") }
         held += part.readableBytes
         if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
         return nil
+    }
+
+    private func subscriber(of head: HTTPRequestHead) -> String? {
+        let forwarded = head.headers["x-forwarded-for"]
+        return peer.map {
+            limits.proxies.client(
+                peer: $0,
+                forwardedFor: forwarded.isEmpty ? nil : forwarded.joined(separator: ", ")
+            ).subscriber
+        }
     }
 
     private func answer(
@@ -146,7 +173,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         request.refusal = refusal
         let isAdmitted = load.begin()
         if !isAdmitted { request.refusal = .unavailable(cause: "requests") }
-        if !head.isKeepAlive { isEnding = true }
+        if !head.isKeepAlive || head.wantsAnotherProtocol { isEnding = true }
         limit(to: limits.time, context)
         let connection = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         state = .answering(
@@ -196,7 +223,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func release() {
-        load.release(held)
+        load.release(held, of: holder)
         held = 0
     }
 
@@ -225,7 +252,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { load.closed() }
+    func handlerRemoved(context: ChannelHandlerContext) { load.closed(by: peerSubscriber) }
 
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
@@ -264,16 +291,23 @@ final class HTTPConnection: ChannelDuplexHandler {
 }
 
 extension ServiceResponder {
-    fileprivate func bodyLimit(of head: HTTPRequestHead) -> Int {
-        let path = head.uri.prefix { $0 != "?" }
-        guard case .route(let route, _) = table.match(head.fieldMethod, String(path)) else {
-            return Request.maximumBody
-        }
-        return route.bodyLimit
+    /// Nil for methods without a body and for paths without a route.
+    fileprivate func bodyLimit(of head: HTTPRequestHead) -> Int? {
+        guard Request.hasBody(head.fieldMethod),
+            case .route(let route, _) = table.match(head.fieldMethod, String(head.uri.prefix { $0 != "?" }))
+        else { return nil }
+        let hasBearer = head.headers.first(name: "authorization").flatMap(Gate.bearerToken) != nil
+        return route.bodyLimit(hasBearer: hasBearer)
     }
 }
 
 extension HTTPRequestHead {
+    /// Every request of HTTP/1.1 does (RFC 9112 §3.2).
+    fileprivate var namesOneHost: Bool { version == .http1_0 || headers["host"].count == 1 }
+
+    /// NIO's decoder reads no request after this one.
+    fileprivate var wantsAnotherProtocol: Bool { method == .CONNECT || headers.contains(name: "upgrade") }
+
     fileprivate var fieldMethod: HTTPRequest.Method {
         switch method {
         case .POST: .post

@@ -12,6 +12,7 @@ extension HTTPField.Name {
     static let forwardedFor = named("x-forwarded-for")
     /// The origin of the page that sends a request (Fetch Metadata, W3C).
     static let secFetchSite = named("sec-fetch-site")
+    static let secFetchDest = named("sec-fetch-dest")
     static let referrerPolicy = named("referrer-policy")
     static let requestPrivateNetwork = named("access-control-request-private-network")
     static let allowPrivateNetwork = named("access-control-allow-private-network")

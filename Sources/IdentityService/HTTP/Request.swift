@@ -18,6 +18,9 @@ package struct Request: Sendable {
 
     /// The default limit: 1 MiB.
     package static let maximumBody = 1 << 20
+    /// The limit without an admin's credential, for operations that use one or that anyone with an API key may call:
+    /// 128 KiB.
+    package static let maximumClientBody = 128 << 10
 
     /// - Parameter target: of the request line (RFC 9112 §3.2), `/v1/token?key=k`.
     package init(

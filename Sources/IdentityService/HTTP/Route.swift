@@ -51,6 +51,14 @@ package struct Route: Sendable {
         case service = ""
     }
 
+    /// The maximum size of a body in bytes, for requests with or without an admin's credential.
+    func bodyLimit(hasBearer: Bool) -> Int {
+        switch access {
+        case .open: bodyLimit
+        case .client, .admin, .unbuilt: hasBearer ? bodyLimit : min(bodyLimit, Request.maximumClientBody)
+        }
+    }
+
     package typealias Handler<Call> = @Sendable (Call) async throws -> Response
 
     /// The required credential; it determines the handler's argument, so no handler can skip the check.

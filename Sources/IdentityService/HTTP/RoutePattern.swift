@@ -24,9 +24,11 @@ struct RoutePattern: Sendable {
         segments.allSatisfy { if case .literal = $0 { true } else { false } }
     }
 
-    /// The captures; nil if the path does not match.
+    /// The captures, decoded; nil if the path does not match.
     ///
-    /// A capture is never empty, and contains no `:` if the pattern has no verb.
+    /// A capture is never empty and contains no `/`, and no `:` if the pattern has no verb.
+    ///
+    /// - Parameter path: from ``segments(of:)``.
     func match(_ path: [String]) -> [String: String]? {
         guard path.count == segments.count else { return nil }
         var captures: [String: String] = [:]
@@ -35,27 +37,28 @@ struct RoutePattern: Sendable {
             case .literal(let literal):
                 guard literal == text else { return nil }
             case .capture(let name, let suffix):
-                guard text.hasSuffix(suffix), text.count > suffix.count else { return nil }
-                let value = String(text.dropLast(suffix.count))
-                guard !value.contains(":") else { return nil }
-                captures[name] = value
+                guard text.hasSuffix(suffix), text.utf8.count > suffix.utf8.count else { return nil }
+                let value = Array(text.utf8.dropLast(suffix.utf8.count))
+                guard !value.contains(UInt8(ascii: ":")), let decoded = PercentEncoding.decode(value[...]),
+                    !decoded.utf8.contains(UInt8(ascii: "/"))
+                else { return nil }
+                captures[name] = decoded
             }
         }
         return captures
     }
 
-    /// The decoded segments of a path; nil for a path that does not start with `/`, has an empty segment (except the
-    /// root path), or an invalid escape.
+    /// The segments of a path, in which only `:` is decoded, because SDKs send it as `%3A`.
+    ///
+    /// Any other spelling of a route's path would get around a proxy's rule for that path.
+    ///
+    /// - Returns: nil for a path that does not start with `/`, has an empty segment (except the root path), or is not
+    ///   ASCII.
     static func segments(of path: String) -> [String]? {
-        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         if path == "/" { return [] }
-        var segments: [String] = []
-        for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard !part.isEmpty, let text = PercentEncoding.decode(ArraySlice(part)), !text.contains("/") else {
-                return nil
-            }
-            segments.append(text)
-        }
-        return segments
+        let parts = path.replacing("%3A", with: ":").replacing("%3a", with: ":").dropFirst()
+            .split(separator: "/", omittingEmptySubsequences: false)
+        return parts.contains("") ? nil : parts.map { String($0) }
     }
 }

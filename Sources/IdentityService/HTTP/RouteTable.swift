@@ -40,7 +40,7 @@ package struct RouteTable: Sendable {
         return paths
     }
 
-    /// - Parameter path: as received; percent-encoding is decoded once, so `:` may be sent as `%3A`.
+    /// - Parameter path: as received; `:` may be sent as `%3A`, and captures are percent-decoded, once.
     package func match(_ method: HTTPRequest.Method, _ path: String) -> Match {
         let method = method == .head ? .get : method
         if let route = fixed[path]?.first(where: { $0.method == method }) { return .route(route, parameters: [:]) }

@@ -12,6 +12,8 @@ import struct Foundation.Date
 package struct ServiceResponder: Sendable {
     package let table: RouteTable
     private let gate: Gate
+    /// Whether pages of other origins may call it.
+    private let isForBrowsers: Bool
     let limits: Limits
     let load: ServerLoad
     /// The meter of requests that match no route.
@@ -26,6 +28,10 @@ package struct ServiceResponder: Sendable {
         package var time = TimeAmount.seconds(30)
         /// The time limit for a connection's next request to arrive with its head.
         package var idle = TimeAmount.seconds(75)
+        /// The time limit for a new connection's first request to arrive with its head.
+        package var firstHead = TimeAmount.seconds(10)
+        /// The maximum number of open connections.
+        package var connections = 16_384
         /// The maximum number of simultaneous requests.
         package var requests = 4096
         /// The maximum total size of all bodies in memory: 64 MiB.
@@ -38,6 +44,7 @@ package struct ServiceResponder: Sendable {
     init(
         table: RouteTable,
         gate: Gate,
+        isForBrowsers: Bool = true,
         limits: Limits = Limits(),
         load: ServerLoad? = nil,
         unmatched: RouteMeter = RouteMeter(),
@@ -47,6 +54,7 @@ package struct ServiceResponder: Sendable {
     ) {
         self.table = table
         self.gate = gate
+        self.isForBrowsers = isForBrowsers
         self.limits = limits
         self.load = load ?? ServerLoad(limits)
         self.unmatched = unmatched
@@ -99,7 +107,9 @@ package struct ServiceResponder: Sendable {
         _ match: RouteTable.Match,
         _ logger: Logger
     ) async throws -> Response {
-        if request.method == .options { return CrossOrigin.preflight(request.headers) }
+        if request.method == .options, isForBrowsers {
+            return CrossOrigin.preflight(request.headers, isTrusted: gate.trustsOrigin(request.headers))
+        }
         switch match {
         case .none: throw WireError.notFound
         case .otherMethods(let methods): throw WireError.methodNotAllowed(methods)
@@ -202,7 +212,7 @@ package struct ServiceResponder: Sendable {
     }
 
     private func finish(_ response: inout Response, to request: Request, id: String, isPage: Bool) {
-        if !isPage { CrossOrigin.allow(&response.headers) }
+        if !isPage, isForBrowsers { CrossOrigin.allow(&response.headers) }
         response.headers[.requestID] = id
         response.headers[.xContentTypeOptions] = "nosniff"
         if response.headers[.referrerPolicy] == nil { response.headers[.referrerPolicy] = "no-referrer" }

@@ -44,5 +44,5 @@ package struct TrustedProxies: Sendable, Hashable {
         return client
     }
 
-    private func trusts(_ address: NetworkAddress) -> Bool { networks.contains { $0.contains(address) } }
+    func trusts(_ address: NetworkAddress) -> Bool { networks.contains { $0.contains(address) } }
 }

@@ -58,7 +58,7 @@ extension WireError {
         return error
     }()
 
-    static let forbidden: WireError = {
+    package static let forbidden: WireError = {
         var error = status(.forbidden, "PERMISSION_DENIED", "The caller does not have permission")
         error.reason = "forbidden"
         return error

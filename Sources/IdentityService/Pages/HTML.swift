@@ -1,3 +1,5 @@
+import Escaping
+
 /// HTML text whose interpolated values are escaped.
 ///
 ///     let html: HTML = "<p title=\"\(name)\">\(text)</p>"
@@ -21,18 +23,7 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable, Hashable {
         package mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
 
         /// For the text of an element, and for an attribute's value in quotation marks of either kind.
-        package mutating func appendInterpolation(_ value: String) {
-            for scalar in value.unicodeScalars {
-                switch scalar {
-                case "&": text += "&amp;"
-                case "<": text += "&lt;"
-                case ">": text += "&gt;"
-                case "\"": text += "&quot;"
-                case "'": text += "&#39;"
-                default: text.unicodeScalars.append(scalar)
-                }
-            }
-        }
+        package mutating func appendInterpolation(_ value: String) { text += value.escaped(.html) }
 
         package mutating func appendInterpolation(html: HTML?) { text += html?.text ?? "" }
 
@@ -40,6 +31,6 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable, Hashable {
             for part in html { text += part.text }
         }
 
-        package mutating func appendInterpolation(json: String) { text += json.replacing("<", with: "\\u003c") }
+        package mutating func appendInterpolation(json: String) { text += json.escaped(.jsonInHTML) }
     }
 }

@@ -34,7 +34,9 @@ struct HandlerRoutes {
             guard call.method != .head else { return HandlerPage.idle(context).response() }
             let query = call.query
             if try query.value("apiKey") != nil || query.value("authType") != nil || query.value("providerId") != nil {
-                return try await start(call, &context)
+                // Images of another site could fill the browser with cookies of flows.
+                let isOpened = (call.headers[.secFetchDest] ?? "document") == "document"
+                return isOpened ? try await start(call, &context) : HandlerPage.idle(context).response()
             }
             let own = try deployment.pages(for: call)
             guard let state = try query.value("state"), !state.isEmpty else {
@@ -125,8 +127,9 @@ struct HandlerRoutes {
                 json.member("url", started.authURI)
                 json.object("refusal") { refusal.writeDelivery(to: &$0, at: own) }
             }
-            let cookie = Cookie.flow(started.state.reveal(), started.browser.reveal(), seconds: 600, own.isSecure)
-            return HandlerPage.start(authURI: started.authURI, data: data, cookie: cookie, context).response()
+            let flow = Cookie.flow(started.state.reveal(), started.browser.reveal(), seconds: 600, own.isSecure)
+            let cookies = [flow] + Cookie.leftFlows(isSecure: own.isSecure, in: call.headers)
+            return HandlerPage.start(authURI: started.authURI, data: data, cookies: cookies, context).response()
         } catch {
             let event = AuthEvent(visit: visit, tenant: request.tenantID, fault: try HandlerFault(error))
             return deliver(event, state: nil, own, context)

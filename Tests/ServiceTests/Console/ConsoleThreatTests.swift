@@ -1,5 +1,6 @@
 import Development
 import Foundation
+import IdentityService
 import Linking
 import Projects
 import Secrets
@@ -151,6 +152,72 @@ struct ConsoleThreatTests {
             let second = try await person.open(person.path(grace.localID))
             let gone = try await person.press("Delete account", ["confirm": grace.localID ?? ""], on: second)
             #expect(gone.heading == "Accounts", "\(gone.text)")
+        }
+    }
+
+    @Test("T-E13: a stranger's wrong attempts keep no admin out of a session or a browser of theirs")
+    func lockout() async throws {
+        let proxies = try #require(TrustedProxies(["127.0.0.1"]))
+        try await TestService.runConsole {
+            $0.limits.proxies = proxies
+        } _: { service in
+            let person = try await ConsolePerson.setUp(service)
+            let user = try await service.signUp("ada@example.com")
+            _ = try await person.signIn()
+            service.clock.advance(by: 901)
+            func attack() async throws {
+                for number in 0..<40 {
+                    let fields = [("email", person.email), ("password", "guess"), ("code", "000000")]
+                    let reply = try await service.send(
+                        "POST",
+                        "/console/sign-in",
+                        headers: [
+                            ("Origin", service.baseURL), ("X-Forwarded-For", "198.18.40.\(number / 20)"),
+                            ("Content-Type", "application/x-www-form-urlencoded"),
+                        ],
+                        body: Array(FormFields(pairs: fields).text.utf8)
+                    )
+                    #expect(reply.status == (number < 30 ? 403 : 429), "\(number): \(reply)")
+                }
+            }
+            try await attack()
+            // Proving it again in a live session.
+            let page = try await person.open(person.path(user.localID))
+            let asked = try await person.press("Delete account", ["confirm": user.localID ?? ""], on: page)
+            #expect(asked.heading == "Confirm that it is you", "\(asked.text)")
+            let proof = ["password": ConsolePerson.password, "code": person.nextCode()]
+            let done = try await person.press("Continue", proof, on: asked)
+            #expect(done.heading == "Accounts" && done.text.contains("Account deleted."), "\(done.text)")
+            // Signing in again with the browser of the last sign-in; another browser waits.
+            #expect(try await person.signIn().heading == "Projects")
+            #expect(try await person.elsewhere().signIn().status == 429)
+        }
+    }
+
+    @Test("T-E13: a live session, too, has a limit of its own")
+    func triesOfASession() async throws {
+        let proxies = try #require(TrustedProxies(["127.0.0.1"]))
+        try await TestService.runConsole {
+            $0.limits.proxies = proxies
+        } _: { service in
+            let person = try await ConsolePerson.setUp(service)
+            let user = try await service.signUp("ada@example.com")
+            service.clock.advance(by: 901)
+            let path = person.path(user.localID)
+            let token = try await person.token()
+            var last: Reply?
+            for number in 0..<31 {
+                last = try await person.send(
+                    "POST",
+                    path,
+                    [
+                        ("token", token), ("do", "delete"), ("confirm", user.localID ?? ""), ("password", "guess"),
+                        ("code", "000000"),
+                    ],
+                    headers: [("Origin", service.baseURL), ("X-Forwarded-For", "198.18.41.\(number)")]
+                )
+                #expect(last?.status == (number < 30 ? 403 : 429), "\(number): \(last?.text ?? "")")
+            }
         }
     }
 

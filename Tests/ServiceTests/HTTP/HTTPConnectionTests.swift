@@ -80,6 +80,43 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test(
+        "T-E14: ends after a request for another protocol, which NIO's decoder would be deaf after",
+        arguments: [
+            "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n\r\n",
+            "POST /length HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\nContent-Length: 2\r\n\r\n{}",
+            "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n",
+        ]
+    )
+    func endsBeforeAnotherProtocol(_ request: String) async throws {
+        var limits = ServiceResponder.Limits()
+        limits.idle = .seconds(600)
+        try await connect(limits: limits) { connection in
+            try await connection.send(request + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try await connection.readAll()
+            #expect(
+                answer.hasPrefix(request.hasPrefix("CONNECT") ? "HTTP/1.1 404 " : "HTTP/1.1 200 OK\r\n"),
+                "\(answer)"
+            )
+            #expect(answer.contains("\r\nconnection: close\r\n"), "\(answer)")
+            #expect(answer.ranges(of: "HTTP/1.1 ").count == 1)
+        }
+    }
+
+    @Test(
+        "refuses HTTP/1.1 without a host, or with two (RFC 9112 §3.2), and closes",
+        arguments: ["", "Host: a\r\nHost: a\r\n", "Host: a\r\nhost: b\r\n"]
+    )
+    func requiresOneHost(_ hosts: String) async throws {
+        try await connect { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\n\(hosts)\r\n")
+            let answer = try await connection.readAll()
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+            #expect(answer.contains("\r\nconnection: close\r\n"))
+        }
+    }
+
     @Test("answers a client that has finished sending")
     func answersHalfClosed() async throws {
         try await connect { connection in
@@ -255,6 +292,73 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test(
+        "T-E9: keeps nothing of a body that no route reads",
+        arguments: ["GET /length", "DELETE /length", "POST /nowhere"]
+    )
+    func keepsNoUnreadBody(_ request: String) async throws {
+        var limits = ServiceResponder.Limits()
+        limits.bodyBytes = 100
+        try await ServiceFixture(additionalRoutes: [Self.echo], limits: limits).serve { port, _ in
+            try await RawConnection.open(port: port) { first in
+                try await first.send("\(request) HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n")
+                try await first.send(String(repeating: "x", count: 98))
+                try await RawConnection.open(port: port) { second in
+                    // Some answers, so that the other connection was read meanwhile.
+                    for _ in 0..<20 {
+                        try await second.send(Self.post("/length", String(repeating: " ", count: 100)))
+                        #expect(try await second.read(until: "}").hasSuffix(#"{"length":100}"#))
+                    }
+                }
+                try await first.send("x")
+                #expect(try await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 40"))
+            }
+        }
+    }
+
+    @Test("T-E9: takes 128 KiB for a client operation, and more only with an admin's credential")
+    func limitsClientBodies() async throws {
+        let most = "{" + String(repeating: " ", count: (128 << 10) - 2) + "}"
+        try await connect { connection in
+            try await connection.send(Self.post(Self.lookup, most))
+            #expect(try await connection.read(until: "}}").hasPrefix("HTTP/1.1 400 "))
+            try await connection.send(Self.post(Self.lookup, most + " "))
+            let refused = try await connection.read(until: "}}")
+            #expect(refused.hasPrefix("HTTP/1.1 413 "), "\(refused)")
+        }
+    }
+
+    @Test("T-E9: one address takes at most an eighth of what bodies may take; the others are served")
+    func sharesBodies() async throws {
+        var limits = ServiceResponder.Limits()
+        limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
+        let body = String(repeating: " ", count: 100)
+        @Sendable func post(_ connection: RawConnection, from address: String) async throws -> String {
+            try await connection.send(Self.post("/length", body, headers: ["X-Forwarded-For: \(address)"]))
+            let head = try await connection.read(until: "\r\n\r\n")
+            return String(head.prefix(12))
+        }
+        @Sendable func hold(_ count: Int, port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
+            guard count > 0 else { return try await body() }
+            try await RawConnection.open(port: port) { connection in
+                let head =
+                    "POST /length HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.18.50.1\r\nContent-Length: 1048576\r\n\r\n"
+                try await connection.send(head + String(repeating: "x", count: (1 << 20) - 1))
+                try await hold(count - 1, port: port, body)
+            }
+        }
+        try await ServiceFixture(additionalRoutes: [Self.echo], limits: limits).serve { port, _ in
+            try await hold(9, port: port) {
+                try await waitUntil {
+                    try await RawConnection.open(port: port) { try await post($0, from: "198.18.50.1") }
+                        == "HTTP/1.1 503"
+                }
+                let other = try await RawConnection.open(port: port) { try await post($0, from: "198.18.50.2") }
+                #expect(other == "HTTP/1.1 200")
+            }
+        }
+    }
+
     @Test("asks for nothing more while a client does not read its answers")
     func waitsForTheReader() async throws {
         let handled = Counter()
@@ -287,6 +391,47 @@ struct HTTPConnectionTests {
                 #expect(answers.ranges(of: "HTTP/1.1 200 OK").count == 64)
                 #expect(handled.value == 64)
             }
+        }
+    }
+
+    @Test(
+        "T-E16: refuses a connection beyond its number, and beyond a quarter of it for one address",
+        arguments: [true, false]
+    )
+    func limitsConnections(isProxy: Bool) async throws {
+        var limits = ServiceResponder.Limits()
+        limits.connections = 8
+        if isProxy { limits.proxies = try #require(TrustedProxies(["127.0.0.1"])) }
+        @Sendable func open(_ count: Int, port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
+            guard count > 0 else { return try await body() }
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 200 OK\r\n"))
+                try await open(count - 1, port: port, body)
+            }
+        }
+        let fixture = try ServiceFixture(limits: limits)
+        try await fixture.serve { port, _ in
+            try await open(isProxy ? 8 : 2, port: port) {
+                try await RawConnection.open(port: port) { #expect(try await $0.readAll().isEmpty) }
+            }
+            try await waitUntil { fixture.assembly.responder.connections == 0 }
+            try await open(1, port: port) {}
+        }
+    }
+
+    @Test("T-E16: ends a new connection that sends no head in time")
+    func limitsTheFirstHead() async throws {
+        var limits = ServiceResponder.Limits()
+        limits.firstHead = .milliseconds(20)
+        try await connect(limits: limits) { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\nHo")
+            #expect(try await connection.readAll().isEmpty)
+        }
+        limits.firstHead = .seconds(60)
+        try await connect(limits: limits) { connection in
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 200 OK\r\n"))
         }
     }
 

@@ -43,8 +43,14 @@ struct MetricsTests {
         let fixture = try ServiceFixture()
         #expect(try await fixture.client.call(.get, "/metrics").status == 404)
         let operations = ServiceClient(fixture.assembly.operations, document: nil)
-        #expect(try await operations.call(.get, "/metrics").status == 200)
-        #expect(try await operations.call(.get, "/healthz").status == 200)
+        for path in ["/metrics", "/healthz"] {
+            let reply = try await operations.call(.get, path)
+            #expect(reply.status == 200)
+            // A page in an operator's browser does not read it.
+            #expect(reply.headers[.accessControlAllowOrigin] == nil)
+            let preflight = try await operations.call(.options, path)
+            #expect(preflight.headers[.accessControlAllowMethods] == nil)
+        }
         #expect(try await operations.post("/v1/accounts:lookup?key=\(ServiceFixture.key)", "{}").status == 404)
         #expect(try await operations.post("/v1/token?key=\(ServiceFixture.key)", "{}").status == 404)
     }

@@ -43,7 +43,10 @@ struct RouteTableTests {
             "/v1/accounts:LOOKUP", "/identitytoolkit.googleapis.com/v1/token", "/www.googleapis.com/v1/accounts:lookup",
             "/securetoken.googleapis.com/v1/accounts:lookup", "/v1/projects//accounts:lookup",
             "/v1/projects/a:b/accounts:lookup", "/v1/accounts%253Alookup", "/v1/./token", "/v1/../v1/token", "v1/token",
-            "/v1/projects/p/tenants//accounts:lookup", "/v1/accounts:lookup;x", "http://host/v1/token",
+            "/v1/%61ccounts:lookup", "/v1/%70rojects/p/accounts:lookup", "/%63onsole/sign-in", "/v1%2Ftoken",
+            "/v1/projects/p%2F\u{301}/accounts:lookup", "/v1/projects/p%2F%CC%81/accounts:lookup",
+            "/v1/projects/p/accounts:%6Cookup", "/v1/projects/p/tenants//accounts:lookup", "/v1/accounts:lookup;x",
+            "http://host/v1/token",
         ]
     )
     func findsNothing(_ path: String) {

@@ -291,6 +291,36 @@ struct HandlerThreatTests {
         }
     }
 
+    @Test(
+        "T-B14: a letter or mark that joins a bracket to one Character does not hide it from the page",
+        arguments: ["\u{d4e}</script>\u{d4e}<hr>\u{d4e}<img src=x>", "<\u{301}/script><\u{301}hr>"]
+    )
+    func joinedBrackets(_ hostile: String) async throws {
+        // What a browser sees: bytes.
+        @Sendable func scripts(_ page: OpenedPage) -> [Int] {
+            let ascii = String(decoding: page.text.utf8.filter { $0 < 0x80 }, as: UTF8.self)
+            #expect(!ascii.contains("<hr>") && !ascii.contains("<img"), "\(page.reply)")
+            return [ascii.ranges(of: "<script").count, ascii.ranges(of: "</script").count]
+        }
+        try await ProviderScene.runPages(.oidc) { scene in
+            let service = scene.service
+            let state = FormFields(pairs: [("state", hostile)])
+            #expect(try await scripts(scene.open([("state", hostile)])) == [2, 2])
+            let posted = try await service.send("POST", ProviderScene.handler, body: Array(state.text.utf8))
+            #expect(try scripts(OpenedPage(posted)) == [2, 2])
+            let started = try await scene.open(
+                scene.parameters().map { $0.0 == "appName" || $0.0 == "eventId" ? ($0.0, hostile) : $0 }
+            )
+            let balance = scripts(started)
+            #expect(balance[0] == balance[1])
+            let frame = try await scene.open(
+                [("apiKey", service.apiKey), ("appName", hostile)],
+                at: "/__/auth/iframe"
+            )
+            #expect(scripts(frame) == [2, 2] && frame.data["appName"]?.string == hostile, "\(frame.reply)")
+        }
+    }
+
     private func expectInert(_ page: OpenedPage, _ name: String) {
         let text = page.text
         #expect(!text.contains("<script>alert") && !text.contains("<img") && !text.contains("<!--"), "\(name)")
@@ -300,6 +330,24 @@ struct HandlerThreatTests {
     }
 
     // MARK: Cookies
+
+    @Test("T-E15: only a page that is opened begins a flow, and a browser keeps eight cookies of flows")
+    func cookieBomb() async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let path = ProviderScene.handler + "?" + FormFields(pairs: scene.parameters()).text
+            for (destination, count) in [("image", 0), ("iframe", 0), ("empty", 0), ("script", 0), ("document", 1)] {
+                let headers = [("Sec-Fetch-Dest", destination), ("Sec-Fetch-Site", "cross-site")]
+                let page = try OpenedPage(try await scene.service.send("GET", path, headers: headers))
+                #expect(page.cookies.count == count, "\(destination): \(page.cookies)")
+            }
+            let names = (0..<9).map { "identity-flow-000000000000000\($0)" }
+            let old = names.map { "\($0)=x" }.joined(separator: "; ")
+            let page = try await scene.open(scene.parameters(), cookie: "other=y; \(old)")
+            let removed = page.cookies.filter { $0.contains("Max-Age=0;") }.map { String($0.prefix { $0 != "=" }) }
+            // Browsers send the oldest first (RFC 6265 §5.4).
+            #expect(removed == Array(names.prefix(2)) && page.cookies.count == 3, "\(page.cookies)")
+        }
+    }
 
     @Test("T-D9: each flow has a cookie of its own, made anew, out of the reach of scripts and other hosts")
     func cookies() async throws {

@@ -57,6 +57,24 @@ struct UploadAccountsTests {
         }
     }
 
+    @Test(
+        "T-E12: an odd provider ID keeps no other account out",
+        arguments: ["x\u{d4e}\"", "\"\u{301}", "\u{d4e}\\", "{,}"]
+    )
+    func oddProvider(_ provider: String) async throws {
+        try await TestService.run { service in
+            let odd: JSON = [
+                "localId": "odd", "providerUserInfo": [["providerId": .string(provider), "rawId": "1"]],
+            ]
+            let uploaded = try await upload(service, [odd, ["localId": "other"]])
+            #expect(uploaded.status == 200, "\(uploaded)")
+            #expect(try await service.account("other") != nil)
+            let refused = uploaded["error"]?.array ?? []
+            let linked = try await service.account("odd")?["providerUserInfo"]?[0]?["providerId"]?.string
+            #expect(linked == provider || refused.count == 1, "\(uploaded)")
+        }
+    }
+
     @Test("what is wrong with one account keeps no other out, and is said by its index")
     func refusesEach() async throws {
         try await TestService.run { service in

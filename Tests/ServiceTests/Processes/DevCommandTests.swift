@@ -140,6 +140,53 @@ struct DevCommandTests {
         }
     }
 
+    @Test("T-E17: a web site that the developer visits is no owner, and reads no emulator utility")
+    func foreignOrigins() async throws {
+        try await IdentityProgram.dev("--ephemeral") { _, service in
+            let owner = ("Authorization", "Bearer owner")
+            let accounts = service.baseURL + "/v1/projects/demo-project/accounts:batchGet"
+            for (path, headers) in [
+                (accounts, [owner]), (service.baseURL + "/emulator/v1/projects/demo-project/oobCodes", []),
+                (service.baseURL + "/emulator/v1/projects/demo-project/config", [owner]),
+            ] as [(String, [(String, String)])] {
+                for origin in [
+                    "https://evil.example", "http://localhost.evil.example", "null", "http://192.0.2.1:3000",
+                ] {
+                    let reply = Reply(try await PlainHTTP.send("GET", path, headers: headers + [("Origin", origin)]))
+                    #expect(reply.status == 403, "\(path) \(origin): \(reply)")
+                }
+                for origin in [nil, "http://localhost:3000", "http://127.0.0.1:5173", service.baseURL] {
+                    let origins = origin.map { [("Origin", $0)] } ?? []
+                    let reply = Reply(try await PlainHTTP.send("GET", path, headers: headers + origins))
+                    #expect(reply.status == 200, "\(path) \(origin ?? "none"): \(reply)")
+                }
+            }
+            let preflight = try await PlainHTTP.send(
+                "OPTIONS",
+                accounts,
+                headers: [("Origin", "https://evil.example"), ("Access-Control-Request-Private-Network", "true")]
+            )
+            #expect(preflight.header("access-control-allow-private-network") == nil)
+        }
+    }
+
+    @Test("T-E18: what a user can name is one line of the log")
+    func logLines() async throws {
+        try await IdentityProgram.dev("--ephemeral") { program, service in
+            let forged = "x\n07:24:59 Signed in account.id=boss\u{2028}y\r\u{85}z\u{1b}[2K"
+            let token = JSON.object(["uid": .string(forged)]).text
+            let reply = try await service.call("accounts:signInWithCustomToken", ["token": .string(token)])
+            #expect(reply.status == 200, "\(reply)")
+            program.interrupt()
+            let errors = await program.result().errors
+            let lines = errors.unicodeScalars.split { $0.properties.generalCategory == .lineSeparator || $0 == "\n" }
+            let line = try #require(lines.map { String($0) }.first { $0.contains("account.id=x") }, "\(errors)")
+            #expect(line.contains(#"x\n07:24:59 Signed in account.id=boss\u{2028}y\r"#), "\(line)")
+            #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }, "\(line)")
+            #expect(!lines.contains { String($0).hasPrefix("07:24:59 Signed in") })
+        }
+    }
+
     @Test("makes a project that an admin path names")
     func makesProjects() async throws {
         try await IdentityProgram.dev("--ephemeral", "--project", "other-project") { _, service in

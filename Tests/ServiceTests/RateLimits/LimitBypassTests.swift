@@ -96,6 +96,26 @@ struct LimitBypassTests {
         }
     }
 
+    @Test("T-E8: a project's own numbers neither narrow nor widen what counts over all projects")
+    func ownNumbers() async throws {
+        let (narrow, wide) = ("carol.narrow@example.org", "carol.wide@example.org")
+        try await LimitScene.run { first in
+            try await LimitScene.run { second in
+                try await first.limit(["mailsPerRecipient": ["count": 1, "seconds": 86_400]])
+                #expect(try await first.askForReset(narrow, from: "198.18.15.1").status == 200)
+                #expect(try await first.askForReset(narrow, from: "198.18.15.1").status == 400)
+                for _ in 0..<4 {
+                    let reply = try await second.askForReset(narrow, from: "198.18.15.2")
+                    #expect(reply.status == 200, "\(reply)")
+                }
+                #expect(try await second.askForReset(narrow, from: "198.18.15.2").status == 400)
+                try await first.limit(["mailsPerRecipient": ["count": 1_000_000, "seconds": 1]])
+                for _ in 0..<5 { #expect(try await first.askForReset(wide, from: "198.18.15.3").status == 200) }
+                #expect(try await first.askForReset(wide, from: "198.18.15.3").status == 400)
+            }
+        }
+    }
+
     /// What somebody could write who wants to be another, or nobody.
     private static func forged(using random: inout SplitMix) -> String {
         let byte = { (random: inout SplitMix) in String(UInt8.random(in: 0...255, using: &random)) }

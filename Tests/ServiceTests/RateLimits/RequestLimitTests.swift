@@ -160,6 +160,28 @@ struct RequestLimitTests {
         }
     }
 
+    @Test("T-E8: a project's own number of flows is counted beside that of the deployment")
+    func ownFlows() async throws {
+        try await LimitScene.run { first in
+            try await LimitScene.run { second in
+                for service in [first, second] {
+                    let tenant = try await TestProvider.tenant(.genericOIDC)
+                    tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+                    try await service.configure(tenant.configuration(as: "oidc.acme"))
+                }
+                try await first.limit(["flowsPerAddress": ["count": 2, "seconds": 86_400]])
+                for (service, isAdmitted) in [(first, true), (first, true), (first, false), (second, true)] {
+                    let reply = try await service.call(
+                        "accounts:createAuthUri",
+                        ["providerId": "oidc.acme", "continueUri": "http://localhost/callback"],
+                        from: "198.18.30.1"
+                    )
+                    #expect((reply.status == 200) == isAdmitted, "\(reply)")
+                }
+            }
+        }
+    }
+
     private func flows(_ service: TestService) async throws -> [Int64] {
         try await TestDatabase.current.client.query(
             "SELECT count(*) FROM flows WHERE project = \(service.project.id.rawValue)"

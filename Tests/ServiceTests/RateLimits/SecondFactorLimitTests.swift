@@ -44,6 +44,29 @@ struct SecondFactorLimitTests {
         }
     }
 
+    @Test("T-E7: SMS that strangers request for a number leave those of its owner's second factor")
+    func strangers() async throws {
+        try await LimitScene.run({
+            $0.phone.isEnabled = true
+            $0.secondFactors.isEnabled = true
+            $0.secondFactors.offersSMS = true
+            $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
+        }) { service in
+            let user = try await service.verifiedUser()
+            let (phone, _) = try await EnrolledPhone.enroll(user.idToken, service)
+            service.clock.advance(by: 3_600)
+            for number in 0..<6 {
+                let body: JSON = ["phoneNumber": .string(phone.number)]
+                let reply = try await service.call("accounts:sendVerificationCode", body, from: "198.18.36.1")
+                #expect(reply.status == (number < 5 ? 200 : 400), "\(reply)")
+            }
+            let pending = try await service.pending()
+            for _ in 0..<5 { _ = try await phone.code(for: pending) }
+            // Its own bucket has an end, too.
+            try await service.startSecondFactor(pending, phone.enrollment).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+        }
+    }
+
     @Test("the first factor of an account with a second one uses up no tries of its password")
     func passwordsStayGood() async throws {
         try await LimitScene.run({ $0.offerApps() }) { service in

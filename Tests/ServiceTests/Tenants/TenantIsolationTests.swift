@@ -85,6 +85,32 @@ struct TenantIsolationTests {
         }
     }
 
+    @Test("T-D1: a name that Unicode takes for a tenant's ID is no tenant")
+    func equivalentName() async throws {
+        try await TenantScene.run { scene in
+            let service = scene.service
+            let tenant = try await service.makeTenant("Kunden", TenantScene.everything)
+            // The Kelvin sign is canonically equivalent to K, and equal to it in Swift.
+            let shadow = "\u{212a}" + tenant.dropFirst()
+            #expect(shadow == tenant)
+            for (path, body) in Self.withIDToken {
+                try await service.call(path, body.merging(["tenantId": .string(shadow)]))
+                    .expectRefused("INVALID_TENANT_ID")
+            }
+            try await scene.signUp(in: shadow).expectRefused("INVALID_TENANT_ID")
+            let user = try await scene.signUp(in: tenant)
+            try await scene.signIn(in: shadow).expectRefused("INVALID_TENANT_ID")
+            let path = "%E2%84%AA" + tenant.dropFirst()
+            #expect(try await service.admin("tenants/\(path)/accounts:lookup", ["localId": ["x"]]).status == 404)
+            #expect(
+                try await service.admin("accounts:lookup", ["localId": ["x"], "tenantId": .string(shadow)]).status
+                    == 404
+            )
+            let both: JSON = ["localId": [JSON(user.localID)], "tenantId": .string(shadow)]
+            try await service.admin("tenants/\(tenant)/accounts:lookup", both).expectRefused("TENANT_ID_MISMATCH")
+        }
+    }
+
     @Test("T-D1: refresh tokens and session cookies")
     func refreshTokens() async throws {
         try await TenantScene.run { scene in

@@ -258,6 +258,45 @@ struct TransferCommandTests {
         }
     }
 
+    @Test("T-A16: no name forges a row of the CSV")
+    func forgedRows() async throws {
+        let row = "victim,boss@corp.example,true,,,x,,9,m@evil.example" + String(repeating: ",", count: 19)
+        let names = ["\u{d4e}\",,\n\(row)\n", "\"\u{301},,\n\(row)\n", "\u{d4e},\u{d4e}\n\(row)\n\u{d4e}\""]
+        let accounts = names.enumerated().map { number, name -> JSON in
+            ["localId": .string("user\(number)"), "displayName": .string(name)]
+        }
+        try await TestService.run { first in
+            #expect(try await first.admin("accounts:batchCreate", ["users": .array(accounts)]).status == 200)
+            try await TestService.run { second in
+                try await withUserFiles { folder in
+                    let out = try await run(
+                        "export",
+                        "\(folder)/out",
+                        "--project",
+                        first.project.id.rawValue,
+                        "--format",
+                        "csv"
+                    )
+                    #expect(out.status == 0, "\(out)")
+                    let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/out")
+                    let file = try #require(files.first { $0.hasSuffix(".csv") }, "\(files)")
+                    let result = try await run(
+                        "import",
+                        "firebase",
+                        "\(folder)/out/\(file)",
+                        "--project",
+                        second.project.id.rawValue
+                    )
+                    #expect(result.status == 0, "\(result)")
+                }
+                #expect(try await second.account("victim") == nil)
+                for (number, name) in names.enumerated() {
+                    #expect(try await second.account("user\(number)")?["displayName"]?.string == name)
+                }
+            }
+        }
+    }
+
     @Test("accounts that firebase auth:import would refuse can be left out")
     func portable() async throws {
         try await TestService.run { service in

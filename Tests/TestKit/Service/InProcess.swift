@@ -12,7 +12,7 @@ enum InProcess {
         body: [UInt8]?,
         to node: ServiceNode
     ) async -> PlainResponse? {
-        guard path.first == "/", path.utf8.allSatisfy(isInURL), (body?.count ?? 0) <= Request.maximumBody,
+        guard path.first == "/", path.utf8.allSatisfy(isInURL), (body?.count ?? 0) <= Request.maximumClientBody,
             methods.contains(method), let method = HTTPRequest.Method(rawValue: method), let hostName
         else { return nil }
         var fields: HTTPFields = [hostName: node.host]

@@ -174,6 +174,34 @@ struct MailMessageTests {
         #expect(other.text?.hasPrefix("Hello J. R. R. Tolkien-Müller 日本,\n") == true)
     }
 
+    @Test(
+        "greet by the address where letters or marks that join with their neighbours hide a link",
+        arguments: [
+            "\u{d4e}<a href=https:/\\e-vil。com \u{d4e}>Your account is at risk, click", "https:/\\e-vil", "e-vil。com",
+            "evil．example", "evil\u{d4e}.com", "https:\u{301}//x", "\u{d4e}//evil", "a@\u{301}evil.example",
+            String(repeating: "a\u{301}\u{302}\u{303}\u{304}", count: 20),
+        ]
+    )
+    func joinedName(_ name: String) throws {
+        var mail = Self.mail()
+        mail.displayName = name
+        let message = try #require(try Self.message(mail))
+        #expect(message.text?.hasPrefix("Hello ada@example.com,\n") == true, "\(message.text ?? "")")
+    }
+
+    @Test("escape a character that joins with its neighbours", arguments: ["<", ">", "&", "\"", "'"])
+    func escapesJoined(_ special: String) throws {
+        for name in ["\u{d4e}\(special)", "\(special)\u{301}"] {
+            var mail = Self.mail()
+            let html = try #require(try Self.message(mail)?.html)
+            mail.displayName = name
+            let hostile = try #require(try Self.message(mail)?.html)
+            func count(_ html: String) -> Int { html.utf8.count { Array(special.utf8) == [$0] } }
+            // An entity begins with an ampersand itself.
+            #expect(count(hostile) == count(html) + (special == "&" ? 1 : 0), "\(hostile)")
+        }
+    }
+
     @Test("escape values in HTML, and do not treat values as placeholders")
     func escapes() throws {
         var mail = Self.mail()

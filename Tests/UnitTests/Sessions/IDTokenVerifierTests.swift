@@ -88,6 +88,8 @@ import Testing
         claims = try TokenParts.claims()
         let tenant = TenantID(rawValue: "t1")
         #expect(throws: IDTokenError.wrongTenant) { try verify(claims, tenant: tenant) }
+        claims.tenant = TenantID(rawValue: "\u{212a}unden")
+        #expect(throws: IDTokenError.wrongTenant) { try verify(claims, tenant: TenantID(rawValue: "Kunden")) }
         #expect(throws: Never.self) { try verify(claims, tenant: TenantID.none) }
         claims.tenant = tenant
         #expect(throws: IDTokenError.wrongTenant) { try verify(claims, tenant: TenantID.none) }

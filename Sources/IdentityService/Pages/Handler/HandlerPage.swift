@@ -25,12 +25,12 @@ struct HandlerPage: Sendable {
     }
 
     /// Sends the browser to the provider.
-    static func start(authURI: String, data: JSONWriter, cookie: Cookie, _ context: PageContext) -> HandlerPage {
+    static func start(authURI: String, data: JSONWriter, cookies: [Cookie], _ context: PageContext) -> HandlerPage {
         let link: HTML = "<p><a class=\"button\" href=\"\(authURI)\">\(html: context.html(.waitButton))</a></p>"
         return HandlerPage(
             context: context,
             progress: section(context, .waitTitle, .waitAdvice, link),
-            cookies: [cookie],
+            cookies: cookies,
             data: data
         )
     }
