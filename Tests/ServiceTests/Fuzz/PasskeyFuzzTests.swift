@@ -26,15 +26,17 @@ struct PasskeyFuzzTests {
         ]
         try await Fuzzer(name: "client-data", words: words).run { input in
             guard let data = try? ClientData(input) else { return false }
-            let json = try JSONSerialization.jsonObject(with: Data(input)) as? [String: Any]
+            // Foundation refuses numbers that no Double holds.
+            let value = try? JSONSerialization.jsonObject(with: Data(input))
+            guard let json = value as? [String: Any] else { return true }
             // Foundation drops a byte order mark, also at the start of a text.
             func isRead(_ name: String, as text: String?) -> Bool {
-                (json?[name] as? String)?.replacing("\u{feff}", with: "") == text?.replacing("\u{feff}", with: "")
+                (json[name] as? String)?.replacing("\u{feff}", with: "") == text?.replacing("\u{feff}", with: "")
             }
             try hold(isRead("type", as: data.type), "has another type")
             try hold(isRead("origin", as: data.origin), "has another origin")
             try hold(isRead("topOrigin", as: data.topOrigin), "has another page around it")
-            try hold(json?["crossOrigin"] as? Bool ?? false == data.isCrossOrigin, "is another frame")
+            try hold(json["crossOrigin"] as? Bool ?? false == data.isCrossOrigin, "is another frame")
             try hold(data.hash == Array(SHA256.hash(data: input)), "has another hash")
             return true
         }
