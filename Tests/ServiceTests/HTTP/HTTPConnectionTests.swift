@@ -413,7 +413,10 @@ struct HTTPConnectionTests {
         let fixture = try ServiceFixture(limits: limits)
         try await fixture.serve { port, _ in
             try await open(isProxy ? 8 : 2, port: port) {
-                try await RawConnection.open(port: port) { #expect(try await $0.readAll().isEmpty) }
+                try await RawConnection.open(port: port) { connection in
+                    let answer = try await connection.readAll()
+                    #expect(answer.isEmpty)
+                }
             }
             try await waitUntil { fixture.assembly.responder.connections == 0 }
             try await open(1, port: port) {}

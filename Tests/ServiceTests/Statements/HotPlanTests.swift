@@ -106,7 +106,14 @@ struct HotPlanTests {
             now: now,
             allowsUnconfiguredProvider: true
         )
-        write.limits = RateLimits([.signUpsPerAddress: ["ada"]], settings: RateLimitSettings(), in: scope, now: now)
+        let numbers = RateLimitSettings()
+        write.limits = RateLimits(
+            [.signUpsPerAddress: ["ada"]],
+            settings: numbers,
+            deployment: numbers,
+            in: scope,
+            now: now
+        )
         #expect(try await stores.accounts.signUp(account, write) == .applied(validSince: 0))
     }
 
