@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOSSL
 import Synchronization
 
 /// The connections to one host at one checked address.
@@ -29,6 +30,9 @@ final class OutboundLane: Sendable {
         configuration.timeout = .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.read))
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        configuration.tlsConfiguration = tls
         // Shorter than the five seconds for which many servers keep a connection, because a request that meets a
         // closing connection is not sent again.
         configuration.connectionPool.idleTimeout = .seconds(4)

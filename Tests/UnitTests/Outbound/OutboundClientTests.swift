@@ -247,15 +247,7 @@ import Testing
 
     @Test func aCertificateThatNobodyVouchesForIsRefused() async throws {
         try await withTemporaryFolder { folder in
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-            let (key, certificate) = (folder + "/key.pem", folder + "/certificate.pem")
-            let names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
-            let made = try await Program.run(
-                "/usr/bin/openssl",
-                ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-                    + ["-subj", "/CN=localhost", "-addext", names, "-keyout", key, "-out", certificate]
-            )
-            try #require(made.status == 0, "\(made)")
+            let (key, certificate) = try await Self.certificate(in: folder)
             let server = ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate, "-www"]
             try await Program.with("/usr/bin/openssl", server) { program in
                 let address = try await program.line(beginningWith: "ACCEPT ").dropFirst("ACCEPT ".count)
@@ -275,6 +267,40 @@ import Testing
                 await client.shutdown()
             }
         }
+    }
+
+    @Test("T-B17: TLS before 1.2 is not spoken") func refusesOldTLS() async throws {
+        try await withTemporaryFolder { folder in
+            let (key, certificate) = try await Self.certificate(in: folder)
+            let server = ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate, "-www"]
+            let old = ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]
+            try await Program.with("/usr/bin/openssl", server + old) { program in
+                let address = try await program.line(beginningWith: "ACCEPT ").dropFirst("ACCEPT ".count)
+                let port = try #require(address.split(separator: ":").last)
+                let client = OutboundClient(allowsLoopback: true)
+                await #expect(throws: OutboundError.unreachable) {
+                    try await client.send(OutboundRequest(url: "https://localhost:\(port)/"))
+                }
+                await client.shutdown()
+                program.terminate()
+                let result = await program.result()
+                #expect(result.errors.contains("unsupported protocol"), "\(result)")
+            }
+        }
+    }
+
+    /// A new key and a certificate of it that nobody else signed.
+    private static func certificate(in folder: String) async throws -> (key: String, certificate: String) {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let (key, certificate) = (folder + "/key.pem", folder + "/certificate.pem")
+        let names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+        let made = try await Program.run(
+            "/usr/bin/openssl",
+            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+                + ["-subj", "/CN=localhost", "-addext", names, "-keyout", key, "-out", certificate]
+        )
+        try #require(made.status == 0, "\(made)")
+        return (key, certificate)
     }
 
     @Test func nothingLeavesAClosedClient() async throws {
