@@ -36,7 +36,7 @@ final class OutboundLane: Sendable {
         // Shorter than the five seconds for which many servers keep a connection, because a request that meets a
         // closing connection is not sent again.
         configuration.connectionPool.idleTimeout = .seconds(4)
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connectionsPerHost
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.requestsPerHost
         configuration.connectionPool.retryConnectionEstablishment = false
         if IPAddress(key.host) == nil { configuration.dnsOverride = [key.host: key.address.text] }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

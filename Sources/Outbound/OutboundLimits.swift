@@ -8,9 +8,8 @@ package struct OutboundLimits: Sendable, Hashable {
     package var total: Duration = .seconds(10)
     /// Bytes of a response body; a request may set a lower limit.
     package var maximumResponseSize = 1 << 20
-    /// Connections to one host; further requests to it wait, without affecting other hosts.
-    package var connectionsPerHost = 16
-    /// Requests to one host that are in progress or waiting; further ones are refused with ``OutboundError/busy``.
+    /// Requests to one host that are in progress, each on its own connection; further ones are refused with
+    /// ``OutboundError/busy``, without affecting other hosts.
     package var requestsPerHost = 256
     /// The maximum number of them that belong to one ``OutboundShare``.
     package var requestsPerShare = 64
