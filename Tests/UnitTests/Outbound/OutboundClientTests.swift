@@ -102,19 +102,57 @@ import Testing
     @Test func aNameServerThatDoesNotAnswerIsNotWaitedFor() async throws {
         var limits = OutboundLimits()
         limits.connect = .milliseconds(100)
-        let over = NSConditionLock(condition: 0)
-        let release = {
-            over.lock()
-            over.unlock(withCondition: 1)
-        }
-        let resolver = AddressResolver { _ in
-            // Holds its thread until the test is over, as a dead name server does.
-            if over.lock(whenCondition: 1, before: Date(timeIntervalSinceNow: 5)) { over.unlock() }
-            return []
-        }
-        try await ScriptedServer.withClient(limits: limits, resolver: resolver) { client, _ in
+        let names = StalledNames()
+        try await ScriptedServer.withClient(limits: limits, resolver: names.resolver) { client, _ in
             await #expect(throws: OutboundError.timedOut) {
-                try await client.send(OutboundRequest(url: "https://slow.example/"))
+                try await client.send(OutboundRequest(url: "https://slow.stalled.example/"))
+            }
+        }
+        names.release()
+    }
+
+    @Test("T-E11: a host whose name server is silent stops no calls to others") func silentNameServer() async throws {
+        let names = StalledNames()
+        try await ScriptedServer.withClient(resolver: names.resolver) { client, server in
+            server.on("/a", .json("{}"))
+            await withTaskGroup(of: Void.self) { group in
+                // One name many times, and many names of one project.
+                for host in (0..<50).flatMap({ ["dead", "dead\($0)"] }) {
+                    group.addTask {
+                        await OutboundShare.$current.withValue("greedy") {
+                            _ = try? await client.send(
+                                OutboundRequest(url: "http://\(host).stalled.example:\(server.port)/a")
+                            )
+                        }
+                    }
+                }
+                try? await waitUntil { names.lookups("dead.stalled.example") > 0 }
+                let start = ContinuousClock.now
+                for host in 0..<5 {
+                    let url = "http://good\(host).example.invalid:\(server.port)/a"
+                    let response = try? await client.send(OutboundRequest(url: url))
+                    #expect(response?.status == 200)
+                }
+                #expect(start.duration(to: .now) < .seconds(3))
+                #expect(names.lookups("dead.stalled.example") == 1)
+                group.cancelAll()
+                names.release()
+            }
+        }
+    }
+
+    @Test("T-E11: a host is called at its last addresses while its name server is silent")
+    func lastAddresses() async throws {
+        var limits = OutboundLimits()
+        limits.addressLifetime = .zero
+        let names = StalledNames()
+        try await ScriptedServer.withClient(limits: limits, resolver: names.resolver) { client, server in
+            server.on("/a", .json("{}"))
+            for isSilent in [false, true, true] {
+                names.isSilent = isSilent
+                let url = "http://good.example.invalid:\(server.port)/a"
+                let response = try await client.send(OutboundRequest(url: url))
+                #expect(response.status == 200)
             }
         }
         #expect(names.lookups("good.example.invalid") == 2)
