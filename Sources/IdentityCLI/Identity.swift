@@ -27,6 +27,7 @@ struct Identity: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            LogWriter.flush()
         } catch let failure as CommandFailure {
             end(failure.code, failure.message)
         } catch {
@@ -38,6 +39,7 @@ struct Identity: AsyncParsableCommand {
     }
 
     private static func end(_ code: ExitCode, _ message: String) -> Never {
+        LogWriter.flush()
         var line = message.split(separator: "\n").first.map { String($0) } ?? "failed"
         if code == .validationFailure { line += " (see `identity --help`)" }
         FileHandle.standardError.say(Data("identity: \(line)\n".utf8))

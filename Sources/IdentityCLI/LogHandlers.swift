@@ -20,7 +20,7 @@ struct JSONLogHandler: LogHandler {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let line = try? encoder.encode(object) else { return }
-        FileHandle.standardOutput.say(line + Data("\n".utf8))
+        LogWriter.output.write(line + Data("\n".utf8))
     }
 }
 
@@ -41,7 +41,7 @@ struct ReadableLogHandler: LogHandler {
         let details = values.sorted { $0.key < $1.key }
             .map { " \($0.key)=\($0.value)" }.joined()
         let level = event.level < .warning ? "" : " \(event.level.rawValue.uppercased())"
-        FileHandle.standardError.say(Data("\(time)\(level) \(event.message)\(details)\n".utf8))
+        LogWriter.errors.write(Data("\(time)\(level) \(event.message)\(details)\n".utf8))
     }
 }
 

@@ -39,6 +39,8 @@ package struct ServiceAssembly: Sendable {
         package var mailer: Mailer?
         /// Calls blocking functions; if nil, sign-ins that need one are refused.
         package var functions: FunctionCaller?
+        /// The number of lines that the log has lost.
+        package var droppedLogLines: @Sendable () -> UInt64 = { 0 }
         /// Sends SMS and webhooks; if nil, they stay in the outbox for a node that can.
         package var messenger: Messenger?
         /// The start of links to this service; nil for links without a host.
@@ -164,6 +166,7 @@ package struct ServiceAssembly: Sendable {
             calls: federation.calls,
             functions: options.functions,
             readiness: readiness,
+            droppedLogLines: options.droppedLogLines,
             now: now
         )
         let gate = Gate(

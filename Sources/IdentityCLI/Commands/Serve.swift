@@ -67,6 +67,7 @@ struct Serve: AsyncParsableCommand {
         options.messenger = Messenger(through: outbound)
         let smtp = configuration.mail.map { SMTPClient($0.server) }
         if let mail = configuration.mail, let smtp { options.mailer = Mailer(from: mail.sender, through: smtp) }
+        options.droppedLogLines = { LogWriter.droppedLines }
         options.migrationsAreCurrent = { try await Migrator($0).hasAll() }
         let assembly = ServiceAssembly(
             stores: stores,

@@ -24,6 +24,7 @@ struct MetricsRoutes {
     let calls: ProviderCalls
     let functions: FunctionCaller?
     let readiness: Readiness
+    let droppedLogLines: @Sendable () -> UInt64
     let now: @Sendable () -> Date
     private let backlog: SharedLook<[Stores.Backlog]?>
 
@@ -38,6 +39,7 @@ struct MetricsRoutes {
         calls: ProviderCalls,
         functions: FunctionCaller?,
         readiness: Readiness,
+        droppedLogLines: @escaping @Sendable () -> UInt64,
         now: @escaping @Sendable () -> Date
     ) {
         self.measured = measured
@@ -50,6 +52,7 @@ struct MetricsRoutes {
         self.calls = calls
         self.functions = functions
         self.readiness = readiness
+        self.droppedLogLines = droppedLogLines
         self.now = now
         // However many readers there are, the database is queried every five seconds, and if it does not respond, no
         // reader waits.
@@ -294,6 +297,12 @@ struct MetricsRoutes {
     }
 
     private func writeProcess(to text: inout MetricsText) {
+        text.family(
+            "identity_log_lines_dropped_total",
+            .counter,
+            "Lines of the log that were dropped because its reader stalled.",
+            value: droppedLogLines()
+        )
         guard let figures = ProcessFigures() else { return }
         text.family(
             "process_cpu_seconds_total",
