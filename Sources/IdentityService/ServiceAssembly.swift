@@ -170,7 +170,14 @@ package struct ServiceAssembly: Sendable {
             now: now
         )
         let gate = Gate(
-            projectForKey: projectForKey,
+            projectForKey: { key in
+                if let project = projectForKey(key) { return project }
+                // A newer release may have written the settings. Apps take a refused key for final, and sign users out.
+                guard !configuration.snapshot.hasUnreadableProject(key) else {
+                    throw WireError.unavailable(cause: "configuration.unreadable")
+                }
+                return nil
+            },
             projectNamed: projectNamed,
             admins: options.admins(DatabaseAdmins(configuration: configuration)),
             now: now
