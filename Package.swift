@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "Outbound",
             dependencies: [
-                "Traces", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
+                "Traces", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL,
                 serviceLifecycle,
             ],
             swiftSettings: strict

@@ -1,4 +1,3 @@
-import AsyncAlgorithms
 import Delivery
 import Federation
 import Foundation
@@ -31,37 +30,48 @@ package struct DeliverMessages: Service {
         self.logger = logger
     }
 
-    /// Seconds within which a node must finish a message that it took.
-    ///
-    /// A mail server may be slow; an endpoint has ten seconds. The lease for SMS is short, so that users wait no longer
-    /// if the sending node dies.
-    private static func lease(_ lane: OutboxStore.Selection) -> TimeInterval {
+    /// Messages that are delivered apart from others, so that a stalled mail server or endpoint does not delay them.
+    private enum Lane: CaseIterable {
+        case mail, sms, other
+
+        /// The number of messages in progress at a time; libcurl has a thread for each email.
+        var slots: Int { self == .mail ? 16 : 64 }
+
+        /// The number of them for one project's receiver, so that one that hangs leaves room for others.
+        var quota: Int { slots / 4 }
+
+        /// Seconds within which a node must finish a message that it took.
+        ///
+        /// A mail server may be slow; an endpoint has ten seconds. The lease for SMS is short, so that users wait no
+        /// longer if the sending node dies.
+        var lease: TimeInterval { self == .mail ? 120 : 20 }
+    }
+
+    /// The kinds of messages that this node delivers; it leaves others to other nodes, such as those of a newer
+    /// release, or to the developer in `identity dev`.
+    private func kinds(_ lane: Lane) -> [String] {
         switch lane {
-        case .only: 120
-        case .allBut: 20
+        case .mail: parts.mailer == nil ? [] : [Mail.kind]
+        case .sms: parts.messenger == nil || parts.development ? [] : [SMS.kind]
+        case .other:
+            [ProviderRevocation.kind, ForgottenTokens.kind] + (parts.messenger == nil ? [] : [WebhookNotice.kind])
         }
     }
 
-    /// Kinds of messages that are delivered in parallel, so that a stalled mail server delays nothing else.
-    private var lanes: [OutboxStore.Selection] {
-        [.allBut(Mail.kind)] + (parts.mailer == nil && parts.messenger == nil ? [] : [.only(Mail.kind)])
+    /// Emails that need no mail server because their project's webhook sends them.
+    private var carriedByEndpoints: [OutboxStore.Destination] {
+        guard parts.messenger != nil, !parts.development else { return [] }
+        return parts.configuration.snapshot.allProjects.filter { $0.settings.delivery.takes(.mailSend) }
+            .map { OutboxStore.Destination(project: $0.id, kind: Mail.kind) }
     }
 
-    /// Checks every two seconds until stopped.
+    /// Takes messages every two seconds, and whenever it has finished one, until stopped.
+    ///
+    /// Then it finishes those in progress.
     package func run() async throws {
-        await withTaskGroup(of: Void.self) { group in
-            for lane in lanes { group.addTask { await run(lane) } }
-        }
-    }
-
-    private func run(_ lane: OutboxStore.Selection) async {
-        let ticks = AsyncTimerSequence(interval: .seconds(2), clock: .continuous).cancelOnGracefulShutdown()
-        for await _ in ticks {
-            do {
-                try await deliverDue(lane)
-            } catch {
-                logger.warning("The outbox could not be read", metadata: ["error.type": "\(type(of: error))"])
-            }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in Lane.allCases { group.addTask { try await work(lane, isOnce: false) } }
+            try await group.waitForAll()
         }
     }
 
@@ -71,29 +81,69 @@ package struct DeliverMessages: Service {
     @discardableResult
     package func deliverDue() async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
-            for lane in lanes { group.addTask { try await deliverDue(lane) } }
+            for lane in Lane.allCases { group.addTask { try await work(lane, isOnce: true) } }
             return try await group.reduce(0, +)
         }
     }
 
     @discardableResult
-    private func deliverDue(_ lane: OutboxStore.Selection) async throws -> Int {
-        var tried = 0
-        while true {
-            let messages = try await parts.stores.outbox.take(
-                limit: 16,
-                lease: Self.lease(lane),
-                lane,
-                except: waiting,
-                butFor: carriedByEndpoints,
-                now: parts.now()
-            )
-            guard !messages.isEmpty else { return tried }
-            await withTaskGroup(of: Void.self) { group in
-                for message in messages { group.addTask { await attempt(message) } }
+    private func work(_ lane: Lane, isOnce: Bool) async throws -> Int {
+        try await withThrowingTaskGroup(of: OutboxStore.Destination?.self) { group in
+            var inProgress: [OutboxStore.Destination: Int] = [:]
+            var tried = 0
+            if !isOnce { group.addTask { await Self.pause() } }
+            while true {
+                do {
+                    while case let messages = try await take(lane, inProgress), !messages.isEmpty {
+                        for message in messages {
+                            inProgress[message.destination, default: 0] += 1
+                            group.addTask {
+                                await attempt(message)
+                                return message.destination
+                            }
+                        }
+                        tried += messages.count
+                    }
+                } catch {
+                    guard !isOnce else { throw error }
+                    logger.warning("The outbox could not be read", metadata: ["error.type": "\(type(of: error))"])
+                }
+                // Nothing is in progress, and there is no pause: nothing is due, or the node stops.
+                guard let ended = try await group.next() else { return tried }
+                if let ended {
+                    inProgress[ended]? -= 1
+                } else if !Self.isStopping {
+                    group.addTask { await Self.pause() }
+                }
             }
-            tried += messages.count
         }
+    }
+
+    private static var isStopping: Bool { Task.isShuttingDownGracefully || Task.isCancelled }
+
+    private static func pause() async -> OutboxStore.Destination? {
+        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(2)) }
+        return nil
+    }
+
+    /// Takes messages that are due for free slots.
+    private func take(
+        _ lane: Lane,
+        _ inProgress: [OutboxStore.Destination: Int]
+    ) async throws -> [OutboxStore.Message] {
+        let (kinds, carried) = (kinds(lane), lane == .mail ? carriedByEndpoints : [])
+        // Whichever receiver the messages are for, none gets more than its quota.
+        let most = inProgress.values.filter { $0 < lane.quota }.max() ?? 0
+        let limit = min(lane.quota - most, lane.slots - inProgress.values.reduce(0, +))
+        guard limit > 0, !(kinds.isEmpty && carried.isEmpty), !Self.isStopping else { return [] }
+        return try await parts.stores.outbox.take(
+            kinds,
+            and: carried,
+            except: inProgress.filter { $0.value >= lane.quota }.map(\.key),
+            limit: limit,
+            lease: lane.lease,
+            now: parts.now()
+        )
     }
 
     /// Delivers one message, independently of the others; after an error it is due again when its lease ends.
@@ -107,21 +157,6 @@ package struct DeliverMessages: Service {
                 log(.warning, "The outcome of a delivery could not be stored", message, error)
             }
         }
-    }
-
-    /// Kinds that this node leaves to other nodes, or to the developer in `identity dev`.
-    private var waiting: [String] {
-        guard parts.messenger != nil else {
-            return [SMS.kind, WebhookNotice.kind] + (parts.mailer == nil ? [Mail.kind] : [])
-        }
-        return (parts.mailer == nil ? [Mail.kind] : []) + (parts.development ? [SMS.kind] : [])
-    }
-
-    /// Emails that need no mail server because their project's webhook sends them.
-    private var carriedByEndpoints: [(kind: String, project: ProjectID)] {
-        guard parts.messenger != nil, !parts.development else { return [] }
-        return parts.configuration.snapshot.allProjects.filter { $0.settings.delivery.takes(.mailSend) }
-            .map { (Mail.kind, $0.id) }
     }
 
     private func count(_ outcome: OutboxStore.Outcome, of kind: String) {
@@ -142,33 +177,46 @@ package struct DeliverMessages: Service {
             return .abandoned
         }
         switch message.kind {
-        case ProviderRevocation.kind:
-            if let revocation: ProviderRevocation = read(message) { return await end(revocation, message) }
-        case ForgottenTokens.kind:
-            if let tokens: ForgottenTokens = read(message) { return try await forget(tokens, message) }
-        case Mail.kind:
-            if let mail: Mail = read(message) { return await send(mail, message) }
+        case ProviderRevocation.kind: return try await reading(message) { await end($0, message) }
+        case ForgottenTokens.kind: return try await reading(message) { try await forget($0, message) }
+        case Mail.kind: return try await reading(message) { await send($0, message) }
         case SMS.kind:
-            if let sms: SMS = read(message) {
-                return await handOver(message) { messenger, project throws(DeliveryError) in
+            return try await reading(message) { (sms: SMS) in
+                await handOver(message) { messenger, project throws(DeliveryError) in
                     try await messenger.send(sms, id: message.id, of: project, date: parts.now())
                 }
             }
-        case WebhookNotice.kind:
-            if let notice: WebhookNotice = read(message) {
-                return await handOver(message) { messenger, project throws(DeliveryError) in
+        default:
+            return try await reading(message) { (notice: WebhookNotice) in
+                await handOver(message) { messenger, project throws(DeliveryError) in
                     try await messenger.send(notice, id: message.id, of: project, date: parts.now())
                 }
             }
-        default: break
         }
-        log(.error, "A message cannot be read", message)
-        return .abandoned
     }
 
-    private func read<Payload: Decodable>(_ message: OutboxStore.Message) -> Payload? {
-        message.payload.flatMap { try? JSONDecoder().decode(Payload.self, from: Data($0)) }
+    /// Delivers what the message contains.
+    ///
+    /// A damaged message is given up. What only this node cannot read is retried: another one may have the encryption
+    /// key, or the release that wrote it.
+    private func reading<Payload: Decodable>(
+        _ message: OutboxStore.Message,
+        _ deliver: (Payload) async throws -> OutboxStore.Outcome
+    ) async throws -> OutboxStore.Outcome {
+        let payload: Payload
+        do {
+            payload = try JSONDecoder().decode(Payload.self, from: Data(try message.payload.get()))
+        } catch KeyRingError.cannotOpen {
+            log(.error, "A message cannot be read", message)
+            return .abandoned
+        } catch {
+            // The error of a decoder quotes what it could not decode.
+            return tryAgain(message, UnreadableMessage())
+        }
+        return try await deliver(payload)
     }
+
+    private struct UnreadableMessage: Error {}
 
     /// Uses the current configuration: tokens that are stored again stay.
     private func forget(

@@ -115,7 +115,8 @@ extension Parts {
                 throw NoSigningKey()
             }
             let claims = question.claims(caller, issuer: try issuer(of: caller.project))
-            var answer = try await functions.ask(url, of: event, jwt: try key.token(of: claims))
+            let jwt = try key.token(of: claims)
+            var answer = try await functions.ask(url, of: event, for: caller.project.id, jwt: jwt)
             try check(&answer, event, &entrance)
             return answer
         } catch let error as FunctionError {

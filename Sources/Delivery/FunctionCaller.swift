@@ -33,17 +33,22 @@ package struct FunctionCaller: Sendable {
     /// The maximum size of a response in bytes.
     private static let maximumSize = 65_536
 
-    /// - Parameter jwt: the signed input.
+    /// - Parameters:
+    ///   - project: whose share of the host's requests it uses.
+    ///   - jwt: the signed input.
     package func ask(
         _ url: String,
         of event: BlockingFunctions.Event,
+        for project: ProjectID,
         jwt: String
     ) async throws(FunctionError) -> FunctionAnswer {
         let start = ContinuousClock.now
         var outcome = Outcome.ok
         defer { calls.record(Call(event: event, outcome: outcome), start.duration(to: .now)) }
         do throws(FunctionError) {
-            return try await send(url, jwt)
+            return try await OutboundShare.with(project.rawValue) { () async throws(FunctionError) -> FunctionAnswer in
+                try await send(url, jwt)
+            }
         } catch {
             outcome = error.outcome
             throw error

@@ -24,7 +24,7 @@ package struct Messenger: Sendable {
         } else if let provider = settings.sms {
             guard let request = OutboundRequest(sms, id: id, by: provider, of: project) else { throw .notConfigured }
             // The provider cannot reach the number, and a retry would not change that.
-            try await perform(request, permanent: [400, 410, 422])
+            try await perform(request, for: project, permanent: [400, 410, 422])
         } else {
             throw .notConfigured
         }
@@ -61,13 +61,20 @@ package struct Messenger: Sendable {
             throw .notConfigured
         }
         let body = try Self.encode(webhook)
-        try await perform(OutboundRequest(webhook: body, id: id, to: endpoint, date: date), permanent: [410])
+        let request = OutboundRequest(webhook: body, id: id, to: endpoint, date: date)
+        try await perform(request, for: project, permanent: [410])
     }
 
-    private func perform(_ request: OutboundRequest, permanent: Set<Int>) async throws(DeliveryError) {
+    private func perform(
+        _ request: OutboundRequest,
+        for project: Project,
+        permanent: Set<Int>
+    ) async throws(DeliveryError) {
         let response: OutboundResponse
         do {
-            response = try await http.send(request)
+            response = try await OutboundShare.with(project.id.rawValue) {
+                () async throws(OutboundError) -> OutboundResponse in try await http.send(request)
+            }
         } catch {
             throw .unreachable(error)
         }

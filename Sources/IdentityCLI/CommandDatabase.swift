@@ -158,7 +158,7 @@ func readable(_ error: any Error) -> any Error {
             return CommandFailure.configuration("the database has no schema yet: run `identity migrate`")
         }
         if error.code == .unavailable || error.code == .connectionLost {
-            return CommandFailure.configuration("the database cannot be reached")
+            return CommandFailure.unavailable("the database cannot be reached")
         }
         return CommandFailure.failed("\(error)")
     case KeyRingError.unknownKey(let id): return CommandFailure.missingKeys([id])

@@ -17,7 +17,8 @@ struct Identity: AsyncParsableCommand {
         ]
     )
 
-    /// Errors are one line on standard error; the exit code is 64 for the command line, 78 for the configuration.
+    /// Errors are one line on standard error; the exit code is 64 for the command line, 75 while the database is away, 78
+    /// for the configuration.
     static func main() async {
         do {
             var command = try parseAsRoot()
@@ -26,6 +27,7 @@ struct Identity: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            LogWriter.flush()
         } catch let failure as CommandFailure {
             end(failure.code, failure.message)
         } catch {
@@ -37,6 +39,7 @@ struct Identity: AsyncParsableCommand {
     }
 
     private static func end(_ code: ExitCode, _ message: String) -> Never {
+        LogWriter.flush()
         var line = message.split(separator: "\n").first.map { String($0) } ?? "failed"
         if code == .validationFailure { line += " (see `identity --help`)" }
         FileHandle.standardError.say(Data("identity: \(line)\n".utf8))
@@ -57,6 +60,11 @@ struct CommandFailure: Error {
     /// The configuration, or something it refers to, is wrong (EX_CONFIG).
     static func configuration(_ message: String) -> CommandFailure {
         CommandFailure(message: message, code: ExitCode(78))
+    }
+
+    /// Something that the command needs is away, and may come back (EX_TEMPFAIL).
+    static func unavailable(_ message: String) -> CommandFailure {
+        CommandFailure(message: message, code: ExitCode(75))
     }
 
     /// Values in the database need keys that are missing.

@@ -20,7 +20,7 @@ struct JSONLogHandler: LogHandler {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let line = try? encoder.encode(object) else { return }
-        FileHandle.standardOutput.say(line + Data("\n".utf8))
+        LogWriter.output.write(line + Data("\n".utf8))
     }
 }
 
@@ -42,7 +42,7 @@ struct ReadableLogHandler: LogHandler {
             .map { " \($0.key)=\($0.value)" }.joined()
         let text = "\(event.message)\(details)".onOneLine
         let level = event.level < .warning ? "" : " \(event.level.rawValue.uppercased())"
-        FileHandle.standardError.say(Data("\(time)\(level) \(text)\n".utf8))
+        LogWriter.errors.write(Data("\(time)\(level) \(text)\n".utf8))
     }
 }
 

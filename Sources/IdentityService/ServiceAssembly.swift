@@ -32,6 +32,8 @@ package struct ServiceAssembly: Sendable {
         package var unnamedProject: (@Sendable () -> Project?)?
         /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
+        /// The number of lines that the log has lost.
+        package var droppedLogLines: @Sendable () -> UInt64 = { 0 }
         /// Whether a browser's page that sends these headers may act as an admin.
         package var trustsOrigin: @Sendable (HTTPFields) -> Bool = { _ in true }
         /// Additional routes, which take precedence.
@@ -69,7 +71,14 @@ package struct ServiceAssembly: Sendable {
             operations: ConsoleOperations(parts, deliveries, signInCounts)
         )
         let gate = Gate(
-            projectForKey: routeParts.projectForKey,
+            projectForKey: { key in
+                if let project = routeParts.projectForKey(key) { return project }
+                // A newer release may have written the settings. Apps take a refused key for final, and sign users out.
+                guard !parts.stores.configuration.snapshot.hasUnreadableProject(key) else {
+                    throw WireError.unavailable(cause: "configuration.unreadable")
+                }
+                return nil
+            },
             projectNamed: routeParts.projectNamed,
             unnamedProject: options.unnamedProject,
             admins: options.admins(DatabaseAdmins(configuration: parts.stores.configuration)),
@@ -86,7 +95,8 @@ package struct ServiceAssembly: Sendable {
             load: load,
             events: events,
             deliveries: deliveries,
-            readiness: readiness
+            readiness: readiness,
+            droppedLogLines: options.droppedLogLines
         )
         let served = parts.development ? metrics.routes + api : api
         responder = ServiceResponder(

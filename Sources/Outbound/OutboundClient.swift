@@ -60,7 +60,7 @@ package final class OutboundClient: Service {
         guard target.encrypted || policy.allowsLoopback else { throw .invalidURL }
         let limit = min(request.timeLimit ?? limits.total, limits.total)
         return try await TimeLimit.run(limit) { () async throws(OutboundError) -> OutboundResponse in
-            let known = try await self.book.addresses(of: target.host)
+            let known = try await self.book.addresses(of: target.host, for: OutboundShare.current)
             let addresses = known.filter { self.policy.allows($0, encrypted: target.encrypted) }.prefix(2)
             guard let last = addresses.last else { throw .refusedAddress }
             for address in addresses.dropLast() {

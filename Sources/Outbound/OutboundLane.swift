@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOSSL
 import Synchronization
 
 /// The connections to one host at one checked address.
@@ -29,10 +30,13 @@ final class OutboundLane: Sendable {
         configuration.timeout = .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.read))
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        configuration.tlsConfiguration = tls
         // Shorter than the five seconds for which many servers keep a connection, because a request that meets a
         // closing connection is not sent again.
         configuration.connectionPool.idleTimeout = .seconds(4)
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connectionsPerHost
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.requestsPerHost
         configuration.connectionPool.retryConnectionEstablishment = false
         if IPAddress(key.host) == nil { configuration.dnsOverride = [key.host: key.address.text] }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

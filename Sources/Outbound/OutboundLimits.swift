@@ -8,14 +8,23 @@ package struct OutboundLimits: Sendable, Hashable {
     package var total: Duration = .seconds(10)
     /// Bytes of a response body; a request may set a lower limit.
     package var maximumResponseSize = 1 << 20
-    /// Connections to one host; further requests to it wait, without affecting other hosts.
-    package var connectionsPerHost = 16
-    /// Requests to one host that are in progress or waiting; further ones are refused with ``OutboundError/busy``.
+    /// Requests to one host that are in progress, each on its own connection; further ones are refused with
+    /// ``OutboundError/busy``, without affecting other hosts.
     package var requestsPerHost = 256
     /// The maximum number of them that belong to one ``OutboundShare``.
     package var requestsPerShare = 64
     /// How long a name lookup is reused.
     package var addressLifetime: Duration = .seconds(60)
+    /// How long the last addresses of a host serve while it cannot be looked up.
+    package var addressMemory: Duration = .seconds(3_600)
+    /// How long a request waits for a lookup if the last addresses are known.
+    package var patience: Duration = .seconds(1)
+    /// The time between a lookup that failed, or takes too long, and the next.
+    package var lookupPause: Duration = .seconds(5)
+    /// Name lookups in progress, each of another host.
+    package var lookups = 32
+    /// The maximum number of them that belong to one ``OutboundShare``.
+    package var lookupsPerShare = 4
     /// The number of hosts in the cache; the least recently used one is dropped first.
     package var hosts = 256
 

@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// Stops work that takes too long.
 enum TimeLimit {
@@ -44,37 +43,6 @@ enum TimeLimit {
         } onCancel: {
             timer.cancel()
             end.succeed()
-        }
-    }
-}
-
-/// Blocking work that its caller can abandon; it then ends unnoticed.
-enum Abandonable {
-    static func run<Value: Sendable>(
-        otherwise abandoned: Value,
-        _ work: @escaping @Sendable () -> Value
-    ) async -> Value {
-        let waiting = Mutex<(continuation: CheckedContinuation<Value, Never>?, over: Bool)>((nil, false))
-        let finish = { @Sendable (value: Value) in
-            let continuation = waiting.withLock { state in
-                defer { state = (nil, true) }
-                return state.continuation
-            }
-            continuation?.resume(returning: value)
-        }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let over = waiting.withLock { state in
-                    if !state.over { state.continuation = continuation }
-                    return state.over
-                }
-                if over { return continuation.resume(returning: abandoned) }
-                NIOThreadPool.singleton.submit { state in
-                    finish(state == .active ? work() : abandoned)
-                }
-            }
-        } onCancel: {
-            finish(abandoned)
         }
     }
 }

@@ -41,6 +41,8 @@ package struct ConfigurationSnapshot: Sendable {
     package func project(_ id: ProjectID) -> Project? { projects[id] }
     package func project(number: ProjectNumber) -> Project? { projectByNumber[number].flatMap { projects[$0] } }
     package func project(apiKey: APIKey) -> Project? { projectByKey[apiKey].flatMap { projects[$0] } }
+    /// Whether the key's project exists, but cannot be read.
+    package func hasUnreadableProject(_ key: APIKey) -> Bool { projectByKey[key] != nil && project(apiKey: key) == nil }
     /// One of the project's keys, always the same.
     package func apiKey(of project: ProjectID) -> APIKey? {
         projectByKey.filter { $0.value == project }.keys.min { $0.rawValue < $1.rawValue }

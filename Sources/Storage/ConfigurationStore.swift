@@ -21,6 +21,14 @@ package final class ConfigurationStore: Service, Sendable {
     let logger: Logger
     private let state = Mutex(State())
     let adminReads: Batcher<Never, AdminQuestion, AdminCredential?>
+    private let readings = Batcher<Never, @Sendable () async throws -> Void, Void>(
+        limit: .max,
+        patience: .zero,
+        asking: { calls in
+            try await calls.first?()
+            return calls.map { _ in .success(()) }
+        }
+    )
 
     private struct State {
         var snapshot = ConfigurationSnapshot.empty
@@ -86,10 +94,13 @@ package final class ConfigurationStore: Service, Sendable {
         try await load()
     }
 
-    /// Reads everything.
-    ///
-    /// The version is read first, so the next check sees a change in between.
+    /// Reads everything; calls that come while it is being read share the next reading.
     package func load() async throws {
+        try await readings.answer(to: read, for: nil)
+    }
+
+    /// The version is read first, so the next check sees a change in between.
+    private func read() async throws {
         let asked = ContinuousClock.now
         let version = try await database.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
         let projects = try await readProjects()

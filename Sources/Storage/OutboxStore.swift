@@ -2,7 +2,7 @@ package import Foundation
 package import Linking
 import Postgres
 package import Projects
-import Secrets
+package import Secrets
 package import Traces
 
 /// Outgoing messages and deferred work: written by the transaction that causes them, or before what they follow, and
@@ -18,8 +18,8 @@ package struct OutboxStore: Sendable {
         package var project: ProjectID
         package var id: String
         package var kind: String
-        /// Nil if the key ring cannot open it.
-        package var payload: [UInt8]?
+        /// Or why this node's key ring cannot open it.
+        package var payload: Result<[UInt8], KeyRingError>
         /// Including this attempt.
         package var attempts: Int
         /// The identity that it is about has been linked again, to any account.
@@ -28,12 +28,19 @@ package struct OutboxStore: Sendable {
         package var isOver: Bool
         /// The trace of the request that caused it.
         package var trace: TraceContext?
+
+        package var destination: Destination { Destination(project: project, kind: kind) }
     }
 
-    /// Which messages a worker takes.
-    package enum Selection: Sendable {
-        case only(_ kind: String)
-        case allBut(_ kind: String)
+    /// What takes messages: one project's receiver of a kind.
+    package struct Destination: Sendable, Hashable {
+        package var project: ProjectID
+        package var kind: String
+
+        package init(project: ProjectID, kind: String) {
+            self.project = project
+            self.kind = kind
+        }
     }
 
     /// How long a finished message is kept, in seconds.
@@ -42,33 +49,32 @@ package struct OutboxStore: Sendable {
     /// Leases messages that are due, longest overdue first, including expired ones.
     ///
     /// - Parameters:
+    ///   - kinds: those that this node delivers; messages of others wait for nodes that do.
+    ///   - additions: what it delivers besides.
+    ///   - exceptions: what it takes nothing for now.
     ///   - lease: seconds for which no other worker takes them.
-    ///   - kinds: those that this node cannot deliver and leaves to others, except `exceptions`: a kind and a project
-    ///     each.
     package func take(
+        _ kinds: [String],
+        and additions: [Destination] = [],
+        except exceptions: [Destination] = [],
         limit: Int,
         lease: TimeInterval,
-        _ selection: Selection,
-        except kinds: [String] = [],
-        butFor exceptions: [(kind: String, project: ProjectID)] = [],
         now: Date
     ) async throws -> [Message] {
-        let wanted: SQL =
-            switch selection {
-            case .only(let kind): "kind = \(kind)"
-            case .allBut(let kind): "kind <> \(kind)"
-            }
         let rows = try await database.query(
             """
             UPDATE outbox o SET attempts = attempts + 1, next_attempt_at = \(now.addingTimeInterval(lease))
             FROM (
                 SELECT project, message FROM outbox
                 WHERE delivered_at IS NULL AND abandoned_at IS NULL AND next_attempt_at <= \(now)
-                    AND \(sql: wanted)
-                    AND (kind <> ALL (\(kinds)::text[]) OR (kind, project) IN (
+                    AND (kind = ANY (\(kinds)::text[]) OR (kind, project) IN (
+                        SELECT * FROM unnest(\(additions.map(\.kind))::text[],
+                            \(additions.map(\.project.rawValue))::text[])
+                    ))
+                    AND (kind, project) NOT IN (
                         SELECT * FROM unnest(\(exceptions.map(\.kind))::text[],
                             \(exceptions.map(\.project.rawValue))::text[])
-                    ))
+                    )
                 ORDER BY next_attempt_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
             ) due
             WHERE o.project = due.project AND o.message = due.message
@@ -91,7 +97,7 @@ package struct OutboxStore: Sendable {
                 id: id,
                 kind: kind,
                 // An unreadable message must not block the delivery of the others.
-                payload: try? keyRing.open(payload, for: Self.place(project, id)),
+                payload: Result { () throws(KeyRingError) in try keyRing.open(payload, for: Self.place(project, id)) },
                 attempts: Int(attempts),
                 isLinkedAgain: isLinkedAgain,
                 isOver: isOver,

@@ -55,24 +55,39 @@ package struct Sweeper: Service {
 
     /// Deletes expired rows, at most a thousand at a time, so that no statement holds many locks.
     ///
+    /// A table that cannot be swept does not keep the others from it.
+    ///
     /// - Returns: the number of deleted rows.
+    /// - Throws: the first failure, at the end.
     @discardableResult
     package func sweep() async throws -> Int {
         let tables: [SQL] = [
             "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
             "oob_codes", "verification_codes", "rate_limits", "console_sessions",
         ]
+        let steps =
+            tables.map { table in { () async throws -> Int in try await sweep(table) } }
+            + [sweepSessions, sweepMerges, sweepCounts]
         var total = 0
-        for table in tables {
-            total += try await repeatedly(
-                """
-                DELETE FROM \(sql: table) WHERE ctid = ANY (ARRAY(
-                    SELECT ctid FROM \(sql: table) WHERE expires_at < \(now()) LIMIT 1000 FOR UPDATE SKIP LOCKED
-                ))
-                """
-            )
+        var failure: (any Error)?
+        for step in steps {
+            do { total += try await step() } catch {
+                guard !Task.isCancelled else { throw error }
+                failure = failure ?? error
+            }
         }
-        return try await total + sweepSessions() + sweepMerges() + sweepCounts()
+        if let failure { throw failure }
+        return total
+    }
+
+    private func sweep(_ table: SQL) async throws -> Int {
+        try await repeatedly(
+            """
+            DELETE FROM \(sql: table) WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM \(sql: table) WHERE expires_at < \(now()) LIMIT 1000 FOR UPDATE SKIP LOCKED
+            ))
+            """
+        )
     }
 
     /// Repeats a statement until it deletes fewer than its maximum of a thousand rows.

@@ -65,6 +65,7 @@ struct Serve: AsyncParsableCommand {
         if let mail = configuration.mail, let smtp { node.parts.mailer = Mailer(from: mail.sender, through: smtp) }
         var options = ServiceAssembly.Options()
         options.limits.proxies = proxies
+        options.droppedLogLines = { LogWriter.droppedLines }
         options.migrationsAreCurrent = { try await Migrator($0).hasAll() }
         let assembly = ServiceAssembly(node.parts, options, logger: logger)
         var others: [any Service] = [configuration.auditLogPartitions(logger)]

@@ -5,7 +5,7 @@ import Secrets
 
 /// Checks a request's credential before anything in its body is used.
 package struct Gate: Sendable {
-    private let projectForKey: @Sendable (APIKey) -> Project?
+    private let projectForKey: @Sendable (APIKey) throws -> Project?
     private let projectNamed: @Sendable (String) async throws -> Project?
     private let unnamedProject: (@Sendable () -> Project?)?
     private let admins: any AdminAuthenticator
@@ -20,7 +20,7 @@ package struct Gate: Sendable {
     ///   - unnamedProject: the project of an admin's request that names none; nil refuses it.
     ///   - trustsOrigin: in `identity dev`, whose owner has a well-known token, only pages of this machine.
     package init(
-        projectForKey: @escaping @Sendable (APIKey) -> Project?,
+        projectForKey: @escaping @Sendable (APIKey) throws -> Project?,
         projectNamed: @escaping @Sendable (String) async throws -> Project?,
         unnamedProject: (@Sendable () -> Project?)? = nil,
         admins: any AdminAuthenticator,
@@ -38,10 +38,10 @@ package struct Gate: Sendable {
     // MARK: API keys
 
     /// The project of an API key, `key=` or `x-goog-api-key`.
-    /// - Throws: 403 without a key; 400 for one that names no project.
+    /// - Throws: 403 without a key; 400 for one that names no project; 503 if the project exists, but cannot be read.
     func project(query: QueryItems, headers: HTTPFields, host: Route.Host) throws -> Project {
         guard let key = try key(query, headers) else { throw WireError.missingAPIKey(host) }
-        guard let project = projectForKey(APIKey(rawValue: key)) else { throw WireError.invalidAPIKey(host) }
+        guard let project = try projectForKey(APIKey(rawValue: key)) else { throw WireError.invalidAPIKey(host) }
         return project
     }
 
@@ -100,7 +100,7 @@ package struct Gate: Sendable {
     /// - Throws: `INSUFFICIENT_PERMISSION` if it names none.
     func project(of call: Call, for admin: AdminCredential, scope: AdminScope) async throws -> Project {
         if let key = try key(call.query, call.headers) {
-            guard let project = projectForKey(APIKey(rawValue: key)) else {
+            guard let project = try projectForKey(APIKey(rawValue: key)) else {
                 throw WireError.invalidAPIKey(.identityToolkit)
             }
             return try await self.project(named: project.id.rawValue, for: admin, scope: scope)

@@ -86,7 +86,7 @@ struct AdminAccountRoutes {
         changes.phoneNumber = try body.string("phoneNumber")
         changes.disabled = try body.bool("disableUser")
         changes.customAttributes = try body.string("customAttributes")
-        changes.validSince = try body.int64("validSince")
+        changes.validSince = try body.seconds("validSince")
         changes.createdAt = try body.time("createdAt")
         changes.lastSignInAt = try body.time("lastLoginAt")
         changes.deleteProviders = try body.strings("deleteProvider")

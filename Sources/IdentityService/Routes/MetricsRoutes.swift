@@ -21,6 +21,7 @@ struct MetricsRoutes {
     let events: AccountEvents
     let deliveries: DeliverMessages
     let readiness: Readiness
+    let droppedLogLines: @Sendable () -> UInt64
     private let backlog: SharedLook<[Stores.Backlog]?>
 
     init(
@@ -30,7 +31,8 @@ struct MetricsRoutes {
         load: ServerLoad,
         events: AccountEvents,
         deliveries: DeliverMessages,
-        readiness: Readiness
+        readiness: Readiness,
+        droppedLogLines: @escaping @Sendable () -> UInt64
     ) {
         self.parts = parts
         self.measured = measured
@@ -39,6 +41,7 @@ struct MetricsRoutes {
         self.events = events
         self.deliveries = deliveries
         self.readiness = readiness
+        self.droppedLogLines = droppedLogLines
         // However many readers there are, the database is queried every five seconds, and if it does not respond, no
         // reader waits.
         backlog = SharedLook(within: .seconds(1), lifetime: .seconds(5), otherwise: { nil }) {
@@ -285,6 +288,12 @@ struct MetricsRoutes {
     }
 
     private func writeProcess(to text: inout MetricsText) {
+        text.family(
+            "identity_log_lines_dropped_total",
+            .counter,
+            "Lines of the log that were dropped because its reader stalled.",
+            value: droppedLogLines()
+        )
         guard let figures = ProcessFigures() else { return }
         text.family(
             "process_cpu_seconds_total",

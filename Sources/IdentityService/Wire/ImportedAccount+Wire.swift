@@ -26,7 +26,7 @@ extension ImportAccounts.Entry {
         disabled = try user.bool("disabled")
         customAuth = try user.bool("customAuth") ?? false
         customAttributes = try user.string("customAttributes")
-        validSince = try user.int64("validSince")
+        validSince = try user.seconds("validSince")
         createdAt = try user.time("createdAt")
         lastSignInAt = try user.time("lastLoginAt")
         lastRefreshAt = try user.timestamp("lastRefreshAt")

@@ -78,6 +78,13 @@ package struct WireObject: Sendable {
         return Date(milliseconds: milliseconds)
     }
 
+    /// Seconds since 1970, up to the year 9999.
+    package func seconds(_ name: String) throws(WireError) -> Int64? {
+        guard let seconds = try int64(name) else { return nil }
+        guard (0..<253_402_300_800).contains(seconds) else { throw mismatch(name, "TYPE_INT64", .number("\(seconds)")) }
+        return seconds
+    }
+
     /// A time (RFC 3339), in the format of protobuf's `Timestamp`.
     package func timestamp(_ name: String) throws(WireError) -> Date? {
         guard let value = try value(name) else { return nil }

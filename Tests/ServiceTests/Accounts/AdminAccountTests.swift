@@ -120,7 +120,7 @@ struct AdminAccountTests {
     @Test(
         "a time that no calendar has is refused",
         arguments: ["-1", "253402300800000", "9223372036854775807"],
-        ["createdAt", "lastLoginAt"]
+        ["createdAt", "lastLoginAt", "validSince"]
     )
     func refusesTimes(_ time: String, _ name: String) async throws {
         try await LinkingWorld.run { world in

@@ -10,6 +10,25 @@ import Testing
 
 @Suite("Configuration that cannot be read", .database)
 struct UnreadableConfigurationTests {
+    @Test("calls with the key of a project that this release cannot read get 503: apps keep what they have")
+    func isUnavailable() async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            let project = service.project.id.rawValue
+            try await service.stores.database.execute(
+                """
+                WITH version AS (UPDATE configuration SET version = version + 1)
+                UPDATE projects SET config = config || '{"linking": "ofNextRelease"}' WHERE project = \(project)
+                """
+            )
+            try await service.stores.configuration.load()
+            #expect(service.stores.configuration.snapshot.project(service.project.id) == nil)
+            #expect(try await service.signUp("eve@example.com").status == 503)
+            #expect(try await service.refresh(user.refreshToken).status == 503)
+            #expect(try await service.lookUp(user.idToken).status == 503)
+        }
+    }
+
     @Test("a project or a provider that cannot be read is left out, and keeps no revocation from being seen")
     func isLeftOut() async throws {
         try await TestDatabase.withAnother { conninfo in

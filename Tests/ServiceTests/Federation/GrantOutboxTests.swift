@@ -244,9 +244,9 @@ struct GrantOutboxTests {
             // A node that takes it and dies.
             let outbox = scene.service.stores.outbox
             let taken = try await outbox.take(
+                [ForgottenTokens.kind],
                 limit: 1,
                 lease: 120,
-                .only(ForgottenTokens.kind),
                 now: scene.service.clock.current
             )
             #expect(taken.count == 1)
@@ -307,14 +307,14 @@ struct GrantOutboxTests {
             #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
             // This node takes it and is never heard of again.
             let taken = try await scene.service.stores.outbox.take(
+                [ProviderRevocation.kind],
                 limit: 16,
                 lease: 120,
-                .only(ProviderRevocation.kind),
                 now: scene.service.clock.now()
             )
             let refreshToken = try #require(scene.tenant.refreshTokens.first)
             #expect(taken.count == 1)
-            let payload = try #require(taken.first?.payload)
+            let payload = try #require(taken.first).payload.get()
             #expect(String(decoding: payload, as: UTF8.self).contains(refreshToken))
             let deliveries = scene.service.assembly.deliveries
             #expect(try await deliveries.deliverDue() == 0)

@@ -1,4 +1,5 @@
 import Accounts
+import Delivery
 import Development
 import Foundation
 import IdentityService
@@ -37,7 +38,7 @@ struct MetricsDocumentTests {
             #expect(try await service.signUp("ada@example.com", "some password").status == 200)
             try await world.github(world.githubPerson("7002", email: "g@example.com")).expectSignedIn(new: true)
             _ = try await service.call("accounts:lookup", ["idToken": "nonsense"])
-            for kind in ["webhook", "of another release"] {
+            for kind in [WebhookNotice.kind, ForgottenTokens.kind] {
                 try await service.stores.outbox.insert(
                     kind: kind,
                     ["a": "b"],

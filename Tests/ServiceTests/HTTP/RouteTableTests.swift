@@ -35,7 +35,7 @@ struct RouteTableTests {
     }
 
     @Test(
-        "finds nothing elsewhere",
+        "T-E19: finds nothing elsewhere",
         arguments: [
             "", "/v1", "/v1/accounts", "/v1/accounts:lookup/", "/v1/accounts:lookup/x", "//v1/accounts:lookup",
             "/v1//accounts:lookup", "/v1/accounts:lookup%2f", "/v1/accounts:lookup%00", "/v1/accounts:lookup%",

@@ -222,13 +222,13 @@ struct MailDeliveryTests {
                 try await Self.write(service)
                 // A node that sends it and is never heard of again.
                 let taken = try await service.stores.outbox.take(
+                    [Mail.kind],
                     limit: 1,
                     lease: 120,
-                    .only(Mail.kind),
                     now: service.clock.current
                 )
                 let message = try #require(taken.first)
-                let mail = try JSONDecoder().decode(Mail.self, from: Data(try #require(message.payload)))
+                let mail = try JSONDecoder().decode(Mail.self, from: Data(try message.payload.get()))
                 let sender = try #require(MailAddress(parsing: "mail@example.com"))
                 try await SMTPClient.with(server.client()) { client in
                     let mailer = Mailer(from: sender, through: client)

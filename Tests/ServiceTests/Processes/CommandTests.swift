@@ -234,7 +234,7 @@ struct CommandTests {
         }
         let nowhere = IdentityProgram.environment("host=127.0.0.1 port=1")
         let result = try await IdentityProgram.run("projects", "list", environment: nowhere)
-        #expect(result.status == 78 && result.errors.contains("cannot be reached"), "\(result)")
+        #expect(result.status == 75 && result.errors.contains("cannot be reached"), "\(result)")
         let folder = try await IdentityProgram.run("users", "list", "--data", "/nonexistent")
         #expect(folder.status == 78, "\(folder)")
     }

@@ -30,6 +30,11 @@ struct ComposeTests {
         #expect(identity.dependsOn["migrate"] == "service_completed_successfully")
         // The port of the container, in the one place and the other.
         #expect(identity.ports == ["127.0.0.1:9099:9099"])
+        // The service and the migration write nothing to their file systems, and get no privilege.
+        let text = try Repository.text("docker-compose.yml")
+        for line in ["read_only: true", "cap_drop: [ALL]", #"security_opt: ["no-new-privileges:true"]"#] {
+            #expect(text.split(separator: "\n").count { $0.hasSuffix("    \(line)") } == 2, "\(line)")
+        }
         let image = try String(contentsOf: IdentityProgram.repository.appending(path: "Dockerfile"), encoding: .utf8)
         #expect(image.contains("\nENV IDENTITY_HTTP_BIND=0.0.0.0:9099\n"))
         #expect(image.contains("\nENTRYPOINT [\"identity\"]\n"))

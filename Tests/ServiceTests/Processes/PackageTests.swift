@@ -98,7 +98,8 @@ struct PackageTests {
             "User=identity", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "ProtectHome=yes",
             "PrivateDevices=yes", "PrivateTmp=yes", "MemoryDenyWriteExecute=yes", "SystemCallFilter=@system-service",
             "SystemCallFilter=~@privileged", "RestrictNamespaces=yes", "Restart=on-failure",
-            "RestartPreventExitStatus=64 78", "LoadCredential=encryption-keys:/etc/identity/encryption-keys",
+            "RestartPreventExitStatus=64 78", "StartLimitIntervalSec=0", "LimitCORE=0",
+            "LoadCredential=encryption-keys:/etc/identity/encryption-keys",
             "LoadCredential=database-url:/etc/identity/database-url",
         ] { #expect(lines.contains(line), "\(line)") }
         #expect(!lines.contains { $0.hasPrefix("Environment") || $0.hasPrefix("ReadWritePaths") })

@@ -10,10 +10,11 @@ struct ServeRefusalTests {
     private func expectRefusal(
         _ words: String,
         _ environment: [String: String],
+        status: Int32 = 78,
         location: SourceLocation = #_sourceLocation
     ) async throws {
         let result = try await IdentityProgram.run("serve", environment: environment)
-        #expect(result.status == 78, "\(result)", sourceLocation: location)
+        #expect(result.status == status, "\(result)", sourceLocation: location)
         let lines = (result.errors + result.output).split(separator: "\n")
         #expect(lines.count == 1, "\(result)", sourceLocation: location)
         let isClear = result.errors.hasPrefix("identity: ") && result.errors.contains(words)
@@ -127,16 +128,21 @@ struct ServeRefusalTests {
         #expect(result.status == 78 && result.errors.contains("without TLS"), "\(result)")
     }
 
-    @Test("a database that is missing, unreachable, or named by nonsense")
+    @Test("a database that is missing, or named by nonsense")
     func withoutDatabase() async throws {
         try await expectRefusal("database.url is missing", without: "IDENTITY_DATABASE_URL")
         try await expectRefusal(
-            "cannot be reached",
-            with: ["IDENTITY_DATABASE_URL": "host=127.0.0.1 port=1 password=hunter2"]
-        )
-        try await expectRefusal(
             "is not a valid libpq connection string",
             with: ["IDENTITY_DATABASE_URL": "hunter2 is no conninfo"]
+        )
+    }
+
+    @Test("and ends with 75 (EX_TEMPFAIL), so that it is started again, while its database is away")
+    func databaseIsAway() async throws {
+        try await expectRefusal(
+            "cannot be reached",
+            good.merging(["IDENTITY_DATABASE_URL": "host=127.0.0.1 port=1 password=hunter2"]) { $1 },
+            status: 75
         )
     }
 

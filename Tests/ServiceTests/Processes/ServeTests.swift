@@ -151,6 +151,31 @@ struct ServeTests {
         }
     }
 
+    @Test("T-E20: a log whose reader stalls stops nothing")
+    func stalledLog() async throws {
+        // It reads the line with the port and nothing more, and keeps the pipe open.
+        let stalls = #"exec tail --pid=$$ -f /dev/null 3>&- >/dev/null 2>&1"#
+        let script = #"exec 3>&1; exec "$0" serve > >(grep -m 1 '"Serving"' >&3; \#(stalls)) 3>&-"#
+        let environment = environment.merging(
+            ["IDENTITY_LOG_LEVEL": "trace", "IDENTITY_HTTP_BIND": "127.0.0.1:0"]
+        ) { $1 }
+        try await Program.with("/bin/bash", ["-c", script, IdentityProgram.path], environment: environment) { program in
+            let line = try await program.line { $0.contains("Serving") }
+            let port = try #require(try JSON(parsing: Array(line.utf8))["http.port"]?.string)
+            // The pipe has room for a few hundred.
+            let requests = "http://127.0.0.1:\(port)/healthz?n=[1-3000]"
+            let sent = try await Program.run(
+                "/usr/bin/curl",
+                ["-sS", "-m", "5", "--fail-early", "-o", "/dev/null", requests]
+            )
+            #expect(sent.status == 0, "\(sent)")
+            // One that waits for its reader would not end otherwise.
+            if sent.status != 0 { program.crash() }
+            program.terminate()
+            #expect(await program.result().status == 0)
+        }
+    }
+
     @Test("finishes the request in flight before it stops")
     func gracefulShutdown() async throws {
         try await IdentityProgram.serve(environment) { program, service in

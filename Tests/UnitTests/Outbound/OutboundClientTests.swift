@@ -102,29 +102,68 @@ import Testing
     @Test func aNameServerThatDoesNotAnswerIsNotWaitedFor() async throws {
         var limits = OutboundLimits()
         limits.connect = .milliseconds(100)
-        let over = NSConditionLock(condition: 0)
-        let release = {
-            over.lock()
-            over.unlock(withCondition: 1)
-        }
-        let resolver = AddressResolver { _ in
-            // Holds its thread until the test is over, as a dead name server does.
-            if over.lock(whenCondition: 1, before: Date(timeIntervalSinceNow: 5)) { over.unlock() }
-            return []
-        }
-        try await ScriptedServer.withClient(limits: limits, resolver: resolver) { client, _ in
+        let names = StalledNames()
+        try await ScriptedServer.withClient(limits: limits, resolver: names.resolver) { client, _ in
             await #expect(throws: OutboundError.timedOut) {
-                try await client.send(OutboundRequest(url: "https://slow.example/"))
+                try await client.send(OutboundRequest(url: "https://slow.stalled.example/"))
             }
         }
-        release()
+        names.release()
+    }
+
+    @Test("T-E11: a host whose name server is silent stops no calls to others") func silentNameServer() async throws {
+        let names = StalledNames()
+        try await ScriptedServer.withClient(resolver: names.resolver) { client, server in
+            server.on("/a", .json("{}"))
+            await withTaskGroup(of: Void.self) { group in
+                // One name many times, and many names of one project.
+                for host in (0..<50).flatMap({ ["dead", "dead\($0)"] }) {
+                    group.addTask {
+                        await OutboundShare.$current.withValue("greedy") {
+                            _ = try? await client.send(
+                                OutboundRequest(url: "http://\(host).stalled.example:\(server.port)/a")
+                            )
+                        }
+                    }
+                }
+                try? await waitUntil { names.lookups("dead.stalled.example") > 0 }
+                let start = ContinuousClock.now
+                for host in 0..<5 {
+                    let url = "http://good\(host).example.invalid:\(server.port)/a"
+                    let response = try? await client.send(OutboundRequest(url: url))
+                    #expect(response?.status == 200)
+                }
+                #expect(start.duration(to: .now) < .seconds(3))
+                #expect(names.lookups("dead.stalled.example") == 1)
+                group.cancelAll()
+                names.release()
+            }
+        }
+    }
+
+    @Test("T-E11: a host is called at its last addresses while its name server is silent")
+    func lastAddresses() async throws {
+        var limits = OutboundLimits()
+        limits.addressLifetime = .zero
+        let names = StalledNames()
+        try await ScriptedServer.withClient(limits: limits, resolver: names.resolver) { client, server in
+            server.on("/a", .json("{}"))
+            for isSilent in [false, true, true] {
+                names.isSilent = isSilent
+                let url = "http://good.example.invalid:\(server.port)/a"
+                let response = try await client.send(OutboundRequest(url: url))
+                #expect(response.status == 200)
+            }
+        }
+        #expect(names.lookups("good.example.invalid") == 2)
+        names.release()
     }
 
     @Test("T-E11: one project's calls leave another's room at the same host") func shares() async throws {
-        var limits = OutboundLimits()
-        limits.requestsPerHost = 8
-        limits.requestsPerShare = 3
-        try await ScriptedServer.withClient(limits: limits) { client, server in
+        let limits = OutboundLimits()
+        let share = limits.requestsPerShare
+        try #require(share * 4 <= limits.requestsPerHost)
+        try await ScriptedServer.withClient { client, server in
             server.on("/slow", .stall())
             server.on("/fast", .json("{}"))
             let send = { @Sendable (share: String?, path: String) async -> Result<OutboundResponse, OutboundError> in
@@ -137,8 +176,8 @@ import Testing
                 }
             }
             await withTaskGroup(of: Result<OutboundResponse, OutboundError>.self) { group in
-                for _ in 0..<20 { group.addTask { await send("greedy", "/slow") } }
-                // Three wait, the others are told at once.
+                for _ in 0..<share + 17 { group.addTask { await send("greedy", "/slow") } }
+                // The host has the share's, the others are told at once.
                 var busy = 0
                 for await outcome in group {
                     guard case .failure(.busy) = outcome else { continue }
@@ -146,12 +185,15 @@ import Testing
                     if busy == 17 { break }
                 }
                 #expect(busy == 17)
+                try? await waitUntil { server.requests(to: "/slow").count == share }
+                let start = ContinuousClock.now
                 for share in ["other", nil] {
                     guard case .success = await send(share, "/fast") else {
                         Issue.record("\(share ?? "no share") had no room")
                         continue
                     }
                 }
+                #expect(start.duration(to: .now) < .seconds(5))
                 guard case .failure(.busy) = await send("greedy", "/fast") else {
                     Issue.record("the greedy one had more than its share")
                     return
@@ -166,7 +208,6 @@ import Testing
     @Test("T-B18: a slow provider takes neither the connections nor the time of another") func isolation() async throws
     {
         var limits = OutboundLimits()
-        limits.connectionsPerHost = 2
         limits.requestsPerHost = 8
         let resolver = AddressResolver { _ in [.v4([127, 0, 0, 1])] }
         try await ScriptedServer.withClient(limits: limits, resolver: resolver) { client, server in
@@ -199,7 +240,7 @@ import Testing
                     let response = try? await client.send(OutboundRequest(url: url))
                     #expect(response?.status == 200)
                 }
-                #expect(server.requests(to: "/slow").count <= 2)
+                #expect(server.requests(to: "/slow").count <= 8)
                 group.cancelAll()
             }
             server.on("/slow", .json("{}"))
@@ -247,15 +288,7 @@ import Testing
 
     @Test func aCertificateThatNobodyVouchesForIsRefused() async throws {
         try await withTemporaryFolder { folder in
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-            let (key, certificate) = (folder + "/key.pem", folder + "/certificate.pem")
-            let names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
-            let made = try await Program.run(
-                "/usr/bin/openssl",
-                ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-                    + ["-subj", "/CN=localhost", "-addext", names, "-keyout", key, "-out", certificate]
-            )
-            try #require(made.status == 0, "\(made)")
+            let (key, certificate) = try await Self.certificate(in: folder)
             let server = ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate, "-www"]
             try await Program.with("/usr/bin/openssl", server) { program in
                 let address = try await program.line(beginningWith: "ACCEPT ").dropFirst("ACCEPT ".count)
@@ -275,6 +308,40 @@ import Testing
                 await client.shutdown()
             }
         }
+    }
+
+    @Test("T-B17: TLS before 1.2 is not spoken") func refusesOldTLS() async throws {
+        try await withTemporaryFolder { folder in
+            let (key, certificate) = try await Self.certificate(in: folder)
+            let server = ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate, "-www"]
+            let old = ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]
+            try await Program.with("/usr/bin/openssl", server + old) { program in
+                let address = try await program.line(beginningWith: "ACCEPT ").dropFirst("ACCEPT ".count)
+                let port = try #require(address.split(separator: ":").last)
+                let client = OutboundClient(allowsLoopback: true)
+                await #expect(throws: OutboundError.unreachable) {
+                    try await client.send(OutboundRequest(url: "https://localhost:\(port)/"))
+                }
+                await client.shutdown()
+                program.terminate()
+                let result = await program.result()
+                #expect(result.errors.contains("unsupported protocol"), "\(result)")
+            }
+        }
+    }
+
+    /// A new key and a certificate of it that nobody else signed.
+    private static func certificate(in folder: String) async throws -> (key: String, certificate: String) {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let (key, certificate) = (folder + "/key.pem", folder + "/certificate.pem")
+        let names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+        let made = try await Program.run(
+            "/usr/bin/openssl",
+            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+                + ["-subj", "/CN=localhost", "-addext", names, "-keyout", key, "-out", certificate]
+        )
+        try #require(made.status == 0, "\(made)")
+        return (key, certificate)
     }
 
     @Test func nothingLeavesAClosedClient() async throws {

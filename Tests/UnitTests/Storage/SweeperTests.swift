@@ -125,6 +125,35 @@ struct SweeperTests {
         #expect(left == [2])
     }
 
+    @Test("a table that cannot be swept keeps no other from it")
+    func oneFails() async throws {
+        try await TestDatabase.withAnother { conninfo in
+            let database = PostgresClient(quietly: PostgresClient.Configuration(conninfo: conninfo, connections: 1))
+            let now = Date(timeIntervalSince1970: 1_800_000_000)
+            try await database.execute("ALTER TABLE flows RENAME TO elsewhere")
+            try await database.execute(
+                """
+                INSERT INTO kept_names (project, tenant, provider, subject, payload, expires_at)
+                VALUES ('swept', '', 'apple.com', 'ada', '', \(now.addingTimeInterval(-1)))
+                """
+            )
+            try await database.execute(
+                """
+                INSERT INTO sign_in_counts (project, tenant, day, provider, outcome, count)
+                VALUES ('swept', '', (\(now) AT TIME ZONE 'UTC')::date - 401, 'password', 'signed_in', 1)
+                """
+            )
+            await #expect(throws: PostgresError.self) {
+                try await Sweeper(database: database, logger: Logger(label: "test"), now: { now }).sweep()
+            }
+            for table: SQL in ["kept_names", "sign_in_counts"] {
+                let left = try await database.query("SELECT count(*) FROM \(sql: table)") { try $0.next(Int64.self) }
+                #expect(left == [0], "\(table)")
+            }
+            await database.close()
+        }
+    }
+
     @Test("of nodes that come in the same minute one sweeps")
     func takesTurns() async throws {
         let database = TestDatabase.current.client

@@ -1,0 +1,197 @@
+import Accounts
+import Delivery
+import Foundation
+import IdentityService
+import Linking
+import Logging
+import Outbound
+import Postgres
+import Projects
+import SMTPClient
+import Secrets
+import ServiceLifecycle
+import Storage
+import Synchronization
+import TestKit
+import Testing
+
+/// The outbox is the database's, not a test's: one at a time.
+@Suite("The outbox", .database, .serialized, .timeLimit(.minutes(3)))
+struct OutboxTests {
+    init() async throws {
+        // What another test left behind.
+        try await TestDatabase.current.client.execute("DELETE FROM outbox")
+    }
+
+    /// A receiver that answers `/stalled` at the end of the test only.
+    private static func withReceiver(_ body: @Sendable (WebReceiver) async throws -> Void) async throws {
+        try await WebReceiver.run { receiver in
+            let isOver = Mutex(false)
+            receiver.answer { request in
+                while request.path == "/stalled", !isOver.withLock({ $0 }) {
+                    try? await Task.sleep(for: .milliseconds(20))
+                }
+                return (204, "")
+            }
+            defer { isOver.withLock { $0 = true } }
+            try await body(receiver)
+        }
+    }
+
+    private static func options(_ receiver: WebReceiver, path: String) -> TestService.Options {
+        var options = TestService.Options()
+        options.sendsMessages = true
+        options.settings.delivery.sms = SMSProvider(url: receiver.baseURL + path, body: "%TO% %TEXT%")
+        options.settings.delivery.webhook = WebhookEndpoint(
+            url: receiver.baseURL + path,
+            types: [.accountCreated],
+            secrets: [Secret("whsec_" + Data(repeating: 0x5A, count: 24).base64EncodedString())]
+        )
+        return options
+    }
+
+    private static func writeNotice(_ service: TestService, after seconds: Double = 0) async throws {
+        let (scope, date) = (Scope(project: service.project.id), service.clock.current)
+        try await service.stores.outbox.insert(
+            kind: WebhookNotice.kind,
+            WebhookNotice(
+                .accountCreated,
+                about: Account(id: AccountID("ada"), validSince: 0, createdAt: date),
+                of: scope,
+                date: date
+            ),
+            of: .password,
+            in: scope,
+            due: date.addingTimeInterval(seconds)
+        )
+    }
+
+    @Test("T-E11: an endpoint that hangs delays no other project's messages, SMS neither", arguments: [false, true])
+    func fairness(_ isSMS: Bool) async throws {
+        try await Self.withReceiver { receiver in
+            try await TestService.run(Self.options(receiver, path: "/stalled")) { stalled in
+                for _ in 0..<100 { try await Self.writeNotice(stalled, after: -60) }
+                var options = Self.options(receiver, path: "/good")
+                options.clock = stalled.clock
+                try await TestService.run(options) { good in
+                    let group = ServiceGroup(services: [good.assembly.deliveries], logger: Logger(label: "test"))
+                    async let running: Void = group.run()
+                    try await waitUntil { receiver.received.contains { $0.path == "/stalled" } }
+                    if isSMS {
+                        try await good.stores.outbox.insert(
+                            kind: SMS.kind,
+                            SMS(
+                                to: "+4915550100",
+                                code: "123456",
+                                validUntil: good.clock.current.addingTimeInterval(600)
+                            ),
+                            of: .phone,
+                            in: Scope(project: good.project.id),
+                            due: good.clock.current
+                        )
+                    } else {
+                        try await Self.writeNotice(good)
+                    }
+                    let start = ContinuousClock.now
+                    try await waitUntil { receiver.received.contains { $0.path == "/good" } }
+                    let time = start.duration(to: .now)
+                    #expect(time < .seconds(5))
+                    // Of one project, never more than a quarter of what a node sends at a time.
+                    if time < .seconds(5) {
+                        #expect(receiver.received.count { $0.path == "/stalled" } <= 16)
+                    }
+                    await group.triggerGracefulShutdown()
+                    try await running
+                }
+            }
+        }
+    }
+
+    @Test("a node that stops finishes the messages that it sends, and takes no others")
+    func stops() async throws {
+        try await Self.withReceiver { receiver in
+            var options = Self.options(receiver, path: "/stalled")
+            options.outboundLimits.total = .seconds(1)
+            try await TestService.run(options) { service in
+                for _ in 0..<100 { try await Self.writeNotice(service) }
+                let group = ServiceGroup(services: [service.assembly.deliveries], logger: Logger(label: "test"))
+                async let running: Void = group.run()
+                try await waitUntil { !receiver.received.isEmpty }
+                let start = ContinuousClock.now
+                await group.triggerGracefulShutdown()
+                try await running
+                #expect(start.duration(to: .now) < .seconds(3))
+                let attempts = try await service.stores.database.query("SELECT sum(attempts)::bigint FROM outbox") {
+                    try $0.next(Int64.self)
+                }
+                #expect((attempts.first ?? 0) <= 16)
+            }
+        }
+    }
+
+    // MARK: Messages for other nodes
+
+    private struct Row: Equatable {
+        var isOver: Bool
+        var isEmpty: Bool
+        var attempts: Int32
+    }
+
+    private static func rows(_ service: TestService) async throws -> [Row] {
+        try await service.stores.database.query(
+            """
+            SELECT delivered_at IS NOT NULL OR abandoned_at IS NOT NULL, length(payload) = 0, attempts FROM outbox
+            WHERE project = \(service.project.id.rawValue)
+            """
+        ) { row in Row(isOver: try row.next(), isEmpty: try row.next(), attempts: try row.next()) }
+    }
+
+    private static func mailing() throws -> TestService.Options {
+        let sender = try #require(MailAddress(parsing: "mail@example.com"))
+        var options = TestService.Options()
+        options.mailer = Mailer(from: sender) { _ throws(SMTPError) in }
+        return options
+    }
+
+    @Test("a message under a key that a node does not have yet waits for a node that has it")
+    func keyOfOthers() async throws {
+        try await TestService.run(try Self.mailing()) { behind in
+            var options = try Self.mailing()
+            (options.project, options.clock) = (behind.project, behind.clock)
+            let new = try KeyRing.Key(id: "k2", bytes: [UInt8](repeating: 8, count: 32))
+            options.encryptionKeys = [new] + (try TestService.encryptionKeys.get())
+            try await TestService.run(options) { ahead in
+                try await ahead.stores.outbox.insert(
+                    kind: Mail.kind,
+                    Mail(template: .passwordReset, to: "ada@example.com", link: "https://id.example.com"),
+                    of: .password,
+                    in: Scope(project: ahead.project.id),
+                    due: ahead.clock.current
+                )
+                #expect(try await behind.assembly.deliveries.deliverDue() == 1)
+                #expect(try await Self.rows(ahead) == [Row(isOver: false, isEmpty: false, attempts: 1)])
+                ahead.clock.advance(by: 11)
+                #expect(try await ahead.assembly.deliveries.deliverDue() == 1)
+                #expect(try await Self.rows(ahead) == [Row(isOver: true, isEmpty: true, attempts: 2)])
+            }
+        }
+    }
+
+    @Test("a message of a kind, or with contents, of another release waits for a node of that release")
+    func releaseOfOthers() async throws {
+        try await TestService.run(try Self.mailing()) { service in
+            for (kind, attempts) in [("push", 0), (Mail.kind, 1)] as [(String, Int32)] {
+                try await service.stores.database.execute("DELETE FROM outbox")
+                try await service.stores.outbox.insert(
+                    kind: kind,
+                    ["of": "another release"],
+                    of: .password,
+                    in: Scope(project: service.project.id),
+                    due: service.clock.current
+                )
+                _ = try await service.assembly.deliveries.deliverDue()
+                #expect(try await Self.rows(service) == [Row(isOver: false, isEmpty: false, attempts: attempts)])
+            }
+        }
+    }
+}
