@@ -190,7 +190,8 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Escaping", "Federation", "Linking", "Prometheus", "Passwords",
+                "Accounts", "Administration", "Delivery", "Escaping", "Federation", "Linking", "Prometheus",
+                "Passwords",
                 "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms,
                 httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
                 serviceLifecycle,
