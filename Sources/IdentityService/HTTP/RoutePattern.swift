@@ -48,7 +48,7 @@ struct RoutePattern: Sendable {
         return captures
     }
 
-    /// The segments of a path, in which only `:` is decoded, because SDKs send it as `%3A`.
+    /// The segments of a path, in which only `:` and `@` are decoded, because SDKs send them as `%3A` and `%40`.
     ///
     /// Any other spelling of a route's path would get around a proxy's rule for that path.
     ///
@@ -57,7 +57,7 @@ struct RoutePattern: Sendable {
     static func segments(of path: String) -> [String]? {
         guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         if path == "/" { return [] }
-        let parts = path.replacing("%3A", with: ":").replacing("%3a", with: ":").dropFirst()
+        let parts = path.replacing("%3A", with: ":").replacing("%3a", with: ":").replacing("%40", with: "@").dropFirst()
             .split(separator: "/", omittingEmptySubsequences: false)
         return parts.contains("") ? nil : parts.map { String($0) }
     }
