@@ -112,7 +112,8 @@ REFUSALS = {
     "lookup": [bad_token(), (400, "MISSING_ID_TOKEN", {"json": {}})],
     "update": [bad_token(displayName="Ada"), (400, "INVALID_OOB_CODE", {"json": {"oobCode": "none"}}),
                (400, "WEAK_PASSWORD", lambda world: {"json": {"idToken": world.shared.person["idToken"], "password": "x"}})],
-    "signUp": [(400, "INVALID_EMAIL", {"json": {"email": "no address", "password": PASSWORD}}),
+    "signUp": [(413, BAD, {"body": b"x" * (128 << 10) + b"x"}),
+               (400, "INVALID_EMAIL", {"json": {"email": "no address", "password": PASSWORD}}),
                (400, "WEAK_PASSWORD", lambda world: {"json": {"email": world.email(), "password": "x"}}),
                (400, "EMAIL_EXISTS", lambda world: {"json": {"email": world.shared.member["email"], "password": PASSWORD}})],
     "signInWithPassword": [
@@ -291,9 +292,8 @@ REFUSALS = {
     "updateInboundSamlConfig": [no_provider("saml.none", json={"enabled": True})],
     "deleteInboundSamlConfig": [no_provider("saml.none")],
     # Keys and the service
-    "healthz": [unreadable(), (413, BAD, {"body": b"x" * (1 << 20) + b"x"})],
-    "downloadAccount": [(400, "INSUFFICIENT_PERMISSION", {"json": {}}), (400, "INVALID_PAGE_SELECTION", {"json": {
-        "targetProjectId": PROJECT, "maxResults": -1}})],
+    "healthz": [unreadable()],
+    "downloadAccount": [(400, "INVALID_PAGE_SELECTION", {"json": {"targetProjectId": PROJECT, "maxResults": -1}})],
     "openIDConfiguration": [(404, "NOT_FOUND", {})],
     # Development: `identity serve` has none of it.
     "metrics": [(404, "NOT_FOUND", {"on": "serve"})],

@@ -70,6 +70,8 @@ extension TestService {
     }
 
     func pending(_ email: String = "ada@example.com") async throws -> String? {
-        try await signInWithPassword(email)["mfaPendingCredential"]?.string
+        let reply = try await signInWithPassword(email)
+        #expect(reply.status == 200, "\(reply)")
+        return reply["mfaPendingCredential"]?.string
     }
 }

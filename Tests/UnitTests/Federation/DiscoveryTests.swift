@@ -137,7 +137,10 @@ import Testing
             lookups.withLock { $0 += 1 }
             return []
         }
-        let http = OutboundClient(policy: AddressPolicy(), resolver: resolver)
+        // Only the discovery's own memory counts here, not that of the lookup.
+        var limits = OutboundLimits()
+        limits.lookupPause = .zero
+        let http = OutboundClient(policy: AddressPolicy(), limits: limits, resolver: resolver)
         let clock = StillClock()
         let service = FederationService(http: http, now: { clock.now })
         let configuration = ProviderConfiguration(provider: .google, enabled: true, clientID: "client-1")
