@@ -53,9 +53,9 @@ struct SecondFactorLimitTests {
             $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
         }) { service in
             let user = try await service.verifiedUser()
-            let (phone, _) = try await EnrolledPhone.enroll(user.idToken, service)
-            service.clock.advance(by: 3_600)
-            for number in 0..<6 {
+            let (phone, _) = try await EnrolledPhone.enroll(user.idToken, service, number: "+12015550136")
+            // The enrollment's SMS was the first of five.
+            for number in 1..<6 {
                 let body: JSON = ["phoneNumber": .string(phone.number)]
                 let reply = try await service.call("accounts:sendVerificationCode", body, from: "198.18.36.1")
                 #expect(reply.status == (number < 5 ? 200 : 400), "\(reply)")
