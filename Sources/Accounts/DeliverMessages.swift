@@ -111,7 +111,8 @@ package struct DeliverMessages: Service {
                 // Nothing is in progress, and there is no pause: nothing is due, or the node stops.
                 guard let ended = try await group.next() else { return tried }
                 if let ended {
-                    inProgress[ended]? -= 1
+                    let left = inProgress[ended, default: 1] - 1
+                    inProgress[ended] = left > 0 ? left : nil
                 } else if !Self.isStopping {
                     group.addTask { await Self.pause() }
                 }

@@ -14,7 +14,7 @@ package final class TestGate: Sendable {
     package init() {}
 
     /// Returns once the gate is open.
-    func pass() async {
+    package func pass() async {
         await withCheckedContinuation { continuation in
             let resumed = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 state.arrivals += 1

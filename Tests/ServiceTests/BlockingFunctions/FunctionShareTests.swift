@@ -1,7 +1,7 @@
+import Development
 import Outbound
 import Projects
 import Storage
-import Synchronization
 import TestKit
 import Testing
 
@@ -10,14 +10,12 @@ struct FunctionShareTests {
     @Test("T-E11: a function that hangs takes no room of another project's at the same host")
     func shares() async throws {
         try await WebReceiver.run { receiver in
-            let isOver = Mutex(false)
+            let gate = TestGate()
             receiver.answer { request in
-                while request.path == "/slow", !isOver.withLock({ $0 }) {
-                    try? await Task.sleep(for: .milliseconds(20))
-                }
+                if request.path == "/slow" { await gate.pass() }
                 return (200, "{}")
             }
-            defer { isOver.withLock { $0 = true } }
+            defer { gate.open() }
             var options = TestService.Options()
             options.outboundLimits.requestsPerHost = 8
             options.outboundLimits.requestsPerShare = 2
@@ -40,11 +38,13 @@ struct FunctionShareTests {
                             )
                         }
                     }
-                    try await waitUntil { receiver.received.count { $0.path == "/slow" } >= 2 }
-                    try await Task.sleep(for: .milliseconds(300))
+                    await gate.reached(by: 2)
+                    // The others find the share taken.
+                    for _ in 0..<18 { try await group.next() }
                     let reply = try await service.signUp("ada@example.com")
                     #expect(reply.status == 200, "\(reply)")
-                    isOver.withLock { $0 = true }
+                    #expect(receiver.received.count { $0.path == "/slow" } == 2)
+                    gate.open()
                     try await group.waitForAll()
                 }
             }

@@ -1,5 +1,6 @@
 import Accounts
 import Delivery
+import Development
 import Foundation
 import IdentityService
 import Linking
@@ -11,7 +12,6 @@ import SMTPClient
 import Secrets
 import ServiceLifecycle
 import Storage
-import Synchronization
 import TestKit
 import Testing
 
@@ -26,14 +26,12 @@ struct OutboxTests {
     /// A receiver that answers `/stalled` at the end of the test only.
     private static func withReceiver(_ body: @Sendable (WebReceiver) async throws -> Void) async throws {
         try await WebReceiver.run { receiver in
-            let isOver = Mutex(false)
+            let gate = TestGate()
             receiver.answer { request in
-                while request.path == "/stalled", !isOver.withLock({ $0 }) {
-                    try? await Task.sleep(for: .milliseconds(20))
-                }
+                if request.path == "/stalled" { await gate.pass() }
                 return (204, "")
             }
-            defer { isOver.withLock { $0 = true } }
+            defer { gate.open() }
             try await body(receiver)
         }
     }
