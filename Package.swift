@@ -107,53 +107,55 @@ let package = Package(
         ),
 
         // What knows nothing of the product
-        .target(name: "Escaping", swiftSettings: strict),
         .target(name: "Prometheus", swiftSettings: strict),
-        .target(name: "StrictJSON", swiftSettings: strict),
-        .target(name: "Traces", swiftSettings: strict),
-        .target(name: "Secrets", dependencies: [crypto], swiftSettings: strict),
+        .target(name: "Text", swiftSettings: strict),
+        .target(name: "StrictJSON", dependencies: ["Text"], swiftSettings: strict),
+        .target(name: "Traces", dependencies: ["Text"], swiftSettings: strict),
+        .target(name: "Secrets", dependencies: ["Text", crypto], swiftSettings: strict),
         .target(
             name: "Outbound",
             dependencies: [
-                "Traces", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL,
-                serviceLifecycle,
+                "Text", "Traces", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
+                nioSSL, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
 
         // The domain
-        .target(name: "Linking", swiftSettings: strict),
-        .target(name: "Projects", dependencies: ["Linking", "Secrets"], swiftSettings: strict),
+        .target(name: "Linking", dependencies: ["Text"], swiftSettings: strict),
+        .target(name: "Projects", dependencies: ["Linking", "Secrets", "Text"], swiftSettings: strict),
         .target(
             name: "Passwords",
-            dependencies: ["Secrets", "SystemCrypto", crypto, cryptoExtras, nioPosix, serviceLifecycle],
+            dependencies: ["Secrets", "SystemCrypto", "Text", crypto, cryptoExtras, nioPosix, serviceLifecycle],
             swiftSettings: strict
         ),
         .target(
             name: "Passkeys",
-            dependencies: ["Secrets", "StrictJSON", crypto, cryptoExtras, swiftASN1, x509],
+            dependencies: [
+                "Secrets", "StrictJSON", "Text", crypto, cryptoExtras, swiftASN1, x509,
+            ],
             swiftSettings: strict
         ),
         .target(
             name: "Sessions",
-            dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", crypto, swiftASN1, x509],
+            dependencies: [
+                "Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", "Text", crypto, swiftASN1, x509,
+            ],
             swiftSettings: strict
         ),
         .target(
             name: "Delivery",
             dependencies: [
-                "Escaping", "Linking", "Outbound", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON",
-                crypto, httpTypes,
+                "Linking", "Outbound", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON", "Text", crypto,
+                httpTypes,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "Federation",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", crypto, cryptoExtras,
-                httpTypes,
-                logging,
-                swiftASN1, x509,
+                "Linking", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", "Text", crypto, cryptoExtras,
+                httpTypes, logging, swiftASN1, x509,
             ],
             swiftSettings: strict
         ),
@@ -163,8 +165,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Escaping", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus",
-                "Secrets", "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets",
+                "Sessions", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             exclude: ["Hot/Plans"],
             swiftSettings: strict
@@ -175,14 +177,14 @@ let package = Package(
             name: "Accounts",
             dependencies: [
                 "Delivery", "Federation", "Linking", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets",
-                "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "Administration",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
+                "Delivery", "Federation", "Linking", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "Text",
                 httpTypes,
             ],
             swiftSettings: strict
@@ -190,9 +192,8 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Escaping", "Federation", "Linking", "Prometheus",
-                "Passwords",
-                "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms,
+                "Accounts", "Administration", "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects",
+                "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms,
                 httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
                 serviceLifecycle,
             ],
@@ -208,10 +209,10 @@ let package = Package(
         .target(
             name: "Development",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Escaping", "Federation", "IdentityService", "Linking",
-                "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage",
-                "StrictJSON", "SystemCrypto", "Traces", asyncAlgorithms,
-                crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioFoundation, serviceLifecycle,
+                "Accounts", "Administration", "Delivery", "Federation", "IdentityService", "Linking", "Migrations",
+                "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
+                "SystemCrypto", "Text", "Traces", asyncAlgorithms, crypto, cryptoExtras, httpTypes, hummingbird,
+                logging, nioCore, nioFoundation, serviceLifecycle,
             ],
             resources: [
                 .embedInCode("DemoPage/demo.html"), .embedInCode("DevPage/dev.css"), .embedInCode("DevPage/dev.js"),
@@ -223,8 +224,8 @@ let package = Package(
         .target(
             name: "Transfer",
             dependencies: [
-                "Accounts", "Escaping", "IdentityService", "Linking", "Passwords", "Projects", "Secrets", "Storage",
-                "StrictJSON", crypto,
+                "Accounts", "IdentityService", "Linking", "Passwords", "Projects", "Secrets", "Storage", "StrictJSON",
+                "Text",
             ],
             swiftSettings: strict
         ),
@@ -235,8 +236,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
                 "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
-                "Storage", "StrictJSON", "Traces", "Transfer",
-                argumentParser, configuration, httpTypes, logging, serviceLifecycle, unixSignals,
+                "Storage", "StrictJSON", "Text", "Traces", "Transfer", argumentParser, configuration, httpTypes,
+                logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
             swiftSettings: strict,
@@ -259,10 +260,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
-                "Storage",
-                "StrictJSON", asyncHTTPClient,
-                crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, nioFoundation, nioHTTP1,
-                nioPosix, nioSSL, serviceLifecycle, yams,
+                "Storage", "StrictJSON", "Text", asyncHTTPClient, crypto, httpTypes, hummingbird, inMemoryLogging,
+                jwtKit, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, yams,
             ],
             path: "Tests/TestKit",
             exclude: ["Mail/mail_server.py"],
@@ -272,12 +271,10 @@ let package = Package(
         .testTarget(
             name: "UnitTests",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Migrations", "Outbound", "Passkeys", "Passwords", "Postgres",
-                "Projects",
-                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Traces",
-                "Development",
-                crypto, cryptoExtras,
-                httpTypes, jwtKit, logging, nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
+                "Delivery", "Development", "Federation", "Linking", "Migrations", "Outbound", "Passkeys", "Passwords",
+                "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
+                "TestKit", "Text", "Traces", crypto, cryptoExtras, httpTypes, jwtKit, logging, nioCore, nioPosix,
+                serviceLifecycle, swiftASN1, x509, yams,
             ],
             swiftSettings: tests
         ),
@@ -286,12 +283,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
                 "Migrations", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets",
-                "Sessions", "Storage",
-                "StrictJSON", "SystemCrypto", "TestKit", "Transfer", asyncHTTPClient, crypto, httpTypes, hummingbird,
-                inMemoryLogging,
-                jwtKit,
-                logging, nioCore,
-                serviceLifecycle, x509, yams,
+                "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Text", "Transfer", asyncHTTPClient,
+                crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
             ],
             exclude: [
                 "Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",

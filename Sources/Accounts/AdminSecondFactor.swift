@@ -1,7 +1,8 @@
+package import struct Foundation.Date
 import Linking
 import Projects
 import Secrets
-package import struct Foundation.Date
+import Text
 
 /// A second factor in an admin's request: a phone, or an authenticator app that is already enrolled.
 package struct AdminSecondFactor: Sendable {
@@ -51,7 +52,7 @@ extension Parts {
 
     private func enrollmentID(_ text: String?) throws(AccountsError) -> String {
         guard let text else { return random.uuid() }
-        guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 0x2f }) else {
+        guard (1...128).contains(text.utf8.count), text.consists(of: .visible), !text.contains("/") else {
             throw .secondFactor(.invalidEnrollment)
         }
         return text

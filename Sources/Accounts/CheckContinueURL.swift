@@ -1,4 +1,5 @@
 import Projects
+import Text
 
 extension AccountsService { package var checkContinueURL: CheckContinueURL { CheckContinueURL(parts: parts) } }
 
@@ -18,7 +19,7 @@ extension Parts {
     /// - Throws: ``AccountsError/invalidContinueURI(_:)``, ``AccountsError/unauthorizedDomain``.
     func continueURL(_ text: String?, _ caller: Caller) throws(AccountsError) -> String? {
         guard let text, !text.isEmpty else { return nil }
-        let isPlain = text.utf8.count <= 2048 && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != 92 }
+        let isPlain = text.utf8.count <= 2048 && text.consists(of: .visible) && !text.contains("\\")
         guard isPlain, let uri = ContinueURI(String(text.prefix { $0 != "#" })) else {
             throw .invalidContinueURI("The continue URL must be an absolute http or https URL.")
         }

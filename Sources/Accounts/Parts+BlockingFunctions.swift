@@ -203,7 +203,9 @@ extension CustomClaimRules {
             return before
         }
         guard let before else { return claims }
-        guard let new = (try? JSONValue(claims.utf8))?.object, var all = (try? JSONValue(before.utf8))?.object else {
+        guard let new = (try? JSONValue(parsing: claims.utf8))?.object,
+            var all = (try? JSONValue(parsing: before.utf8))?.object
+        else {
             throw .invalidClaims
         }
         for member in new.members { all[member.name] = member.value }

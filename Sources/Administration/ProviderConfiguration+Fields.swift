@@ -48,7 +48,7 @@ extension ProviderConfiguration {
         overrides = members.isEmpty ? nil : JSONValue.object(JSONObject(members)).jsonText
     }
 
-    private var readOverrides: JSONValue? { overrides.flatMap { try? JSONValue($0) } }
+    private var readOverrides: JSONValue? { overrides.flatMap { try? JSONValue(parsing: $0) } }
 
     private static func merged(_ path: ArraySlice<String>, _ value: JSONValue?, over old: JSONValue?) -> JSONValue? {
         guard let name = path.first else { return value }

@@ -81,7 +81,7 @@ package struct FunctionCaller: Sendable {
     }
 
     fileprivate static func object(_ body: [UInt8]) -> JSONObject? {
-        (try? JSONValue(body, depth: 32))?.object
+        (try? JSONValue(parsing: body, depth: 32))?.object
     }
 }
 

@@ -1,7 +1,7 @@
-import Escaping
 package import Foundation
 import Linking
 package import Projects
+import Text
 
 extension MailMessage {
     /// The email from the project's template, in the user's language.

@@ -3,6 +3,7 @@ import HTTPTypes
 import Outbound
 import Projects
 import Secrets
+import Text
 
 extension OutboundRequest {
     /// The request to a provider that sends an SMS, from its configuration; nil if none can be built.
@@ -53,13 +54,9 @@ extension SMSProvider.Format {
     /// A value escaped for the body: percent-encoded, or for a JSON string.
     fileprivate func escape(_ text: String) -> String {
         switch self {
-        case .form: text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""
+        case .form: PercentEncoding.encode(text)
         case .json:
             (try? JSONEncoder().encode(text)).map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) } ?? ""
         }
     }
-
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-    )
 }

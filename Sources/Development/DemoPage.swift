@@ -1,9 +1,10 @@
-import Escaping
 import HTTPTypes
 package import IdentityService
 import Linking
 import NIOCore
 package import Projects
+import StrictJSON
+import Text
 
 /// The page that `identity dev` shows to browsers; tools that wait for Firebase's emulator get the emulator's JSON.
 package struct DemoPage: Sendable {
@@ -65,13 +66,13 @@ package struct DemoPage: Sendable {
     private static let html = String(decoding: PackageResources.demo_html, as: UTF8.self)
 
     private var page: ByteBuffer {
-        let offers: TestJSON = ["signInPage": .bool(settings()?.signInPage ?? false)]
+        let offers: JSONValue = ["signInPage": .bool(settings()?.signInPage ?? false)]
         let html = Self.html.replacing("<!-- providers -->", with: buttons.scriptText, maxReplacements: 1)
         return ByteBuffer(string: html.replacing("<!-- offers -->", with: offers.scriptText, maxReplacements: 1))
     }
 
     /// `[{"id", "name"}]`: the demo providers in their order, then the ones the user added.
-    private var buttons: TestJSON {
+    private var buttons: JSONValue {
         let order = DemoProviders.all.map(\.id)
         func place(_ configuration: ProviderConfiguration) -> (Int, String) {
             (order.firstIndex(of: configuration.provider) ?? order.count, configuration.provider.rawValue)
@@ -87,7 +88,7 @@ package struct DemoPage: Sendable {
     }
 }
 
-extension TestJSON {
+extension JSONValue {
     /// The text, escaped so that it cannot close the surrounding script element.
-    fileprivate var scriptText: String { text.escaped(.jsonInHTML) }
+    fileprivate var scriptText: String { jsonText.escaped(.jsonInHTML) }
 }

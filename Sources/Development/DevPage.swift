@@ -5,6 +5,7 @@ import IdentityService
 import Linking
 import Projects
 import Storage
+import Text
 
 /// `/dev`: a project's current accounts, and the emails and SMS that `identity dev` does not send.
 ///
@@ -98,7 +99,7 @@ struct DevPage: Sendable {
         let change: HTML? = waiting.code.newEmail.map { "<br>new email <bdi>\($0.canonical)</bdi>" }
         // A relative link, so that it works under any host name; it leads to the page that asks before it does
         // anything.
-        let query = URLComponents(string: waiting.mail.link)?.percentEncodedQuery ?? ""
+        let query = URLParts(waiting.mail.link)?.query ?? ""
         return """
             <li>
             <p><b><bdi>\(waiting.mail.to)</bdi></b>\(html: change)</p>

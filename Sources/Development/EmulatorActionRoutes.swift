@@ -5,6 +5,7 @@ import Linking
 import Projects
 import Secrets
 import Storage
+import Text
 
 /// The emulator's `/emulator/action`, the target of email links in `identity dev`.
 ///
@@ -31,7 +32,7 @@ struct EmulatorActionRoutes {
         }
     }
 
-    private func carryOut(_ call: Call, _ query: QueryItems) async throws -> Response {
+    private func carryOut(_ call: Call, _ query: FormFields) async throws -> Response {
         guard let key = try query.value("apiKey"), !key.isEmpty else {
             return refusal("The parameter apiKey is missing.", "Add &apiKey=YOUR_API_KEY to the URL; any key will do.")
         }
@@ -54,7 +55,7 @@ struct EmulatorActionRoutes {
     private func carryOut(
         _ type: OOBCodeType,
         _ code: Secret,
-        _ query: QueryItems,
+        _ query: FormFields,
         _ caller: Caller
     ) async throws -> Response {
         let continueURL = try query.value("continueUrl")
@@ -72,7 +73,7 @@ struct EmulatorActionRoutes {
                         : "newPassword must be something other than '\(Self.placeholder)'",
                     "To reset the password of \(shown.code.email.canonical), open the URL with a new password.",
                     template: "/emulator/action?mode=resetPassword&oobCode=\(code.reveal())"
-                        + "&apiKey=\(FormFields.encode(caller.apiKey ?? ""))"
+                        + "&apiKey=\(PercentEncoding.encode(caller.apiKey ?? ""))"
                         + (caller.tenant == .none ? "" : "&tenantId=\(caller.tenant)")
                         + "&newPassword=\(Self.placeholder)"
                 )

@@ -35,8 +35,7 @@ package struct UnsignedIDTokens: TokenSigner, TokenVerifier {
         else {
             return try next.verify(token, project: project, issuers: issuers, tenant: tenant, keys: keys, now: now)
         }
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(parts[1]).flatMap({ try? JSONValue($0).object }),
+        guard let payload = CompactJWS(token).flatMap({ try? JSONValue(parsing: $0.payload).object }),
             let content = IDTokenContent(payload, kid: Self.kid)
         else { throw .malformed }
         return try content.checked(project: project, issuers: issuers, tenant: tenant, now: now)

@@ -3,6 +3,7 @@ import Foundation
 import Projects
 import Secrets
 import Storage
+import Text
 
 /// An email that waits in the outbox, as all do in `identity dev`, with its code, which is still valid.
 struct WaitingMail {
@@ -16,8 +17,7 @@ struct WaitingMail {
         var mails: [WaitingMail] = []
         for payload in try await stores.outbox.waiting(Mail.kind, in: scope) {
             guard let mail = try? JSONDecoder().decode(Mail.self, from: Data(payload)),
-                let items = URLComponents(string: mail.link)?.queryItems,
-                let text = items.first(where: { $0.name == "oobCode" })?.value,
+                let text = FormFields(URLParts(mail.link)?.query ?? "")["oobCode"],
                 let code = try await stores.oobCodes.find(Secret(text), in: scope)?.code
             else { continue }
             mails.append(WaitingMail(mail: mail, text: text, code: code))

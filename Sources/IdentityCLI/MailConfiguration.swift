@@ -3,6 +3,7 @@ import Delivery
 import Foundation
 import SMTPClient
 import Secrets
+import Text
 
 /// The node's SMTP server, and the sender of its emails.
 struct MailConfiguration: Sendable {
@@ -21,7 +22,7 @@ struct MailConfiguration: Sendable {
             reader.string(forKey: key, isSecret: isSecret).flatMap { $0.isEmpty ? nil : $0 }
         }
         guard let host = text("mail.smtp.host") else { return nil }
-        guard host.utf8.allSatisfy(Self.isOfHost) else {
+        guard host.consists(of: .alphanumerics + "-_.:") else {
             throw CommandFailure.configuration("mail.smtp.host must be a name or an address")
         }
         let word = text("mail.smtp.tls") ?? SMTPServer.Security.starttls.rawValue
@@ -53,13 +54,6 @@ struct MailConfiguration: Sendable {
             )
         }
         self.sender = sender
-    }
-
-    private static func isOfHost(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: "-_.:".utf8.contains(byte)
-        }
     }
 
     /// `127.0.0.1.example.com` is another host.

@@ -43,7 +43,7 @@ struct RunningServiceCheck: Sendable {
         var status: Int
         var headers: HTTPFields
         var text: String
-        var json: JSONObject? { (try? JSONValue(Array(text.utf8)))?.object }
+        var json: JSONObject? { (try? JSONValue(parsing: Array(text.utf8)))?.object }
     }
 
     /// - Returns: in the order of ``ID``.

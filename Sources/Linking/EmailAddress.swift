@@ -1,4 +1,5 @@
 import Foundation
+import Text
 
 /// One email address: the canonical form, by which accounts are found, and the original, to which email is sent.
 ///
@@ -78,14 +79,7 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func isLetterOrDigit(_ byte: UInt8?) -> Bool {
-        switch byte {
-        case (UInt8(ascii: "a")...UInt8(ascii: "z"))?, (UInt8(ascii: "A")...UInt8(ascii: "Z"))?,
-            (UInt8(ascii: "0")...UInt8(ascii: "9"))?:
-            true
-        default: false
-        }
-    }
+    private static func isLetterOrDigit(_ byte: UInt8?) -> Bool { byte.map(ASCIISet.alphanumerics.contains) ?? false }
 
     /// The characters that determine an address's structure, in order; folding must not add any.
     private static func structure(of text: String) -> [Unicode.Scalar] {
@@ -125,13 +119,9 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         // needed encoding may have changed.
         let given = text.split(separator: ".", omittingEmptySubsequences: false)
         guard given.count == labels.count,
-            zip(given, labels).allSatisfy({ $0 == $1 || $1.hasPrefix("xn--") && !$0.utf8.allSatisfy { $0 < 128 } })
+            zip(given, labels).allSatisfy({ $0 == $1 || $1.hasPrefix("xn--") && !$0.isASCII })
         else { return nil }
-        let valid = labels.allSatisfy { label in
-            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
-                && label.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
-        }
-        return valid && ascii.utf8.count <= 253 ? ascii : nil
+        return labels.allSatisfy(\.isHostLabel) && ascii.utf8.count <= 253 ? ascii : nil
     }
 }
 

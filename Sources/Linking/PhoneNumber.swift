@@ -1,3 +1,5 @@
+import Text
+
 /// A phone number in E.164: `+`, then 7 to 15 digits of which the first is not zero.
 package struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     /// `+491701234567`.
@@ -8,7 +10,7 @@ package struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
         guard text.utf8.count <= 64 else { return nil }
         let number = text.filter { !" -.()".contains($0) }
         guard number.hasPrefix("+"), (8...16).contains(number.utf8.count),
-            number.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }), number.dropFirst().first != "0"
+            number.dropFirst().consists(of: .digits), number.dropFirst().first != "0"
         else { return nil }
         self.text = number
     }

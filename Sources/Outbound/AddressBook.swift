@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import Synchronization
+import Text
 
 /// The addresses of host names, looked up on separate threads and cached for a while.
 ///

@@ -1,3 +1,5 @@
+package import Text
+
 /// The addresses that the service may call.
 package struct AddressPolicy: Sendable, Hashable {
     /// For `identity dev` and tests.

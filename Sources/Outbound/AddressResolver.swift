@@ -1,3 +1,5 @@
+package import Text
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -1,5 +1,6 @@
 import ServiceLifecycle
 import Synchronization
+import Text
 
 /// The only client for outgoing HTTP requests.
 ///

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOSSL
 import Synchronization
+import Text
 
 /// The connections to one host at one checked address.
 ///

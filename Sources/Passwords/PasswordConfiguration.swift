@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Secrets
 import SystemCrypto
+import Text
 
 /// An algorithm of imported password hashes with its parameters and key; an import uses one, and an export writes a
 /// file for each.
@@ -55,7 +56,7 @@ extension PasswordConfiguration {
         case .argon2(let parameters): hash.count == parameters.length && salt.count >= 8
         case .pbkdf2: (16...1024).contains(hash.count)
         case .digest(let digest, _, _), .hmac(let digest, _):
-            hash.count == digest.length || Self.bytes(ofHexadecimal: hash)?.count == digest.length
+            hash.count == digest.length || [UInt8](hexadecimal: hash)?.count == digest.length
         }
     }
 
@@ -96,19 +97,6 @@ extension PasswordConfiguration {
 
     /// Digests may be hexadecimal, as Firebase accepts those of MD5.
     private static func equal(_ made: [UInt8], _ hash: [UInt8]) -> Bool {
-        ConstantTime.equal(made, hash.count == made.count ? hash : bytes(ofHexadecimal: hash) ?? [])
-    }
-
-    private static func bytes(ofHexadecimal text: [UInt8]) -> [UInt8]? {
-        guard text.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 2)
-        for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = Character(Unicode.Scalar(text[index])).hexDigitValue,
-                let low = Character(Unicode.Scalar(text[index + 1])).hexDigitValue
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return bytes
+        ConstantTime.equal(made, hash.count == made.count ? hash : [UInt8](hexadecimal: hash) ?? [])
     }
 }

@@ -1,3 +1,5 @@
+import Text
+
 /// A mobile app of the project that results of sign-ins may be sent to.
 package struct AppRegistration: Sendable, Hashable, Codable {
     package enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
@@ -27,21 +29,16 @@ package struct AppRegistration: Sendable, Hashable, Codable {
 
     /// Names with dots: browsers do not handle a scheme of this form themselves.
     package static func isIdentifier(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count > 1 && text.utf8.count <= 255
-            && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { isLetterOrDigit($0) || $0 == 45 || $0 == 95 } }
-            && text.utf8.first.map(isLetter) ?? false
+            && parts.allSatisfy { !$0.isEmpty && $0.consists(of: .alphanumerics + "-_") }
+            && text.prefix(1).consists(of: .letters)
     }
 
     /// RFC 3986 §3.1, with a dot or a hyphen, which SDKs' schemes have and browsers' schemes do not.
     package static func isScheme(_ text: String) -> Bool {
-        text.utf8.count <= 255 && text.utf8.first.map(isLetter) ?? false
-            && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == 43 || $0 == 45 || $0 == 46 }
-            && text.utf8.contains { $0 == 45 || $0 == 46 }
+        URLParts.isScheme(text) && text.utf8.count <= 255 && text.contains { $0 == "-" || $0 == "." }
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || (48...57).contains(byte) }
 }
 
 extension ProjectSettings {

@@ -1,4 +1,5 @@
 import Foundation
+import Text
 
 /// An app's URL to which a browser may be sent, parsed strictly.
 ///
@@ -9,61 +10,39 @@ package struct ContinueURI: Sendable, Hashable {
     package let scheme: String
     /// Lowercase; the content of brackets is unchanged.
     package let host: String
+    /// The scheme's own if there is none.
     package let port: Int?
     /// Unchanged; `/` if there is none.
     package let path: String
     package let query: String?
 
     package init?(_ text: String) {
-        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 92 }), !text.contains("#")
-        else {
-            return nil
-        }
-        guard let separator = text.range(of: "://") else { return nil }
-        let scheme = text[..<separator.lowerBound].lowercased()
-        guard scheme == "http" || scheme == "https" else { return nil }
-        let rest = text[separator.upperBound...]
-        let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex
-        let authority = rest[..<end].lowercased()
-        guard !authority.contains("@"), !authority.contains("%") else { return nil }
-        var host = authority
-        var port: Int?
-        let afterBracket = authority.lastIndex(of: "]") ?? authority.startIndex
-        if let colon = authority[afterBracket...].lastIndex(of: ":") {
-            let digits = authority[authority.index(after: colon)...]
-            guard let number = Int(digits), (1...65_535).contains(number), String(number) == digits else { return nil }
-            port = number
-            host = String(authority[..<colon])
-        }
-        guard Self.isHost(host) else { return nil }
-        guard let other = URLComponents(string: text), other.scheme?.lowercased() == scheme,
-            other.encodedHost?.lowercased() == host, other.port == port, other.user == nil, other.password == nil,
-            other.fragment == nil
+        guard text.utf8.count <= 2048, let parts = URLParts(text), parts.isWeb, let host = parts.host,
+            Self.isHost(host), parts.port != 0,
+            // No empty port, and none with leading zeros.
+            parts.authority?.lowercased() == host + (parts.port.map { ":\($0)" } ?? "")
         else { return nil }
-        self.scheme = scheme
+        guard let other = URLComponents(string: text), other.scheme?.lowercased() == parts.scheme,
+            other.encodedHost?.lowercased() == host, other.port == parts.port, other.user == nil,
+            other.password == nil, other.fragment == nil
+        else { return nil }
+        self.scheme = parts.scheme
         self.host = host
-        self.port = port
-        let path = rest[end...].prefix { $0 != "?" }
-        self.path = path.isEmpty ? "/" : String(path)
-        self.query = rest.firstIndex(of: "?").map { String(rest[rest.index(after: $0)...]) }
+        self.port = parts.effectivePort
+        self.path = parts.path.isEmpty ? "/" : parts.path
+        self.query = parts.query
     }
 
     private static func isHost(_ text: String) -> Bool {
         if text == "[::1]" { return true }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        return labels.allSatisfy { label in
-            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
-                && label.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
-        }
+        return labels.allSatisfy(\.isHostLabel)
     }
 
     package var isLoopback: Bool { host == "localhost" || host == "127.0.0.1" || host == "[::1]" }
 
     package func hasParameter(_ name: String) -> Bool {
-        (query ?? "").split(separator: "&").contains { pair in
-            let key = pair.prefix { $0 != "=" }
-            return key.removingPercentEncoding?.lowercased() == name
-        }
+        FormFields(query ?? "").pairs.contains { $0.name.lowercased() == name }
     }
 
     /// Whether the project allows browsers to be sent there: to one of its ``Projects/ProjectSettings/continueURLs`` or
@@ -86,19 +65,17 @@ package struct ContinueURI: Sendable, Hashable {
 
     /// Whether scheme, host and port are the same, and the path is the other one's or continues it at a `/`.
     private func isAtOrBelow(_ other: ContinueURI) -> Bool {
-        guard scheme == other.scheme, host == other.host, effectivePort == other.effectivePort, isPlainPath else {
+        guard scheme == other.scheme, host == other.host, port == other.port, isPlainPath else {
             return false
         }
         let above = other.path.hasSuffix("/") ? other.path : other.path + "/"
         return path == other.path || path.hasPrefix(above)
     }
 
-    private var effectivePort: Int { port ?? (scheme == "https" ? 443 : 80) }
-
     /// A segment that a browser or a server may interpret as a parent directory, or as several segments: `..`,
     /// `%2e%2e`, `..;x`, `a%2fb`.
     private static func leadsElsewhere(_ segment: Substring) -> Bool {
-        guard let plain = segment.removingPercentEncoding else { return true }
+        guard let plain = PercentEncoding.decode(segment) else { return true }
         let name = plain.prefix { $0 != ";" }
         return name == "." || name == ".." || plain.contains { "/\\%".contains($0) || $0.isNewline }
     }

@@ -1,5 +1,6 @@
 import Foundation
 package import Secrets
+import Text
 
 /// A project's SMS provider and webhook; they contain secrets and are stored sealed as a whole.
 package struct DeliverySettings: Sendable, Hashable, Codable {
@@ -103,14 +104,6 @@ extension DeliverySettings {
     /// https with a host, without credentials and fragment; http only for this machine, which a node calls only if
     /// `outbound.allow` permits it.
     package static func isAcceptable(url text: String) -> Bool {
-        guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 92 }),
-            let url = URLComponents(string: text), let host = url.host, !host.isEmpty, url.user == nil,
-            url.password == nil, url.fragment == nil
-        else { return false }
-        switch url.scheme?.lowercased() {
-        case "https": return true
-        case "http": return ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host.lowercased())
-        default: return false
-        }
+        text.utf8.count <= 2048 && URLParts(text)?.isSecure(orLoopback: true) ?? false
     }
 }

@@ -1,11 +1,12 @@
+import Text
+
 /// A project's ID: `[a-z][a-z0-9-]{5,29}`.
 package struct ProjectID: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
     package init?(rawValue: String) {
-        let bytes = Array(rawValue.utf8)
-        guard (6...30).contains(bytes.count), let first = bytes.first, (97...122).contains(first),
-            bytes.allSatisfy({ (97...122).contains($0) || (48...57).contains($0) || $0 == 45 })
+        guard (6...30).contains(rawValue.utf8.count), rawValue.prefix(1).consists(of: .lowercase),
+            rawValue.consists(of: .lowercase + .digits + "-")
         else { return nil }
         self.rawValue = rawValue
     }

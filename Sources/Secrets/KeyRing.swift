@@ -1,4 +1,5 @@
 import Crypto
+import Text
 
 /// Encrypts secrets in the database: AES-256-GCM under named keys, bound to the place where they are stored.
 ///
@@ -16,7 +17,7 @@ package struct KeyRing: Sendable {
         ///   - id: 1 to 64 characters of ASCII.
         ///   - bytes: 32 bytes.
         package init(id: String, bytes: [UInt8]) throws(KeyRingError) {
-            guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            guard (1...64).contains(id.utf8.count), id.consists(of: .visible) else {
                 throw .invalidKey("a key ID must have 1 to 64 ASCII characters")
             }
             guard bytes.count == 32 else { throw .invalidKey("key \(id) must have 32 bytes") }

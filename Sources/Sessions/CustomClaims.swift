@@ -45,7 +45,7 @@ extension JSONObject {
     ///
     /// NUL is allowed, because users' display names are written unchanged.
     init?(ours bytes: some Sequence<UInt8>) {
-        guard let object = (try? JSONValue(bytes, allowsNUL: true))?.object else { return nil }
+        guard let object = (try? JSONValue(parsing: bytes, allowsNUL: true))?.object else { return nil }
         self = object
     }
 }

@@ -23,9 +23,8 @@ package struct IDTokenContent: Sendable {
 
     /// The tenant that a token names, without any verification; nil if it names none.
     package static func claimedTenant(of token: String) -> TenantID? {
-        guard token.utf8.count <= IDTokenVerifier.maximumLength else { return nil }
-        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(Array(parts[1])[...]).flatMap(JSONObject.init(ours:))
+        guard token.utf8.count <= IDTokenVerifier.maximumLength,
+            let payload = CompactJWS(token).flatMap({ JSONObject(ours: $0.payload) })
         else { return nil }
         return payload["firebase"]?.object?["tenant"]?.string.map { TenantID(rawValue: $0) }
     }

@@ -18,18 +18,15 @@ package struct ServiceAccountAssertion: Sendable {
     /// Some SDKs send the key ID, others omit it.
     package let keyID: String?
     private let payload: JSONObject
-    private let signature: [UInt8]
-    private let signedBytes: [UInt8]
+    private let token: CompactJWS
 
     /// - Throws: ``AssertionError/malformed``, also if the subject is not the issuer;
     ///   ``AssertionError/wrongAlgorithm``.
     package init(_ text: String) throws(AssertionError) {
         let text = Array(text.utf8)
         guard text.count <= IDTokenVerifier.maximumLength else { throw .malformed }
-        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Base64URL.decode(parts[0]).flatMap(JSONObject.init(ours:)),
-            let payload = Base64URL.decode(parts[1]).flatMap(JSONObject.init(ours:)),
-            let signature = Base64URL.decode(parts[2]), header["crit"] == nil, let name = header["alg"]?.string,
+        guard let token = CompactJWS(text), let header = token.header.flatMap(JSONObject.init(ours:)),
+            let payload = JSONObject(ours: token.payload), header["crit"] == nil, let name = header["alg"]?.string,
             let issuer = payload["iss"]?.string, payload["sub"] == nil || payload["sub"]?.string == issuer
         else { throw .malformed }
         guard name == "RS256" else { throw .wrongAlgorithm }
@@ -37,12 +34,13 @@ package struct ServiceAccountAssertion: Sendable {
         self.subject = payload["sub"]?.string
         self.keyID = header["kid"]?.string
         self.payload = payload
-        self.signature = signature
-        self.signedBytes = Array(text[..<parts[1].endIndex])
+        self.token = token
     }
 
     /// Whether this key's private half signed it.
-    package func isSigned(by publicKey: RSAPublicKey) -> Bool { publicKey.verifies(signature, of: signedBytes) }
+    package func isSigned(by publicKey: RSAPublicKey) -> Bool {
+        publicKey.verifies(token.signature, of: token.signedBytes)
+    }
 
     /// The content, after the signature was verified.
     ///

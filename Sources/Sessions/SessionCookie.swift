@@ -28,9 +28,7 @@ package enum SessionCookie {
         now: Int64,
         duration: Int64
     ) -> [UInt8]? {
-        let parts = idToken.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let claims = Base64URL.decode(Array(parts[1])[...]).flatMap(JSONObject.init(ours:))
-        else { return nil }
+        guard let claims = CompactJWS(idToken).flatMap({ JSONObject(ours: $0.payload) }) else { return nil }
         let own: [String: JSONValue] = [
             "iss": .string(issuer(of: project)), "iat": .number("\(now)"), "exp": .number("\(now + duration)"),
         ]

@@ -12,23 +12,17 @@ struct SignedIDToken: Sendable {
     ///
     /// - Parameter isKnown: the signature was verified earlier.
     init(_ text: [UInt8], keys: SigningKeys, isKnown: Bool) throws(IDTokenError) {
-        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(parts[1]).flatMap(JSONObject.init(ours:)),
-            let signature = Base64URL.decode(parts[2])
-        else { throw .malformed }
+        guard let token = CompactJWS(text), let payload = JSONObject(ours: token.payload) else { throw .malformed }
         // Compares the whole header with the one that each key writes, and parses it only if none matches.
-        let key = if let key = keys.key(header: parts[0]) { key } else { try Self.key(for: parts[0], in: keys) }
-        guard isKnown || key.verifies(signature, of: Array(text[..<parts[1].endIndex])) else { throw .badSignature }
+        let key = if let key = keys.key(header: token.encodedHeader) { key } else { try Self.key(for: token, in: keys) }
+        guard isKnown || key.verifies(token.signature, of: token.signedBytes) else { throw .badSignature }
         guard let content = IDTokenContent(payload, kid: key.kid) else { throw .malformed }
         self.content = content
     }
 
     /// The header is ours if it has `alg`, `kid` and `typ` and nothing else: no `crit`, no embedded key.
-    private static func key(
-        for part: ArraySlice<UInt8>,
-        in keys: SigningKeys
-    ) throws(IDTokenError) -> SigningKey {
-        guard let header = Base64URL.decode(part).flatMap(JSONObject.init(ours:)), header.members.count == 3,
+    private static func key(for token: CompactJWS, in keys: SigningKeys) throws(IDTokenError) -> SigningKey {
+        guard let header = token.header.flatMap(JSONObject.init(ours:)), header.members.count == 3,
             let name = header["alg"]?.string, let kid = header["kid"]?.string,
             header["typ"]?.string == "JWT"
         else { throw .malformed }

@@ -1,9 +1,9 @@
-import Escaping
+package import struct Foundation.Date
 package import Linking
 import Passwords
 import Postgres
 package import Projects
-package import struct Foundation.Date
+import Text
 
 /// An account to import.
 package struct ImportedAccount: Sendable {

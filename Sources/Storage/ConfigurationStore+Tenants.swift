@@ -142,8 +142,8 @@ extension ConfigurationStore {
             ("displayName", tenant.displayName != other.displayName),
             ("disabled", tenant.isDisabled != other.isDisabled),
         ].filter(\.1).map(\.0)
-        let new = try JSONValue(text(of: tenant.settings)).object
-        let old = try JSONValue(text(of: other.settings)).object
+        let new = try JSONValue(parsing: text(of: tenant.settings)).object
+        let old = try JSONValue(parsing: text(of: other.settings)).object
         return own + (new?.members ?? []).map(\.name).filter { new?[$0] != old?[$0] }.sorted()
     }
 

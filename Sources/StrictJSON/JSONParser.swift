@@ -1,3 +1,5 @@
+import Text
+
 extension JSONValue {
     /// Parses one JSON text (RFC 8259), more strictly than most parsers.
     ///
@@ -7,7 +9,7 @@ extension JSONValue {
     /// - Parameter depth: the maximum nesting of arrays and objects.
     /// - Parameter allowsNUL: for texts in which one odd string must not invalidate the rest, such as a profile.
     package init(
-        _ bytes: some Sequence<UInt8>,
+        parsing bytes: some Sequence<UInt8>,
         depth: Int = 64,
         allowsNUL: Bool = false
     ) throws(JSONError) {
@@ -15,8 +17,8 @@ extension JSONValue {
         self = try parser.document()
     }
 
-    package init(_ text: String, depth: Int = 64, allowsNUL: Bool = false) throws(JSONError) {
-        try self.init(text.utf8, depth: depth, allowsNUL: allowsNUL)
+    package init(parsing text: String, depth: Int = 64, allowsNUL: Bool = false) throws(JSONError) {
+        try self.init(parsing: text.utf8, depth: depth, allowsNUL: allowsNUL)
     }
 }
 
@@ -226,7 +228,7 @@ private struct JSONParser {
         guard bytes.count - at >= 4 else { throw error(.unexpectedEnd) }
         var value: UInt32 = 0
         for byte in bytes[at..<at + 4] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw error(.invalidText) }
+            guard let digit = byte.hexadecimalDigit else { throw error(.invalidText) }
             value = value << 4 | UInt32(digit)
         }
         at += 4

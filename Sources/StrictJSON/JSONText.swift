@@ -135,6 +135,10 @@ package struct JSONText: Sendable {
     }
 }
 
+extension JSONObject {
+    package var jsonText: String { JSONValue.object(self).jsonText }
+}
+
 extension JSONValue {
     /// JSON without white space, with members in their order.
     package var jsonText: String {

@@ -45,6 +45,9 @@ package enum JSONValue: Sendable, Hashable {
         }
     }
 
+    /// The member of an object; nil for another value and another name.
+    package subscript(name: String) -> JSONValue? { object?[name] }
+
     /// The value at a path of member names, `data.id`; a member whose own name contains dots takes precedence.
     package subscript(path path: String) -> JSONValue? {
         guard case .object(let object) = self else { return nil }

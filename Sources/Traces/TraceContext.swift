@@ -1,4 +1,5 @@
 import Synchronization
+import Text
 
 /// The trace of a request (W3C Trace Context, Recommendation of 2021-11-23).
 ///
@@ -89,24 +90,20 @@ package struct TraceContext: Sendable, Hashable {
     /// §3.3.2.2.1: a letter, then letters, digits, `_-*/`; or the same after a tenant and `@`.
     private static func isKey(_ text: [UInt8]) -> Bool {
         let parts = text.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
-        let characters = { (part: ArraySlice<UInt8>) in part.allSatisfy(isKeyCharacter) }
+        let characters = { (part: ArraySlice<UInt8>) in part.allSatisfy(keyCharacters.contains) }
         switch parts.count {
-        case 1: return (1...256).contains(text.count) && isLetter(text[0]) && characters(parts[0])
+        case 1: return (1...256).contains(text.count) && ASCIISet.lowercase.contains(text[0]) && characters(parts[0])
         case 2:
             guard (1...241).contains(parts[0].count), (1...14).contains(parts[1].count) else { return false }
             let first = parts[0][parts[0].startIndex]
-            return (isLetter(first) || isDigit(first)) && isLetter(parts[1][parts[1].startIndex])
-                && characters(parts[0]) && characters(parts[1])
+            return (ASCIISet.lowercase + .digits).contains(first) && characters(parts[0])
+                && ASCIISet.lowercase.contains(parts[1][parts[1].startIndex]) && characters(parts[1])
         default: return false
         }
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte) }
+    private static let keyCharacters: ASCIISet = .lowercase + .digits + "_-*/"
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
-    private static func isKeyCharacter(_ byte: UInt8) -> Bool {
-        isLetter(byte) || isDigit(byte) || "_-*/".utf8.contains(byte)
-    }
 
     /// §3.3.2.2.2: visible characters and inner blanks, without `,` and `=`.
     private static func isValue(_ text: [UInt8]) -> Bool {

@@ -1,5 +1,4 @@
 package import Accounts
-import Crypto
 import Foundation
 import IdentityService
 import Linking
@@ -150,9 +149,8 @@ private struct ExportFolder {
     /// The same name for the same algorithm, in every project.
     private static func name(of hashing: PasswordHashing?) -> String {
         guard let hashing else { return "accounts" }
-        let algorithm = (try? JSONValue(hashing.text))?.object?["hashAlgorithm"]?.string ?? ""
-        let digest = SHA256.hash(data: Array(hashing.text.utf8))
-        let mark = digest.prefix(4).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        let algorithm = (try? JSONValue(parsing: hashing.text))?.object?["hashAlgorithm"]?.string ?? ""
+        let mark = SecureHash.sha256Hex(hashing.text).prefix(8)
         return "accounts-\(algorithm.lowercased().replacing("_", with: "-"))-\(mark)"
     }
 }

@@ -1,10 +1,10 @@
-import Escaping
 import Foundation
 import IdentityService
 import Linking
 import Passwords
 import Projects
 import Secrets
+import Text
 
 extension JSONWriter {
     /// A user in the format of `firebase auth:export`.

@@ -50,7 +50,7 @@ struct JSONUserReader: UserFileReader {
     private static func user(_ text: [UInt8]?) -> Result<WireObject, UserRow.RowError> {
         guard let text else { return .failure(UserRow.RowError(reason: "is longer than \(mostBytes) bytes")) }
         do throws(JSONError) {
-            guard let object = try JSONValue(text).object else {
+            guard let object = try JSONValue(parsing: text).object else {
                 return .failure(UserRow.RowError(reason: "is not a JSON object"))
             }
             return .success(WireObject(renamed(object).members))
@@ -78,7 +78,7 @@ struct JSONUserReader: UserFileReader {
             }
             guard try token() == UInt8(ascii: ":") else { throw broken("a colon is missing") }
             _ = try bytes.next()
-            if (try? JSONValue(name))?.string == "users" {
+            if (try? JSONValue(parsing: name))?.string == "users" {
                 guard try token() == UInt8(ascii: "[") else { throw broken("users is not an array") }
                 _ = try bytes.next()
                 place = .first

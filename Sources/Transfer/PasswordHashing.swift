@@ -47,7 +47,7 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
 
     private static func members(of text: String) throws -> WireObject? {
         if text.contains("hash_config") || !text.contains("\"") { return shown(text) }
-        return try JSONValue(text).object.map { WireObject($0.members) }
+        return try JSONValue(parsing: text).object.map { WireObject($0.members) }
     }
 
     /// The console's names, with those of uploads.

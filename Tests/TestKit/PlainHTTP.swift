@@ -2,9 +2,9 @@ import AsyncHTTPClient
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
-import Development
 
 import class Foundation.JSONSerialization
+import Text
 
 /// HTTP to this computer alone, one request and its answer, no redirects, no cookies.
 package enum PlainHTTP {
@@ -28,7 +28,7 @@ package enum PlainHTTP {
         headers: [(String, String)] = [],
         body: [UInt8]? = nil
     ) async throws -> PlainResponse {
-        guard let parts = SplitURL(url), parts.scheme == "http", parts.isLoopback else {
+        guard let parts = URLParts(url), parts.scheme == "http", parts.isLoopback else {
             throw PlainHTTPError.notLoopback(url)
         }
         var request = HTTPClientRequest(url: url)

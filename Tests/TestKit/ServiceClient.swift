@@ -1,7 +1,8 @@
-package import StrictJSON
 package import HTTPTypes
 package import IdentityService
 package import NIOCore
+package import StrictJSON
+import Text
 
 /// Calls the service without sockets, and holds every answer against `openapi.yaml`.
 package struct ServiceClient: Sendable {
@@ -37,7 +38,7 @@ package struct ServiceClient: Sendable {
                 target: path,
                 headers: fields,
                 body: bytes,
-                peer: peerAddress.flatMap { NetworkAddress($0) }
+                peer: peerAddress.flatMap { IPAddress(caller: $0) }
             )
         )
         let answer = ServiceAnswer(
@@ -77,7 +78,7 @@ package struct ServiceAnswer: Sendable, CustomStringConvertible {
     package var body: String
 
     /// The body as JSON; null for anything else.
-    package var json: JSONValue { (try? JSONValue(body)) ?? .null }
+    package var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
     /// `error.message`.
     package var message: String? { json["error"]?["message"]?.text }
 

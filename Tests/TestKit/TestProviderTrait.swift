@@ -1,5 +1,6 @@
 package import Development
 import Secrets
+import StrictJSON
 package import Testing
 
 /// Runs a test provider around a suite, or around a single test; ``TestProvider/current`` names it.

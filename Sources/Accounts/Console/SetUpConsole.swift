@@ -3,6 +3,7 @@ import Passwords
 import Projects
 package import Secrets
 import Storage
+import Text
 import Traces
 
 extension AccountsService { package var setUpConsole: SetUpConsole { SetUpConsole(parts: parts) } }
@@ -24,17 +25,8 @@ package struct SetUpConsole: Sendable {
 
         /// The URI for authenticator apps, as in a QR code.
         package var uri: String {
-            "otpauth://totp/Identity:\(Self.escaped(email))?secret=\(secret)&issuer=Identity"
-        }
-
-        private static func escaped(_ text: String) -> String {
-            text.utf8.map { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "@"):
-                    String(UnicodeScalar(byte))
-                default: "%" + [byte].lowercaseHex.uppercased()
-                }
-            }.joined()
+            let label = PercentEncoding.encode(email, keeping: .unreserved + "@")
+            return "otpauth://totp/Identity:\(label)?secret=\(secret)&issuer=Identity"
         }
     }
 

@@ -3,6 +3,7 @@ import Linking
 import Projects
 package import Secrets
 import Storage
+import Text
 
 extension AccountsService { package var visitProvider: VisitProvider { VisitProvider(parts: parts) } }
 
@@ -147,13 +148,7 @@ package struct VisitProvider: Sendable {
 
     /// A text that needs no escaping in links: at most 256 letters, digits, `-`, `_` and `.`.
     private static func isPlain(_ text: String) -> Bool {
-        text.utf8.count <= 256
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 48...57, 65...90, 97...122, 45, 46, 95: true
-                default: false
-                }
-            }
+        text.utf8.count <= 256 && text.consists(of: .alphanumerics + "-_.")
     }
 
     // MARK: The way there

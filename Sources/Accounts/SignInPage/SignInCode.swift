@@ -3,6 +3,7 @@ import Projects
 package import Secrets
 import Sessions
 import Storage
+import Text
 
 /// The code that the hosted sign-in page gives an app: 256 bits, usable once within a minute by the client with the
 /// verifier of the app's challenge (RFC 7636).
@@ -25,13 +26,7 @@ enum CodeChallenge {
 
     /// - Parameter verifier: 43 to 128 unreserved characters; nil for any other.
     static func of(_ verifier: some StringProtocol) -> String? {
-        let isPlain = verifier.utf8.allSatisfy { byte in
-            switch byte {
-            case 48...57, 65...90, 97...122: true
-            default: "-._~".utf8.contains(byte)
-            }
-        }
-        guard isPlain, (43...128).contains(verifier.utf8.count) else { return nil }
+        guard verifier.consists(of: .unreserved), (43...128).contains(verifier.utf8.count) else { return nil }
         return Base64URL.encode(SecureHash.sha256(String(verifier)))
     }
 }
@@ -54,7 +49,7 @@ extension SignInPage {
             now: parts.now(),
             lifetime: SignInCode.lifetime
         )
-        return ActionLink.adding([("signInCode", code.reveal())], to: visit.continueURL)
+        return visit.continueURL.adding([("signInCode", code.reveal())])
     }
 }
 

@@ -93,7 +93,8 @@ extension EmulatorFolder {
         json.object { $0.account(listed.account, for: .export(listed.password?.hash)) }
         let factors = listed.account.secondFactors
         let imported = listed.password.map(\.hash).flatMap { $0.parameters == nil ? $0 : nil }
-        guard imported != nil || factors.contains(where: \.isTOTP), var user = try JSONValue(json.text).object else {
+        guard imported != nil || factors.contains(where: \.isTOTP), var user = try JSONValue(parsing: json.text).object
+        else {
             return json.text
         }
         if let imported {

@@ -91,7 +91,7 @@ package struct EmulatorFolder: Sendable, Hashable {
             throw error(file, "cannot be read")
         }
         do {
-            guard let object = try JSONValue(data).object else { throw error(file, "contains no JSON object") }
+            guard let object = try JSONValue(parsing: data).object else { throw error(file, "contains no JSON object") }
             return WireObject(object.members)
         } catch let found as JSONError {
             throw error(file, "is not valid JSON: \(found)")

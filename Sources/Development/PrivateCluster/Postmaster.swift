@@ -1,6 +1,6 @@
-import Escaping
 import Foundation
 import Postgres
+import Text
 
 /// The running server of a data folder, according to its `postmaster.pid` (PostgreSQL, `miscadmin.h`).
 struct Postmaster {

@@ -19,12 +19,12 @@ package struct AppleClientKey: Sendable, Hashable {
     /// A client secret as a correct client makes it.
     package func secret(for client: String, audience: String, now: Date, lifetime: Int64 = 300) throws -> String {
         let issuedAt = Int64(now.timeIntervalSince1970)
-        let header: TestJSON = ["alg": "ES256", "kid": .string(id)]
-        let claims: TestJSON = [
+        let header: JSONValue = ["alg": "ES256", "kid": .string(id)]
+        let claims: JSONValue = [
             "iss": .string(team), "sub": .string(client), "aud": .string(audience), "iat": .integer(issuedAt),
             "exp": .integer(issuedAt + lifetime),
         ]
-        let input = [header, claims].map { Base64URL.encode($0.text.utf8) }.joined(separator: ".")
+        let input = [header, claims].map { Base64URL.encode($0.jsonText.utf8) }.joined(separator: ".")
         let key = try P256.Signing.PrivateKey(pemRepresentation: pem)
         let signature = try key.signature(for: SHA256.hash(data: Array(input.utf8)))
         return input + "." + Base64URL.encode(signature.rawRepresentation)
@@ -32,9 +32,8 @@ package struct AppleClientKey: Sendable, Hashable {
 
     /// What is wrong with a client secret; nil when it is right.
     func problem(with secret: String, client: String, audience: String, now: Date) -> String? {
-        let parts = secret.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
-            let signature = Base64URL.decode(parts[2])
+        guard let token = CompactJWS(secret), let header = token.header.flatMap(Self.object),
+            let claims = Self.object(token.payload)
         else { return "the secret is no JWT" }
         guard header["alg"] == .string("ES256"), header["kid"] == .string(id) else { return "alg or kid" }
         guard claims["iss"] == .string(team) else { return "iss is not the team" }
@@ -46,13 +45,11 @@ package struct AppleClientKey: Sendable, Hashable {
             let issued = claims["iat"]?.integer, issued < expires
         else { return "iat or exp" }
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem).publicKey,
-            let read = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
-            key.isValidSignature(read, for: SHA256.hash(data: Array("\(parts[0]).\(parts[1])".utf8)))
+            let read = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
+            key.isValidSignature(read, for: SHA256.hash(data: token.signedBytes))
         else { return "the signature" }
         return nil
     }
 
-    private static func object(_ part: Substring) -> JSONObject? {
-        Base64URL.decode(part).flatMap { (try? JSONValue($0))?.object }
-    }
+    private static func object(_ bytes: [UInt8]) -> JSONObject? { (try? JSONValue(parsing: bytes))?.object }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Text
 
 /// The account chooser that people see in `identity dev`: one HTML page, no script.
 struct AuthorizationPage {
@@ -16,7 +17,7 @@ struct AuthorizationPage {
     ///
     /// Browsers hold the redirect that follows a form to `form-action` too, so the app's origin has to be in it.
     static func policy(redirect: String) -> String {
-        let target = SplitURL(redirect).map { $0.host.isEmpty ? $0.scheme + ":" : $0.origin } ?? "'self'"
+        let target = URLParts(redirect).map { $0.origin ?? $0.scheme + ":" } ?? "'self'"
         return [
             "default-src 'none'", "style-src 'sha256-\(styleHash)'", "base-uri 'none'", "frame-ancestors 'none'",
             "form-action 'self' \(target) http://localhost:* http://127.0.0.1:*",

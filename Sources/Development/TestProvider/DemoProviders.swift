@@ -1,5 +1,6 @@
 package import Linking
 package import Projects
+import StrictJSON
 
 /// The identity providers that come with `identity dev`, and their users.
 ///
@@ -103,7 +104,7 @@ package struct DemoProvider: Sendable {
     /// Started without being selected.
     package var isUsual: Bool
     /// Further members of `definition{}`.
-    var definition: [String: TestJSON]
+    var definition: JSONObject
 
     /// `google` of `google.com`, `demo` of `oidc.demo`.
     var tenant: String {
@@ -119,7 +120,7 @@ package struct DemoProvider: Sendable {
         people: [DemoPerson] = [.ada, .grace, .katherine, .alan, .margaret],
         numberedFrom: Int = 4_000,
         isUsual: Bool = false,
-        definition: [String: TestJSON] = [:]
+        definition: JSONObject = [:]
     ) {
         self.id = id
         self.personality = personality

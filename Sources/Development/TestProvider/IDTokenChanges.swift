@@ -1,12 +1,14 @@
+package import StrictJSON
+
 /// How an ID token differs from the one that a correct provider would issue.
 package struct IDTokenChanges: Sendable {
     /// Claims to put in or to replace.
-    package var set: [String: TestJSON]
+    package var set: JSONObject
     package var remove: Set<String>
     /// The whole payload as text, for repeated members and invalid JSON; wins over ``set`` and ``remove``.
     package var payload: String?
     /// Header parameters to put in or to replace.
-    package var header: [String: TestJSON]
+    package var header: JSONObject
     package var removeHeader: Set<String>
     /// The whole header as text.
     package var rawHeader: String?
@@ -28,10 +30,10 @@ package struct IDTokenChanges: Sendable {
     }
 
     package init(
-        set: [String: TestJSON] = [:],
+        set: JSONObject = [:],
         remove: Set<String> = [],
         payload: String? = nil,
-        header: [String: TestJSON] = [:],
+        header: JSONObject = [:],
         removeHeader: Set<String> = [],
         rawHeader: String? = nil,
         key: TestSigningKey? = nil,

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// A tenant's keys: those that it publishes, and the one that it signs with.
 struct KeySet {
     private let prefix: String
@@ -56,23 +58,23 @@ struct KeySet {
     }
 
     /// The published keys by their ids, in PEM.
-    mutating func pemMap() throws -> TestJSON {
+    mutating func pemMap() throws -> JSONObject {
         _ = try signer()
-        var map: TestJSON = [:]
-        for case .key(let kid) in published { map.set(kid, ifPresent: keys[kid]?.publicKeyPEM) }
+        var map: JSONObject = [:]
+        for case .key(let kid) in published { map[kid] = (keys[kid]?.publicKeyPEM).map { .string($0) } }
         return map
     }
 
     /// - Parameter issuer: what each key says instead of `alg`; nil for keys with `alg`.
-    mutating func document(issuer: String?) throws -> TestJSON {
+    mutating func document(issuer: String?) throws -> JSONObject {
         _ = try signer()
-        var list: [TestJSON] = []
+        var list: [JSONValue] = []
         for entry in published {
             switch entry {
             case .key(let kid):
                 guard var jwk = try keys[kid]?.jwk() else { continue }
                 if let issuer { jwk.change(set: ["issuer": .string(issuer)], remove: ["alg"]) }
-                list.append(jwk)
+                list.append(.object(jwk))
             case .raw(let text): list.append(.raw(text))
             }
         }

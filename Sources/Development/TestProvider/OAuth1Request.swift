@@ -1,5 +1,7 @@
 import Crypto
 import Foundation
+import StrictJSON
+import Text
 
 /// A signed request (RFC 5849 §3.1) as it arrived, nothing of it believed.
 struct OAuth1Request {
@@ -14,8 +16,8 @@ struct OAuth1Request {
         for part in header.dropFirst(6).split(separator: ",") {
             let halves = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
             guard halves.count == 2, halves[1].hasPrefix("\""), halves[1].hasSuffix("\""), halves[1].count >= 2,
-                let name = FormFields.decode(halves[0]),
-                let value = FormFields.decode(halves[1].dropFirst().dropLast()),
+                let name = PercentEncoding.decode(halves[0], plusIsSpace: true),
+                let value = PercentEncoding.decode(halves[1].dropFirst().dropLast(), plusIsSpace: true),
                 parameters.updateValue(value, forKey: name) == nil
             else { return nil }
         }
@@ -33,12 +35,14 @@ struct OAuth1Request {
         var pairs = FormFields(request.query).pairs
         if request.method == "POST" { pairs += FormFields(String(decoding: request.body, as: UTF8.self)).pairs }
         for (name, value) in parameters where name != "oauth_signature" { pairs.append((name: name, value: value)) }
-        let sorted: [[String]] = pairs.map { [FormFields.encode($0.name), FormFields.encode($0.value)] }
+        let sorted: [[String]] = pairs.map { [PercentEncoding.encode($0.name), PercentEncoding.encode($0.value)] }
             .sorted { $0.lexicographicallyPrecedes($1) }
         let normalized = sorted.map { $0.joined(separator: "=") }.joined(separator: "&")
         let parts: [String] = [request.method, origin + request.path, normalized]
-        let base = parts.map { FormFields.encode($0) }.joined(separator: "&")
-        let key = SymmetricKey(data: Data((FormFields.encode(secret) + "&" + FormFields.encode(tokenSecret)).utf8))
+        let base = parts.map { PercentEncoding.encode($0) }.joined(separator: "&")
+        let key = SymmetricKey(
+            data: Data((PercentEncoding.encode(secret) + "&" + PercentEncoding.encode(tokenSecret)).utf8)
+        )
         guard let signature = self["signature"].flatMap({ Data(base64Encoded: $0) }) else { return false }
         return HMAC<Insecure.SHA1>.isValidAuthenticationCode(signature, authenticating: Data(base.utf8), using: key)
     }

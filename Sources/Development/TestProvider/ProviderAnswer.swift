@@ -1,3 +1,6 @@
+package import StrictJSON
+import Text
+
 /// An endpoint's response, before faults and before encoding.
 package struct ProviderAnswer: Sendable {
     package var status: Int
@@ -5,8 +8,8 @@ package struct ProviderAnswer: Sendable {
     package var body: Body
 
     package enum Body: Sendable {
-        case json(TestJSON)
-        case form([TestJSON.Member])
+        case json(JSONValue)
+        case form(JSONObject)
         case html(String)
         case text(String)
         case bytes([UInt8])
@@ -20,14 +23,20 @@ package struct ProviderAnswer: Sendable {
     }
 
     /// With status 200.
+    package init(headers: [(name: String, value: String)] = [], _ object: JSONObject) {
+        self.init(headers: headers, .json(.object(object)))
+    }
+
+    /// With status 200.
     package init(headers: [(name: String, value: String)] = [], _ body: Body) {
         self.init(200, headers: headers, body)
     }
 
     var bytes: [UInt8] {
         switch body {
-        case .json(let value): Array(value.text.utf8)
-        case .form(let members): Array(FormFields(pairs: members.map { ($0.name, $0.value.plainText) }).text.utf8)
+        case .json(let value): Array(value.jsonText.utf8)
+        case .form(let object):
+            Array(FormFields(pairs: object.members.map { ($0.name, $0.value.string ?? $0.value.jsonText) }).text.utf8)
         case .html(let text), .text(let text): Array(text.utf8)
         case .bytes(let bytes): bytes
         case .empty: []
@@ -55,13 +64,5 @@ package struct ProviderAnswer: Sendable {
     mutating func setHeader(_ name: String, _ value: String) {
         headers.removeAll { $0.name.lowercased() == name.lowercased() }
         headers.append((name, value))
-    }
-}
-
-extension TestJSON {
-    /// A string's text, or the JSON of any other value.
-    fileprivate var plainText: String {
-        guard case .string(let value) = self else { return text }
-        return value
     }
 }

@@ -1,3 +1,5 @@
+package import StrictJSON
+
 /// A way for an endpoint to misbehave.
 package enum ProviderFault: Sendable {
     /// Another response; the request isn't processed (a code stays valid).
@@ -20,7 +22,7 @@ package enum ProviderFault: Sendable {
     case contentType(String)
     case headers([(name: String, value: String)])
     /// Processes the request and changes members of the JSON (or form) response.
-    case members(set: [String: TestJSON] = [:], remove: Set<String> = [])
+    case members(set: JSONObject = [:], remove: Set<String> = [])
     case rewrite(@Sendable (ProviderAnswer) -> ProviderAnswer)
 }
 
@@ -48,24 +50,12 @@ extension ProviderFault {
         case .headers(let headers): answer.headers += headers
         case .members(let set, let remove):
             switch answer.body {
-            case .json(var value):
-                value.change(set: set, remove: remove)
-                answer.body = .json(value)
-            case .form(let members):
-                var value = TestJSON.object(members)
-                value.change(set: set, remove: remove)
-                answer.body = .form(value.members)
-            case .html, .text, .bytes, .empty: break
+            case .json(.object(let object)): answer.body = .json(.object(object.changed(set: set, remove: remove)))
+            case .form(let object): answer.body = .form(object.changed(set: set, remove: remove))
+            case .json, .html, .text, .bytes, .empty: break
             }
         case .rewrite(let rewrite): answer = rewrite(answer)
         case .answer, .status, .redirect, .reset, .resetInBody, .held, .heldInBody, .endless: break
         }
-    }
-}
-
-extension TestJSON {
-    mutating func change(set: [String: TestJSON], remove: Set<String>) {
-        for name in remove { self.remove(name) }
-        for (name, value) in set.sorted(by: { $0.key < $1.key }) { self.set(name, value) }
     }
 }

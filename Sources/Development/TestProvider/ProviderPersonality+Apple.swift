@@ -1,13 +1,14 @@
+import StrictJSON
+
 extension ProviderPersonality {
     /// Apple: secrets signed by the client, form post responses, the name only once and outside the token, flags as
     /// strings.
-    package static let apple: ProviderPersonality = {
-        var personality = ProviderPersonality(
-            name: "apple",
-            paths: [
-                .authorization: "auth/authorize", .token: "auth/token", .keys: "auth/keys", .revocation: "auth/revoke",
-            ]
-        )
+    package static let apple = ProviderPersonality(
+        "apple",
+        [
+            .authorization: "auth/authorize", .token: "auth/token", .keys: "auth/keys", .revocation: "auth/revoke",
+        ]
+    ) { personality in
         personality.isOpenID = true
         personality.wantsOpenIDScope = false
         personality.responseTypes = [["code"], ["code", "id_token"]]
@@ -17,24 +18,19 @@ extension ProviderPersonality {
         personality.clientAuthentication = .appleSecret(AppleClientKey())
         personality.formPostScopes = ["name", "email"]
         personality.claims = { user, scopes in
-            var claims: TestJSON = ["nonce_supported": true]
+            var claims: JSONObject = ["nonce_supported": true]
             if let email = user.email {
-                claims.set("email", .string(email))
-                claims.set("email_verified", user.emailVerified ? "true" : "false")
-                if email.hasSuffix("@privaterelay.appleid.com") { claims.set("is_private_email", "true") }
+                claims["email"] = .string(email)
+                claims["email_verified"] = user.emailVerified ? "true" : "false"
+                if email.hasSuffix("@privaterelay.appleid.com") { claims["is_private_email"] = "true" }
             }
-            claims.change(set: user.claims, remove: [])
-            return claims.members
+            return claims.changed(set: user.claims)
         }
         personality.firstCallbackFields = { user, scopes in
             guard scopes.contains("name"), user.givenName != nil || user.familyName != nil else { return [] }
-            var name: TestJSON = [:]
-            name.set("firstName", ifPresent: user.givenName)
-            name.set("lastName", ifPresent: user.familyName)
-            var sent: TestJSON = ["name": name]
-            sent.set("email", ifPresent: user.email)
-            return [("user", sent.text)]
+            let name = user.members(["firstName": \.givenName, "lastName": \.familyName])
+            let sent: JSONObject = ["name": .object(name)]
+            return [("user", sent.changed(set: user.members(["email": \.email])).jsonText)]
         }
-        return personality
-    }()
+    }
 }

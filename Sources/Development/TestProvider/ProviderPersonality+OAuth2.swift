@@ -1,31 +1,25 @@
+import StrictJSON
+
 extension ProviderPersonality {
     /// An OAuth2 provider whose profile is `{"id", "name", "email", "picture"}`; change ``profile`` for other shapes.
-    package static let genericOAuth2: ProviderPersonality = {
-        var personality = ProviderPersonality(
-            name: "generic-oauth2",
-            paths: [.authorization: "authorize", .token: "token", .userinfo: "profile", .revocation: "revoke"]
-        )
+    package static let genericOAuth2 = ProviderPersonality(
+        "generic-oauth2",
+        [.authorization: "authorize", .token: "token", .userinfo: "profile", .revocation: "revoke"]
+    ) { personality in
         personality.refreshTokens = .always
         personality.profile = { user, _ in
-            var profile = TestJSON.object([.init("id", .string(user.subject))])
-            profile.set("name", ifPresent: user.name)
-            profile.set("email", ifPresent: user.email)
-            profile.set("picture", ifPresent: user.picture)
-            profile.change(set: user.claims, remove: [])
-            return profile
+            plainProfile(user, ["name": \.name, "email": \.email, "picture": \.picture])
         }
-        return personality
-    }()
+    }
 
     /// GitHub's OAuth apps: form answers, errors with status 200, commas between scopes, addresses by a second call.
-    package static let github: ProviderPersonality = {
-        var personality = ProviderPersonality(
-            name: "github",
-            paths: [
-                .authorization: "login/oauth/authorize", .token: "login/oauth/access_token", .userinfo: "api/user",
-                .emails: "api/user/emails", .tokenCheck: "api/applications/*/token",
-            ]
-        )
+    package static let github = ProviderPersonality(
+        "github",
+        [
+            .authorization: "login/oauth/authorize", .token: "login/oauth/access_token", .userinfo: "api/user",
+            .emails: "api/user/emails", .tokenCheck: "api/applications/*/token",
+        ]
+    ) { personality in
         personality.tokenCheck = .github
         personality.accessTokenLifetime = nil
         personality.answersForms = true
@@ -43,13 +37,12 @@ extension ProviderPersonality {
             }
         }
         personality.profile = { user, _ in githubProfile(user) }
-        return personality
-    }()
+    }
 
     /// `GET /user`: the address is the public one, so usually null.
-    private static func githubProfile(_ user: TestUser) -> TestJSON {
+    private static func githubProfile(_ user: TestUser) -> JSONObject {
         let login = user.login ?? "user\(user.subject)"
-        var profile: TestJSON = [
+        let profile: JSONObject = [
             "login": .string(login),
             "id": Int64(user.subject).map { .integer($0) } ?? .string(user.subject),
             "node_id": .string("U_\(user.subject)"),
@@ -58,9 +51,8 @@ extension ProviderPersonality {
             "type": "User",
             "site_admin": false,
             "name": user.name.map { .string($0) } ?? .null,
-            "email": nil,
+            "email": .null,
         ]
-        profile.change(set: user.claims, remove: [])
-        return profile
+        return profile.changed(set: user.claims)
     }
 }

@@ -1,13 +1,14 @@
+import StrictJSON
+
 extension ProviderPersonality {
     /// Yahoo! JAPAN: hybrid answers in the fragment, `bail`, keys in two formats, and ID tokens that tell the subject alone.
-    package static let yahooJapan: ProviderPersonality = {
-        var personality = ProviderPersonality(
-            name: "yahoojp",
-            paths: [
-                .discovery: ".well-known/openid-configuration", .authorization: "authorization", .token: "token",
-                .userinfo: "attribute", .keys: "jwks", .publicKeys: "public-keys",
-            ]
-        )
+    package static let yahooJapan = ProviderPersonality(
+        "yahoojp",
+        [
+            .discovery: ".well-known/openid-configuration", .authorization: "authorization", .token: "token",
+            .userinfo: "attribute", .keys: "jwks", .publicKeys: "public-keys",
+        ]
+    ) { personality in
         personality.isOpenID = true
         personality.refreshTokens = .always
         personality.refreshesIDToken = false
@@ -22,16 +23,13 @@ extension ProviderPersonality {
         personality.errorCode = 1000
         personality.errorMembers = { error in
             [
-                .init("error", .string(error)), .init("error_description", .string("refused: \(error)")),
-                .init("error_code", 1000),
+                "error": .string(error), "error_description": .string("refused: \(error)"), "error_code": 1000,
             ]
         }
-        personality.claims = { _, _ in [] }
+        personality.claims = { _, _ in [:] }
         personality.profile = { user, scopes in
-            var profile = TestJSON.object([.init("sub", .string(user.subject))] + standardClaims(user, scopes))
-            if scopes.contains("profile") { profile.set("nickname", ifPresent: user.login) }
-            return profile
+            let nickname = scopes.contains("profile") ? user.members(["nickname": \.login]) : [:]
+            return standardProfile(user, scopes).changed(set: nickname)
         }
-        return personality
-    }()
+    }
 }

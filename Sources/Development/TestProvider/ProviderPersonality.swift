@@ -1,3 +1,5 @@
+package import StrictJSON
+
 /// How a tenant behaves: its differences from other providers, as data and a few hooks.
 ///
 /// Start from one of the given values and change members for a variant.
@@ -83,28 +85,35 @@ package struct ProviderPersonality: Sendable {
     /// Further parameters of the callback after a user's first consent, and after the first one following a revocation.
     package var firstCallbackFields: @Sendable (TestUser, Set<String>) -> [(String, String)] = { _, _ in [] }
     /// Further members of the token endpoint's response.
-    package var tokenMembers: @Sendable (TestUser) -> [TestJSON.Member] = { _ in [] }
+    package var tokenMembers: @Sendable (TestUser) -> JSONObject = { _ in [:] }
     /// Parameters that a token request needs besides those of RFC 6749.
     package var requiredTokenFields: [String: String] = [:]
     /// The members of a token endpoint error, by the error's name.
-    package var errorMembers: @Sendable (String) -> [TestJSON.Member] = {
-        [.init("error", .string($0)), .init("error_description", .string("refused: \($0)"))]
+    package var errorMembers: @Sendable (String) -> JSONObject = {
+        ["error": .string($0), "error_description": .string("refused: \($0)")]
     }
     package var errorName: @Sendable (TokenFailure) -> String = { $0.rawValue }
     /// Claims about the user for these scopes, without `sub`.
-    package var claims: @Sendable (TestUser, Set<String>) -> [TestJSON.Member] = { user, scopes in
+    package var claims: @Sendable (TestUser, Set<String>) -> JSONObject = { user, scopes in
         ProviderPersonality.standardClaims(user, scopes)
     }
     /// The profile endpoint's response.
-    package var profile: @Sendable (TestUser, Set<String>) -> TestJSON = { user, scopes in
-        .object([.init("sub", .string(user.subject))] + ProviderPersonality.standardClaims(user, scopes))
+    package var profile: @Sendable (TestUser, Set<String>) -> JSONObject = { user, scopes in
+        ProviderPersonality.standardProfile(user, scopes)
     }
     /// The form of ``ProviderEndpoint/tokenCheck``.
     package var tokenCheck = TokenCheck.google
     /// The revocation endpoint's name in discovery.
     package var revocationMember = "revocation_endpoint"
     /// Further members of the discovery document.
-    package var discovery: [TestJSON.Member] = []
+    package var discovery: JSONObject = [:]
+
+    /// - Parameter change: sets what differs from the defaults.
+    init(_ name: String, _ paths: [ProviderEndpoint: String], _ change: (inout ProviderPersonality) -> Void) {
+        self.name = name
+        self.paths = paths
+        change(&self)
+    }
 
     package enum ProofKey: Sendable, Hashable {
         case optional
@@ -151,20 +160,34 @@ extension ProviderPersonality {
     }
 
     /// Claims of the scopes `profile` and `email` (OIDC Core §5.4), then the user's further claims.
-    package static func standardClaims(_ user: TestUser, _ scopes: Set<String>) -> [TestJSON.Member] {
-        var claims = TestJSON.object([])
+    package static func standardClaims(_ user: TestUser, _ scopes: Set<String>) -> JSONObject {
+        var claims: JSONObject = [:]
         if scopes.contains("profile") {
-            claims.set("name", ifPresent: user.name)
-            claims.set("given_name", ifPresent: user.givenName)
-            claims.set("family_name", ifPresent: user.familyName)
-            claims.set("picture", ifPresent: user.picture)
-            claims.set("locale", ifPresent: user.locale)
+            claims = user.members([
+                "name": \.name, "given_name": \.givenName, "family_name": \.familyName, "picture": \.picture,
+                "locale": \.locale,
+            ])
         }
         if scopes.contains("email"), let email = user.email {
-            claims.set("email", .string(email))
-            claims.set("email_verified", .bool(user.emailVerified))
+            claims["email"] = .string(email)
+            claims["email_verified"] = .bool(user.emailVerified)
         }
-        claims.change(set: user.claims, remove: [])
-        return claims.members
+        return claims.changed(set: user.claims)
+    }
+
+    /// `sub` and the standard claims (OIDC Core §5.3.2).
+    static func standardProfile(_ user: TestUser, _ scopes: Set<String>) -> JSONObject {
+        let subject: JSONObject = ["sub": .string(user.subject)]
+        return subject.changed(set: standardClaims(user, scopes))
+    }
+
+    /// `id`, texts that the user has, and the user's further claims.
+    static func plainProfile(
+        _ user: TestUser,
+        _ names: KeyValuePairs<String, KeyPath<TestUser, String?>>,
+        _ others: JSONObject = [:]
+    ) -> JSONObject {
+        let id: JSONObject = ["id": .string(user.subject)]
+        return id.changed(set: user.members(names)).changed(set: others).changed(set: user.claims)
     }
 }

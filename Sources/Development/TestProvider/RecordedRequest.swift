@@ -1,4 +1,5 @@
 package import struct Foundation.Date
+package import Text
 
 /// A request that a tenant received, and the status of the response.
 package struct RecordedRequest: Sendable {
@@ -19,7 +20,12 @@ package struct RecordedRequest: Sendable {
     }
 
     /// The form body of a POST, else the query.
-    package var fields: FormFields {
-        FormFields(method == "POST" ? String(decoding: body, as: UTF8.self) : query)
+    package var form: String { method == "POST" ? String(decoding: body, as: UTF8.self) : query }
+    package var fields: FormFields { FormFields(form) }
+
+    /// What is wrong with the encoding of ``form``, which some providers refuse; nil if nothing is.
+    var encodingFault: String? {
+        if form.contains("+") { return "a plus sign for a space" }
+        return FormFields(strict: form) == nil ? "a broken escape" : nil
     }
 }

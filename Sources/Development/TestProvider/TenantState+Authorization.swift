@@ -1,5 +1,6 @@
 import Foundation
 import Secrets
+import Text
 
 extension TenantState {
     /// The authorization endpoint (RFC 6749 §4.1.1, OIDC Core §3.1.2).
@@ -14,7 +15,7 @@ extension TenantState {
         }
         // What a browser sends for the page is not the client's doing.
         let isChoice = fields["choice"] != nil
-        if !isChoice, let answer = checkEncoding(fields) { return answer }
+        if !isChoice, let answer = checkEncoding(request) { return answer }
 
         guard let id = fields["client_id"], let client = clients[id] else {
             violate(.unknownClient, .authorization, fields["client_id"] ?? "no client_id")

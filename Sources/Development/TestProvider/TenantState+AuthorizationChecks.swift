@@ -1,14 +1,12 @@
+import Text
+
 extension TenantState {
-    mutating func checkEncoding(_ fields: FormFields) -> ProviderAnswer? {
-        if fields.usesPlusForSpace {
-            violate(.encoding, .authorization, "a plus sign for a space")
+    mutating func checkEncoding(_ request: RecordedRequest) -> ProviderAnswer? {
+        if let fault = request.encodingFault {
+            violate(.encoding, .authorization, fault)
             return refusal(400, "The request is not encoded as it should be.")
         }
-        if fields.isMalformed {
-            violate(.encoding, .authorization, "a broken escape")
-            return refusal(400, "The request is not encoded as it should be.")
-        }
-        if let name = fields.repeatedNames.first {
+        if let name = request.fields.repeatedNames.first {
             violate(.repeatedParameter, .authorization, name)
             return refusal(400, "A parameter is repeated.")
         }

@@ -1,4 +1,5 @@
 import IdentityService
+import Text
 
 extension TenantState {
     /// The target of the browser's return.

@@ -1,6 +1,8 @@
 import Crypto
 import Foundation
 import Secrets
+import StrictJSON
+import Text
 
 /// Facebook's `appsecret_proof`.
 package enum AppSecretProof {
@@ -48,12 +50,12 @@ extension TenantState {
             return debugged(["error": ["code": 190, "message": "Invalid"], "is_valid": false, "scopes": []])
         }
         let end = grant.expiresAt.map { Int64($0.timeIntervalSince1970) } ?? 0
-        var data: TestJSON = [
+        var data: JSONObject = [
             "app_id": .string(grant.client), "type": "USER", "application": "An app", "expires_at": .integer(end),
             "is_valid": .bool(living(token) != nil), "scopes": .array(grant.scopes.map { .string($0) }),
             "user_id": .string(grant.user.subject),
         ]
-        if living(token) == nil { data.set("error", ["code": 190, "subcode": 463, "message": "Session has expired"]) }
+        if living(token) == nil { data["error"] = ["code": 190, "subcode": 463, "message": "Session has expired"] }
         return debugged(data)
     }
 
@@ -70,16 +72,16 @@ extension TenantState {
         let access = mintAccessToken(user: grant.user, client: client.id, scopes: grant.scopes)
         accessTokens[access]?.expiresAt = now().addingTimeInterval(TimeInterval(lifetime))
         var answer = tokenAnswer(access: access, user: grant.user, scopes: grant.scopes)
-        answer.set("expires_in", .integer(lifetime))
+        answer["expires_in"] = .integer(lifetime)
         return reply(answer, request)
     }
 
-    private func debugged(_ data: TestJSON) -> ProviderAnswer { ProviderAnswer(.json(["data": data])) }
+    private func debugged(_ data: JSONObject) -> ProviderAnswer { ProviderAnswer(["data": .object(data)]) }
 
     /// `/me` has what the parameter `fields` names, and the id.
-    func askedFields(_ profile: TestJSON, _ request: RecordedRequest) -> TestJSON {
+    func askedFields(_ profile: JSONObject, _ request: RecordedRequest) -> JSONObject {
         let asked = FormFields(request.query)["fields"] ?? "name"
         let names = Set(asked.split(separator: ",").map(String.init) + ["id"])
-        return .object(profile.members.filter { names.contains($0.name) })
+        return JSONObject(profile.members.filter { names.contains($0.name) })
     }
 }

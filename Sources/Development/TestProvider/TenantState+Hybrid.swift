@@ -1,4 +1,5 @@
 import Foundation
+import Text
 
 /// What a personality with hybrid answers does beyond the code flow.
 extension TenantState {

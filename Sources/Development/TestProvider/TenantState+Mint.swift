@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Secrets
+import StrictJSON
 
 extension TenantState {
     mutating func mintAccessToken(user: TestUser, client: String, scopes: [String]) -> String {
@@ -26,31 +27,29 @@ extension TenantState {
         changes: IDTokenChanges
     ) throws -> String {
         let issuedAt = Int64(now().timeIntervalSince1970)
-        var claims: TestJSON = [
+        var claims: JSONObject = [
             "iss": .string(personality.tokenIssuer(user, issuer)), "azp": .string(client), "aud": .string(client),
             "sub": .string(user.subject),
             "iat": .integer(issuedAt), "exp": .integer(issuedAt + 3600),
         ]
         if personality.listsAudience {
-            claims.set("aud", [.string(client)])
-            claims.remove("azp")
+            claims.change(set: ["aud": [.string(client)]], remove: ["azp"])
         }
-        claims.set("nonce", ifPresent: nonce)
-        if let authenticatedAt { claims.set("auth_time", .integer(Int64(authenticatedAt.timeIntervalSince1970))) }
-        if let accessToken {
-            claims.set("at_hash", .string(Base64URL.encode(SecureHash.sha256(accessToken).prefix(16))))
-        }
-        if let code { claims.set("c_hash", .string(Base64URL.encode(SecureHash.sha256(code).prefix(16)))) }
-        for claim in personality.claims(user, scopes) { claims.set(claim.name, claim.value) }
+        claims["nonce"] = nonce.map { .string($0) }
+        claims["auth_time"] = authenticatedAt.map { .integer(Int64($0.timeIntervalSince1970)) }
+        func half(_ text: String) -> JSONValue { .string(Base64URL.encode(SecureHash.sha256(text).prefix(16))) }
+        claims["at_hash"] = accessToken.map(half)
+        claims["c_hash"] = code.map(half)
+        claims.change(set: personality.claims(user, scopes))
         claims.change(set: changes.set, remove: changes.remove)
 
         let key = try changes.key ?? keys.signer()
-        var header: TestJSON = [
+        var header: JSONObject = [
             "alg": .string(key.kind.rawValue), "kid": .string(key.kid), "typ": "JWT",
         ]
         header.change(set: changes.header, remove: changes.removeHeader)
 
-        let input = [changes.rawHeader ?? header.text, changes.payload ?? claims.text]
+        let input = [changes.rawHeader ?? header.jsonText, changes.payload ?? claims.jsonText]
             .map { Base64URL.encode($0.utf8) }.joined(separator: ".")
         let bytes = Array(input.utf8)
         let signature: [UInt8] =

@@ -1,5 +1,7 @@
 import Foundation
 import Secrets
+import StrictJSON
+import Text
 
 /// The state of an OAuth 1.0a tenant.
 struct OAuth1State {
@@ -41,15 +43,15 @@ extension TenantState {
             violate(.redirectURI, .requestToken, signed["callback"] ?? "no oauth_callback")
             return oauth1Refusal(403, 415, "Callback URL not approved for this client application.")
         }
-        if FormFields(SplitURL(callback)?.query ?? "")["state"] == nil {
+        if FormFields(URLParts(callback)?.query ?? "")["state"] == nil {
             violate(.state, .requestToken, "no state in the callback")
         }
         let (token, secret) = (random.handle(), random.handle())
         oauth1.requests[token] = OAuth1State.Pending(client: client.id, secret: secret, callback: callback)
         return ProviderAnswer(
             .form([
-                .init("oauth_token", .string(token)), .init("oauth_token_secret", .string(secret)),
-                .init("oauth_callback_confirmed", "true"),
+                "oauth_token": .string(token), "oauth_token_secret": .string(secret),
+                "oauth_callback_confirmed": "true",
             ])
         )
     }
@@ -57,7 +59,7 @@ extension TenantState {
     /// The page shown to the user; it takes the request token instead of a client and redirect URI.
     private mutating func authenticate(_ request: RecordedRequest) -> ProviderAnswer {
         let fields = request.fields
-        if fields["choice"] == nil, let answer = checkEncoding(fields) { return answer }
+        if fields["choice"] == nil, let answer = checkEncoding(request) { return answer }
         guard let token = fields["oauth_token"], var pending = oauth1.requests[token], pending.user == nil,
             let client = clients[pending.client]
         else {
@@ -102,8 +104,8 @@ extension TenantState {
         let (access, secret) = mintOAuth1Token(user: user, client: client.id)
         return ProviderAnswer(
             .form([
-                .init("oauth_token", .string(access)), .init("oauth_token_secret", .string(secret)),
-                .init("user_id", .string(user.subject)), .init("screen_name", .string(user.login ?? "")),
+                "oauth_token": .string(access), "oauth_token_secret": .string(secret),
+                "user_id": .string(user.subject), "screen_name": .string(user.login ?? ""),
             ])
         )
     }
@@ -114,7 +116,7 @@ extension TenantState {
             let grant = living(token), grant.client == client.id
         else { return oauth1Refusal(401, 89, "Invalid or expired token.") }
         let asksForAddress = FormFields(request.query)["include_email"] == "true"
-        return ProviderAnswer(.json(personality.profile(grant.user, asksForAddress ? ["email"] : [])))
+        return ProviderAnswer(personality.profile(grant.user, asksForAddress ? ["email"] : []))
     }
 
     mutating func mintOAuth1Token(user: TestUser, client: String) -> (token: String, secret: String) {
@@ -153,7 +155,7 @@ extension TenantState {
         }
         // A client that was handed a token that was never issued made no mistake.
         guard let secret = signed["token"].map(tokenSecret) ?? "" else { return nil }
-        let origin = SplitURL(base)?.origin ?? ""
+        let origin = URLParts(base)?.origin ?? ""
         guard client.secrets.contains(where: { signed.isSigned(origin: origin, secret: $0, tokenSecret: secret) })
         else {
             violate(.signature, request.endpoint, "the signature does not fit")

@@ -1,4 +1,5 @@
 import Secrets
+import Text
 
 extension TenantState {
     /// The page on which a person chooses an account; a browser without scripts is enough.

@@ -1,3 +1,6 @@
+import StrictJSON
+import Text
+
 extension TenantState {
     /// The userinfo endpoint (OIDC Core §5.3), or an OAuth2 provider's profile.
     mutating func userinfo(_ request: RecordedRequest) -> ProviderAnswer {
@@ -7,11 +10,9 @@ extension TenantState {
             ProviderAnswer(403, .json(["Error": ["Message": "Your Request was Forbidden"]]))
         case .granted(let grant):
             ProviderAnswer(
-                .json(
-                    personality.answersAskedFields
-                        ? askedFields(personality.profile(grant.user, Set(grant.scopes)), request)
-                        : personality.profile(grant.user, Set(grant.scopes))
-                )
+                personality.answersAskedFields
+                    ? askedFields(personality.profile(grant.user, Set(grant.scopes)), request)
+                    : personality.profile(grant.user, Set(grant.scopes))
             )
         }
     }
@@ -38,7 +39,7 @@ extension TenantState {
         let size = min(max(query["per_page"].flatMap { Int($0) } ?? 30, 1), 100)
         let number = max(query["page"].flatMap { Int($0) } ?? 1, 1)
         let rest = addresses.dropFirst((number - 1) * size)
-        let entries = rest.prefix(size).map { address -> TestJSON in
+        let entries = rest.prefix(size).map { address -> JSONValue in
             [
                 "email": .string(address.email), "primary": .bool(address.primary), "verified": .bool(address.verified),
                 "visibility": address.visibility.map { .string($0) } ?? .null,

@@ -1,5 +1,7 @@
 import Foundation
 import Secrets
+import StrictJSON
+import Text
 
 extension TenantState {
     /// The token endpoint (RFC 6749 §4.1.3 and §6).
@@ -15,7 +17,7 @@ extension TenantState {
             return failure(.invalidRequest, request)
         }
         let fields = request.fields
-        guard !fields.usesPlusForSpace, !fields.isMalformed, fields.repeatedNames.isEmpty,
+        guard request.encodingFault == nil, fields.repeatedNames.isEmpty,
             request.query.isEmpty || !isPost
         else {
             violate(.encoding, .token, "plus signs, broken escapes, repeated parameters, or a query")
@@ -105,7 +107,7 @@ extension TenantState {
         if grant.issuesRefreshToken {
             let refresh = random.handle()
             refreshTokens[refresh] = TokenGrant(client: grant.client, user: grant.user, scopes: grant.scopes)
-            answer.set("refresh_token", .string(refresh))
+            answer["refresh_token"] = .string(refresh)
             tokens.append(refresh)
         }
         if personality.isOpenID {
@@ -118,7 +120,7 @@ extension TenantState {
                 authenticatedAt: grant.sendsAuthenticationTime ? grant.authenticatedAt : nil,
                 changes: grant.idToken
             )
-            answer.set("id_token", .string(idToken))
+            answer["id_token"] = .string(idToken)
         }
         return (reply(answer, request), tokens)
     }
@@ -145,7 +147,7 @@ extension TenantState {
             let next = random.handle()
             spentRefreshTokens[token] = refreshTokens.removeValue(forKey: token)
             refreshTokens[next] = grant
-            answer.set("refresh_token", .string(next))
+            answer["refresh_token"] = .string(next)
         }
         if personality.isOpenID, personality.refreshesIDToken {
             let idToken = try mintIDToken(
@@ -157,7 +159,7 @@ extension TenantState {
                 authenticatedAt: nil,
                 changes: .none
             )
-            answer.set("id_token", .string(idToken))
+            answer["id_token"] = .string(idToken)
         }
         return reply(answer, request)
     }

@@ -1,29 +1,30 @@
 import Foundation
 import Secrets
+import StrictJSON
+import Text
 
 extension TenantState {
-    func tokenAnswer(access: String, user: TestUser, scopes: [String]) -> TestJSON {
-        var answer: TestJSON = [
+    func tokenAnswer(access: String, user: TestUser, scopes: [String]) -> JSONObject {
+        var answer: JSONObject = [
             "access_token": .string(access), "token_type": personality.answersForms ? "bearer" : "Bearer",
         ]
-        if let lifetime = personality.accessTokenLifetime { answer.set("expires_in", .integer(lifetime)) }
+        if let lifetime = personality.accessTokenLifetime { answer["expires_in"] = .integer(lifetime) }
         if let separator = personality.grantedScopeSeparator {
-            answer.set("scope", .string(scopes.joined(separator: separator)))
+            answer["scope"] = .string(scopes.joined(separator: separator))
         }
-        for member in personality.tokenMembers(user) { answer.set(member.name, member.value) }
-        return answer
+        return answer.changed(set: personality.tokenMembers(user))
     }
 
-    func reply(_ answer: TestJSON, status: Int = 200, _ request: RecordedRequest) -> ProviderAnswer {
+    func reply(_ answer: JSONObject, status: Int = 200, _ request: RecordedRequest) -> ProviderAnswer {
         let wantsJSON = request.header("accept")?.lowercased().contains("json") ?? false
         let body: ProviderAnswer.Body =
-            personality.answersForms && !wantsJSON ? .form(answer.members) : .json(answer)
+            personality.answersForms && !wantsJSON ? .form(answer) : .json(.object(answer))
         return ProviderAnswer(status, headers: [("Cache-Control", "no-store")], body)
     }
 
     func failure(_ failure: ProviderPersonality.TokenFailure, _ request: RecordedRequest) -> ProviderAnswer {
         let name = personality.errorName(failure)
-        let answer = TestJSON.object(personality.errorMembers(name))
+        let answer = personality.errorMembers(name)
         guard !personality.reportsErrorsAsOK else { return reply(answer, request) }
         var reply = reply(answer, status: failure == .invalidClient ? 401 : 400, request)
         if failure == .invalidClient { reply.headers.append(("WWW-Authenticate", #"Basic realm="token""#)) }
@@ -74,8 +75,8 @@ extension TenantState {
         else { return nil }
         if personality.takesPlainBasic { return (String(text[..<colon]), String(text[text.index(after: colon)...])) }
         guard
-            let id = FormFields.decode(text[..<colon]),
-            let secret = FormFields.decode(text[text.index(after: colon)...])
+            let id = PercentEncoding.decode(text[..<colon], plusIsSpace: true),
+            let secret = PercentEncoding.decode(text[text.index(after: colon)...], plusIsSpace: true)
         else { return nil }
         return (id, secret)
     }

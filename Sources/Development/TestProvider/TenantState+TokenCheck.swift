@@ -1,4 +1,6 @@
 import Foundation
+import StrictJSON
+import Text
 
 extension TenantState {
     /// Returns the client that an access token was issued to, in each provider's format.
@@ -97,8 +99,8 @@ extension TenantState {
         return ProviderAnswer(
             .json([
                 "id": 1, "app": ["name": "An app", "client_id": .string(client.id)], "token": .string(token),
-                "scopes": .array(grant.scopes.map { .string($0) }), "expires_at": nil,
-                "user": personality.profile(grant.user, Set(grant.scopes)),
+                "scopes": .array(grant.scopes.map { .string($0) }), "expires_at": .null,
+                "user": .object(personality.profile(grant.user, Set(grant.scopes))),
             ])
         )
     }

@@ -123,13 +123,13 @@ struct TenantState {
     mutating func answer(_ request: RecordedRequest) throws -> ProviderAnswer {
         if personality.isOAuth1 { return answerOAuth1(request) }
         return switch request.endpoint {
-        case .discovery: ProviderAnswer(.json(discoveryDocument()))
+        case .discovery: ProviderAnswer(discoveryDocument())
         case .keys:
             ProviderAnswer(
                 headers: [("Cache-Control", "public, max-age=3600")],
-                .json(try keys.document(issuer: documentIssuer))
+                try keys.document(issuer: documentIssuer)
             )
-        case .publicKeys: ProviderAnswer(headers: [("Cache-Control", "public, max-age=3600")], .json(try keys.pemMap()))
+        case .publicKeys: ProviderAnswer(headers: [("Cache-Control", "public, max-age=3600")], try keys.pemMap())
         case .authorization: try authorize(request)
         case .token: try token(request)
         case .userinfo: userinfo(request)

@@ -1,3 +1,5 @@
+import Text
+
 /// An app registered at a tenant of the test provider.
 package struct TestClient: Sendable, Hashable {
     package var id: String
@@ -54,15 +56,17 @@ extension TestClient.RedirectRule {
         switch self {
         case .exact(let uris): return uris.contains(uri)
         case .below(let registered):
-            guard let ours = SplitURL(registered), let theirs = SplitURL(uri), ours.scheme == theirs.scheme,
-                ours.host == theirs.host, ours.port == theirs.port || ours.isLoopback
+            guard let ours = URLParts(registered), let theirs = URLParts(uri), theirs.isWeb,
+                ours.scheme == theirs.scheme, ours.host == theirs.host,
+                ours.effectivePort == theirs.effectivePort || ours.isLoopback
             else { return false }
             let folder = ours.path.hasSuffix("/") ? ours.path : ours.path + "/"
             return theirs.path == ours.path || theirs.path.hasPrefix(folder) && !theirs.path.contains("..")
         case .anyLocal:
-            guard let parts = SplitURL(uri) else { return false }
+            guard let parts = URLParts(uri) else { return false }
             return parts.scheme == "http" || parts.scheme == "https"
-                ? parts.isLoopback : !["javascript", "data", "file", "blob", "about"].contains(parts.scheme)
+                ? parts.isWeb && parts.isLoopback
+                : !["javascript", "data", "file", "blob", "about"].contains(parts.scheme)
         }
     }
 }

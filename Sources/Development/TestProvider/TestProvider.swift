@@ -5,6 +5,7 @@ import NIOCore
 package import Secrets
 import ServiceLifecycle
 import Synchronization
+import Text
 
 /// A real HTTP server on 127.0.0.1 that plays identity providers, each a tenant below `/t/{name}/`.
 ///
@@ -87,7 +88,7 @@ package final class TestProvider: Service {
         title: String? = nil,
         issuer: String? = nil
     ) async throws -> TestTenant {
-        let base = try await baseURL() + "/t/" + FormFields.encode(name)
+        let base = try await baseURL() + "/t/" + PercentEncoding.encode(name)
         let tenant = TestTenant(
             TenantState(
                 name: name,

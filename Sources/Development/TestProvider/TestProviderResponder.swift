@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Text
 
 /// Turns HTTP into ``RecordedRequest`` and ``ProviderAnswer``, and carries out the faults that concern connections.
 struct TestProviderResponder: HTTPResponder {
@@ -20,7 +21,9 @@ struct TestProviderResponder: HTTPResponder {
     func respond(to request: Request, context: Context) async throws -> Response {
         let body = try await request.body.collect(upTo: 1 << 20)
         // Only this computer's own names, so that no web page can rebind its name to this server.
-        guard let host = request.head.authority, SplitURL("http://" + host)?.isLoopback == true else {
+        guard let host = request.head.authority, let address = URLParts("http://" + host), address.isWeb,
+            address.isLoopback
+        else {
             return Response(status: .misdirectedRequest)
         }
         guard let (tenant, endpoint) = target(of: request.uri.path) else { return Response(status: .notFound) }
@@ -41,7 +44,7 @@ struct TestProviderResponder: HTTPResponder {
 
     private func target(of path: String) -> (TestTenant, ProviderEndpoint)? {
         let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
-        guard parts.count == 3, parts[0] == "t", let name = FormFields.decode(parts[1]),
+        guard parts.count == 3, parts[0] == "t", let name = PercentEncoding.decode(parts[1], plusIsSpace: true),
             let tenant = provider.tenant(name),
             let endpoint = tenant.personality.endpoint(at: parts[2])
         else { return nil }

@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import Secrets
+package import StrictJSON
 import Synchronization
 
 /// A key that a tenant signs ID tokens with.
@@ -55,7 +56,7 @@ package struct TestSigningKey: Sendable {
     }
 
     /// The public half as a JSON Web Key with `kid`, `use` and `alg` (RFC 7517 §4).
-    package func jwk() throws -> TestJSON {
+    package func jwk() throws -> JSONObject {
         switch material {
         case .rsa(let key):
             let numbers = try key.publicKey.getKeyPrimitives()
@@ -68,7 +69,7 @@ package struct TestSigningKey: Sendable {
         }
     }
 
-    private func curveKey(_ curve: String, _ point: [UInt8]) -> TestJSON {
+    private func curveKey(_ curve: String, _ point: [UInt8]) -> JSONObject {
         [
             "kty": "EC", "kid": .string(kid), "use": "sig", "alg": .string(kind.rawValue), "crv": .string(curve),
             "x": .string(Base64URL.encode(point[..<(point.count / 2)])),

@@ -1,6 +1,8 @@
 package import Linking
 package import Projects
 import Secrets
+package import StrictJSON
+import Text
 
 extension TestTenant {
     /// What an admin would enter to sign in with this tenant.
@@ -17,15 +19,15 @@ extension TestTenant {
         displayName: String? = nil,
         enabled: Bool = true,
         audiences: [String] = [],
-        overrides: [String: TestJSON] = [:]
+        overrides: JSONObject = [:]
     ) -> ProviderConfiguration {
         var definition = standardOverrides(for: provider)
         var secret = withState { $0.clients[client]?.secrets.first }
         if case .appleSecret(let key) = withState({ $0.clients[client]?.authentication }) {
             secret = key.pem
-            definition.set("variables", ["base": .string(base), "teamId": .string(key.team), "keyId": .string(key.id)])
+            definition["variables"] = ["base": .string(base), "teamId": .string(key.team), "keyId": .string(key.id)]
         }
-        definition.change(set: overrides, remove: [])
+        definition.change(set: overrides)
         return ProviderConfiguration(
             provider: provider,
             enabled: enabled,
@@ -34,43 +36,43 @@ extension TestTenant {
             clientSecret: secret.map { Secret($0) },
             audiences: audiences,
             issuer: provider.isOIDC ? issuer : nil,
-            overrides: definition.members.isEmpty ? nil : definition.text
+            overrides: definition.members.isEmpty ? nil : definition.jsonText
         )
     }
 
-    private func standardOverrides(for provider: ProviderID) -> TestJSON {
-        var definition: TestJSON = [:]
+    private func standardOverrides(for provider: ProviderID) -> JSONObject {
+        var definition: JSONObject = [:]
         if provider == "microsoft.com" {
-            definition.set("variables", ["base": .string(base), "graph": .string(base)])
+            definition["variables"] = ["base": .string(base), "graph": .string(base)]
         } else if personality.isOpenID {
-            if !provider.isOIDC { definition.set("issuers", .array(issuerSpellings.map { .string($0) })) }
+            if !provider.isOIDC { definition["issuers"] = .array(issuerSpellings.map { .string($0) }) }
             if issuer != base, let url = url(.discovery) {
-                definition.set("discoveryURL", .string(url))
-                definition.set("endpointHosts", ["127.0.0.1"])
+                definition["discoveryURL"] = .string(url)
+                definition["endpointHosts"] = ["127.0.0.1"]
             }
-            if let url = url(.tokenCheck) { definition.set("endpoints", ["tokenCheck": .string(url)]) }
+            if let url = url(.tokenCheck) { definition["endpoints"] = ["tokenCheck": .string(url)] }
         } else if provider == .github {
-            definition.set("variables", ["base": .string(base), "api": .string(base + "/api")])
-            definition.set("issuers", [.string(issuer)])
+            definition["variables"] = ["base": .string(base), "api": .string(base + "/api")]
+            definition["issuers"] = [.string(issuer)]
         } else if ["facebook.com", "twitter.com", "oauth.discord", "oauth.feedly", "oauth.x"].contains(
             provider.rawValue
         ) {
             let names = ["base", "api", "graph", "limited"]
-            definition.set("variables", .object(names.map { .init($0, .string(base)) }))
+            definition["variables"] = .object(JSONObject(names.map { ($0, JSONValue.string(base)) }))
         } else {
-            var endpoints: TestJSON = [:]
-            endpoints.set("authorization", ifPresent: url(.authorization))
-            endpoints.set("token", ifPresent: url(.token))
-            endpoints.set("userInfo", ifPresent: url(.userinfo))
-            endpoints.set("revocation", ifPresent: url(.revocation))
-            definition.set("endpoints", endpoints)
+            let names: [(String, ProviderEndpoint)] = [
+                ("authorization", .authorization), ("token", .token), ("userInfo", .userinfo),
+                ("revocation", .revocation),
+            ]
+            let endpoints = names.compactMap { name, endpoint in url(endpoint).map { (name, JSONValue.string($0)) } }
+            definition["endpoints"] = .object(JSONObject(endpoints))
         }
         return definition
     }
 
     /// The issuer with its scheme, and without it, as Google also writes its own.
     private var issuerSpellings: [String] {
-        guard let scheme = SplitURL(issuer)?.scheme else { return [issuer] }
+        guard let scheme = URLParts(issuer)?.scheme else { return [issuer] }
         return [issuer, String(issuer.dropFirst(scheme.count + 3))]
     }
 }

@@ -1,4 +1,5 @@
 package import struct Foundation.Date
+import StrictJSON
 
 /// What this provider would send to the service by itself.
 extension TestTenant {
@@ -20,20 +21,19 @@ extension TestTenant {
     ) throws -> String {
         let now = Int64((withState { $0.now() }).timeIntervalSince1970)
         let time = date.map { Int64($0.timeIntervalSince1970) } ?? now
-        let event: TestJSON = [
+        let event: JSONValue = [
             "type": .string(type), "sub": .string(user.subject), "event_time": .integer(time * 1000),
         ]
         var changes = changes
-        var claims: [String: TestJSON] = [
+        var claims: JSONObject = [
             "jti": .string(id), "aud": .string(client), "iat": .integer(max(now, time)),
             "exp": .integer(max(now, time) + 86_400),
-            "events": asObject ? event : .string(event.text),
+            "events": asObject ? event : .string(event.jsonText),
         ]
-        claims.merge(changes.set) { $1 }
-        for name in changes.remove { claims[name] = nil }
+        claims = claims.changed(set: changes.set).changed(remove: changes.remove)
         changes.set = claims
         changes.remove.formUnion(["sub", "azp", "auth_time"])
         let jwt = try mintIDToken(for: TestUser(user.subject), client: client, scopes: [], changes: changes)
-        return TestJSON.object([.init("payload", .string(jwt))]).text
+        return JSONValue.object(["payload": .string(jwt)]).jsonText
     }
 }

@@ -1,3 +1,5 @@
+package import StrictJSON
+
 /// A person who has an account at a tenant of the test provider.
 package struct TestUser: Sendable, Hashable {
     /// `sub`, or GitHub's `id` (then decimal digits, up to 64 bits).
@@ -14,7 +16,7 @@ package struct TestUser: Sendable, Hashable {
     /// Google's `hd`.
     package var hostedDomain: String?
     /// Further claims of the ID token and members of the profile.
-    package var claims: [String: TestJSON] = [:]
+    package var claims: JSONObject = [:]
     /// What `/user/emails` lists; nil for the one address above, as primary.
     package var emails: [Address]?
 
@@ -44,7 +46,7 @@ package struct TestUser: Sendable, Hashable {
         login: String? = nil,
         locale: String? = nil,
         hostedDomain: String? = nil,
-        claims: [String: TestJSON] = [:],
+        claims: JSONObject = [:],
         emails: [Address]? = nil
     ) {
         self.subject = subject

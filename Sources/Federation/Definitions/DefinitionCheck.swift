@@ -1,6 +1,7 @@
 import HTTPTypes
 import Projects
 import Secrets
+import Text
 
 /// The rules for a complete definition and its configuration.
 struct DefinitionCheck {
@@ -8,7 +9,8 @@ struct DefinitionCheck {
     let allowsLoopback: Bool
 
     func run(_ configuration: ProviderConfiguration) throws(InvalidDefinition) {
-        guard (1...1024).contains(configuration.clientID.utf8.count), isVisible(configuration.clientID) else {
+        guard (1...1024).contains(configuration.clientID.utf8.count), configuration.clientID.consists(of: .visible)
+        else {
             throw InvalidDefinition(member: "clientId", problem: "must be 1 to 1024 visible characters")
         }
         let method = definition.clientAuthentication
@@ -70,7 +72,7 @@ struct DefinitionCheck {
         guard let canonical = definition.issuers.first else {
             throw InvalidDefinition(member: "issuer", problem: "is missing")
         }
-        guard definition.issuers.allSatisfy({ (1...1024).contains($0.utf8.count) && isVisible($0) }) else {
+        guard definition.issuers.allSatisfy({ (1...1024).contains($0.utf8.count) && $0.consists(of: .visible) }) else {
             throw invalid("issuers", "must be URLs")
         }
         if definition.protocolKind == .oidc {
@@ -149,9 +151,8 @@ struct DefinitionCheck {
             throw invalid("refresh.parameters.\(name)", "is set by the service")
         }
         let query = definition.endpoints.authorization.flatMap { URLParts($0)?.query } ?? ""
-        for pair in FormText.pairs(query) {
-            let name = FormText.decode(pair.name, plusIsSpace: true)
-            if ReservedParameters.contains(name) { throw invalid("endpoints.authorization", "must not set \(name)") }
+        for (name, _) in FormFields(query).pairs where ReservedParameters.contains(name) {
+            throw invalid("endpoints.authorization", "must not set \(name)")
         }
         let reserved: Set<String> = [
             "client_id", "client_secret", "code", "grant_type", "redirect_uri", "code_verifier",
@@ -188,8 +189,6 @@ struct DefinitionCheck {
     private func invalid(_ member: String, _ problem: String) -> InvalidDefinition {
         InvalidDefinition(member: "definition." + member, problem: problem)
     }
-
-    private func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 32 && $0 < 127 } }
 
     private func isCallable(_ url: String) -> Bool {
         ProviderURL.isAcceptable(url, allowsLoopback: allowsLoopback)

@@ -1,6 +1,7 @@
-import StrictJSON
 package import Linking
 package import Projects
+import StrictJSON
+import Text
 
 extension ProviderDefinition {
     /// Checks an admin's configuration without calling the provider.
@@ -55,7 +56,7 @@ extension ProviderDefinition {
         if let text = configuration.overrides {
             let overrides: JSONValue
             do throws(JSONError) {
-                overrides = try JSONValue(text)
+                overrides = try JSONValue(parsing: text)
             } catch {
                 throw InvalidDefinition(member: "definition", problem: "is not valid JSON: \(error)")
             }
@@ -64,7 +65,7 @@ extension ProviderDefinition {
             }
             try definition.apply(object)
         }
-        definition.variables["clientId"] = FormText.encode(configuration.clientID)
+        definition.variables["clientId"] = PercentEncoding.encode(configuration.clientID)
         for (name, value) in chosen {
             guard definition.variables[name] == value || definition.variableParameters[name]?.contains(value) == true
             else { throw InvalidDefinition(member: "definition.variableParameters", problem: "does not allow this") }

@@ -11,60 +11,76 @@ package struct ProviderDefinition: Sendable, Hashable, Codable {
     package var displayName: String
     package var protocolKind: ProtocolKind
     /// Override discovery.
-    package var endpoints: Endpoints
+    package var endpoints = Endpoints()
     /// Used if neither ``endpoints`` nor discovery has one; dropped if the configuration sets another issuer or host.
-    package var fallbackEndpoints: Endpoints
+    package var fallbackEndpoints = Endpoints()
     /// Accepted in `iss`.
     ///
     /// The first is the canonical one, which is stored with the subject. For OAuth2 it is a name in this service, by
     /// default the authorization endpoint's origin.
-    package var issuers: [String]
-    package var discovery: Discovery
+    package var issuers: [String] = []
+    package var discovery = Discovery.never
     /// Nil for `{issuer}/.well-known/openid-configuration`.
     package var discoveryURL: String?
     /// Hosts, in addition to the issuer's own and its subdomains, on which discovery may place endpoints.
-    package var endpointHosts: [String]
+    package var endpointHosts: [String] = []
     /// A JWK set (RFC 7517 §5) as JSON text, instead of the keys endpoint: for a provider that this service cannot
     /// reach, or to pin its keys.
     package var jwks: String?
-    package var variables: [String: String]
-    package var scopes: Scopes
+    package var variables: [String: String] = [:]
+    package var scopes = Scopes()
     /// The types that an app can request; the first is the default.
-    package var responseTypes: [ResponseType]
-    package var responseMode: ResponseMode
-    package var pkce: PKCE
+    package var responseTypes: [ResponseType] = [.code]
+    package var responseMode = ResponseMode.automatic
+    package var pkce = PKCE.optional
     package var sendNonce: Bool
-    package var clientAuthentication: ClientAuthentication
+    package var clientAuthentication = ClientAuthentication.automatic
     /// Sent with every authorization request, unless the app's own parameter of that name replaces one, or removes it
     /// with an empty value.
-    package var extraAuthorizationParameters: [String: String]
-    package var customParameters: CustomParameters
+    package var extraAuthorizationParameters: [String: String] = [:]
+    package var customParameters = CustomParameters.anyExceptReserved
     /// Custom parameters that fill a variable instead of going into the query, and the values that an app may set in
     /// addition to the variable's own.
-    package var variableParameters: [String: [String]]
-    package var redirect: Redirect
+    package var variableParameters: [String: [String]] = [:]
+    package var redirect = Redirect.exact
     /// Registered with the provider; if not empty, only these may be used.
-    package var redirectURIs: [String]
-    package var token: TokenEndpoint
+    package var redirectURIs: [String] = []
+    package var token = TokenEndpoint()
     package var idToken: IDTokenRules
-    package var refresh: RefreshRules
+    package var refresh = RefreshRules()
     /// Stores the provider's tokens with the linked credential, to return current ones.
-    package var keepTokens: Bool
+    package var keepTokens = false
     /// Calls made with the access token, in order.
-    package var profile: [ProfileCall]
-    package var claims: ClaimMap
+    package var profile: [ProfileCall] = []
+    package var claims = ClaimMap()
     package var rawUserInfo: RawUserInfo
     /// Nil for the table of ``EmailTrustRule/standard(for:strict:)``.
     package var emailTrust: EmailTrustRule?
-    package var directSignIn: DirectSignIn
+    package var directSignIn = DirectSignIn()
     /// Nil if tokens are dropped without telling the provider.
     package var revocation: RevocationRules?
     /// The format of the provider's notifications; nil if it sends none, or none that are supported.
     package var notifications: Notifications?
     /// `federatedId` is this and the subject.
-    package var federatedIDPrefix: String
+    package var federatedIDPrefix = ""
     /// Special cases that data cannot express.
-    package var quirks: Set<Quirk>
+    package var quirks: Set<Quirk> = []
+
+    /// - Parameter change: sets what differs from the defaults.
+    init(
+        _ id: ProviderID,
+        _ displayName: String,
+        _ protocolKind: ProtocolKind,
+        _ change: (inout ProviderDefinition) -> Void = { _ in }
+    ) {
+        self.id = id
+        self.displayName = displayName
+        self.protocolKind = protocolKind
+        sendNonce = protocolKind == .oidc
+        idToken = protocolKind == .oidc ? IDTokenRules() : IDTokenRules(algorithms: [])
+        rawUserInfo = protocolKind == .oidc ? .claims : .profile
+        change(&self)
+    }
 
     package enum ProtocolKind: String, Sendable, Hashable, Codable, CaseIterable { case oidc, oauth2, oauth1 }
 

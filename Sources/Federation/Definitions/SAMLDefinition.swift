@@ -1,6 +1,7 @@
 package import Linking
 package import StrictJSON
 import SwiftASN1
+import Text
 import X509
 
 /// An admin's configuration of a SAML identity provider: `inboundSamlConfigs` without the common members.
@@ -28,7 +29,7 @@ package struct SAMLDefinition: Sendable, Hashable {
 
     /// - Parameter text: from ``json``; nil for an empty definition.
     package init(_ text: String?) {
-        guard let json = text.flatMap({ try? JSONValue($0) }) else { return }
+        guard let json = text.flatMap({ try? JSONValue(parsing: $0) }) else { return }
         let (provider, own) = (json[path: "idpConfig"], json[path: "spConfig"])
         entityID = provider?[path: "idpEntityId"]?.string ?? ""
         ssoURL = provider?[path: "ssoUrl"]?.string ?? ""

@@ -1,4 +1,5 @@
 import StrictJSON
+import Text
 
 /// A provider's metadata (OpenID Connect Discovery §3), after our checks.
 struct DiscoveryDocument: Sendable, Hashable {

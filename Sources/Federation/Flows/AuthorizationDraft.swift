@@ -1,4 +1,5 @@
 import Secrets
+import Text
 
 /// An authorization request (RFC 6749 §4.1.1, OIDC Core §3.1.2.1) under construction.
 struct AuthorizationDraft {
@@ -22,17 +23,14 @@ struct AuthorizationDraft {
         let answers: Set<String> = [
             "code", "state", "error", "id_token", "access_token", "iss", "oauth_token", "oauth_verifier", "denied",
         ]
-        guard !FormText.pairs(query).contains(where: { answers.contains(FormText.decode($0.name, plusIsSpace: true)) })
-        else { throw .invalidRedirectURI }
+        guard !FormFields(query).pairs.contains(where: { answers.contains($0.name) }) else {
+            throw .invalidRedirectURI
+        }
         self.options = options
     }
 
     private static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                    || [45, 46, 58, 95].contains(byte)
-            }
+        (1...64).contains(name.utf8.count) && name.consists(of: .alphanumerics + "-.:_")
     }
 
     /// Refuses parameters that this definition does not allow.
@@ -96,7 +94,10 @@ struct AuthorizationDraft {
     ) -> String {
         // RFC 5849 §2.2: the provider received the rest with the request for the request token.
         if let token = flow.requestToken {
-            return endpoint.adding([(name: "oauth_token", value: token.token)] + extraParameters(definition))
+            return endpoint.adding(
+                [(name: "oauth_token", value: token.token)] + extraParameters(definition),
+                ignoringCase: true
+            )
         }
         var parameters: [(name: String, value: String)] = [
             ("response_type", flow.responseType.text), ("client_id", flow.clientID),
@@ -117,7 +118,7 @@ struct AuthorizationDraft {
         if let hint = options.loginHint, options.customParameters["login_hint"] == nil {
             parameters.append(("login_hint", hint))
         }
-        return endpoint.adding(parameters + extraParameters(definition))
+        return endpoint.adding(parameters + extraParameters(definition), ignoringCase: true)
     }
 
     /// The definition's parameters and the app's, which take precedence; an empty one removes the definition's.

@@ -39,7 +39,7 @@ extension AuthorizationFlow {
 
     /// Reads a value of ``json``; nil for anything else.
     package init?(json: [UInt8], stateHash: [UInt8]) {
-        guard let object = (try? JSONValue(json))?.object,
+        guard let object = (try? JSONValue(parsing: json))?.object,
             let provider = object["provider"]?.string,
             let clientID = object["clientID"]?.string,
             let issuer = object["issuer"]?.string,

@@ -1,5 +1,6 @@
 package import Linking
 package import struct Secrets.Secret
+import Text
 
 /// A client's proof: the parameters of `requestUri`'s query, then `postBody`, then `requestUri`'s fragment; later ones
 /// take precedence if a name may be repeated.
@@ -24,10 +25,13 @@ package struct ProviderCallback: Sendable, CustomStringConvertible, CustomReflec
         guard let parts = URLParts(requestURI) else { throw .invalidRequestURI }
         var values: [String: String] = [:]
         for text in [parts.query, postBody, parts.fragment].compactMap(\.self) {
-            for (encodedName, encodedValue) in FormText.pairs(text) {
-                let name = FormText.decode(encodedName, plusIsSpace: true)
+            for (encodedName, encodedValue) in FormFields.split(text) {
+                let name = PercentEncoding.decodeLeniently(encodedName, plusIsSpace: true)
                 let isJSON = encodedValue.hasPrefix("{") || encodedValue.lowercased().hasPrefix("%7b")
-                let value = FormText.decode(encodedValue, plusIsSpace: isJSON || !Self.literalPlus.contains(name))
+                let value = PercentEncoding.decodeLeniently(
+                    encodedValue,
+                    plusIsSpace: isJSON || !Self.literalPlus.contains(name)
+                )
                 if values.updateValue(value, forKey: name) != nil, Self.decisive.contains(name) {
                     throw .duplicateParameter(name: name)
                 }
@@ -97,17 +101,5 @@ extension ProviderCallback {
         guard let registeredQuery = other.query else { return true }
         let sent = Set((parts.query ?? "").split(separator: "&"))
         return registeredQuery.split(separator: "&").allSatisfy(sent.contains)
-    }
-}
-
-extension URLParts {
-    /// The port, or the scheme's default; -1 for invalid text, which never matches.
-    fileprivate var effectivePort: Int? {
-        guard let authority, let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else {
-            return ["http": 80, "https": 443][scheme]
-        }
-        let text = authority[authority.index(after: colon)...]
-        if text.isEmpty { return ["http": 80, "https": 443][scheme] }
-        return port ?? -1
     }
 }

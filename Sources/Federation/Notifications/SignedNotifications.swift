@@ -4,6 +4,7 @@ import Linking
 import Projects
 import Secrets
 import StrictJSON
+import Text
 
 // Notifications signed with a secret or key that the app shares with the provider.
 
@@ -15,13 +16,13 @@ extension FederationService {
         _ configuration: ProviderConfiguration
     ) throws(FederationError) -> ReceivedNotification {
         guard let secret = configuration.clientSecret, !secret.isEmpty else { throw .notificationsNotSupported }
-        let pairs = FormText.pairs(String(decoding: notification.body, as: UTF8.self))
-        let requests = pairs.filter { $0.name == "signed_request" }
+        let fields = FormFields(String(decoding: notification.body, as: UTF8.self))
+        let requests = fields.pairs.filter { $0.name == "signed_request" }
         guard requests.count == 1 else { throw .invalidNotification(.malformed) }
-        let parts = FormText.decode(requests[0].value, plusIsSpace: true)
+        let parts = requests[0].value
             .split(separator: ".", omittingEmptySubsequences: false).map { $0.prefix { $0 != "=" } }
         guard parts.count == 2, let signature = Base64URL.decode(parts[0]), let bytes = Base64URL.decode(parts[1]),
-            let payload = (try? JSONValue(bytes))?.object
+            let payload = (try? JSONValue(parsing: bytes))?.object
         else { throw .invalidNotification(.malformed) }
         guard payload["algorithm"]?.string?.uppercased() == "HMAC-SHA256",
             Self.isValid(signature, over: Array(parts[1].utf8), secret)
@@ -55,13 +56,13 @@ extension FederationService {
     ) throws(FederationError) -> ReceivedNotification {
         guard let secret = configuration.webhookSecret, !secret.isEmpty else { throw .notificationsNotSupported }
         let header = notification.headers["x-hub-signature-256"] ?? ""
-        guard header.hasPrefix("sha256="), let signature = [UInt8](lowercaseHex: header.dropFirst(7)),
+        guard header.hasPrefix("sha256="), let signature = [UInt8](hexadecimal: header.dropFirst(7).utf8),
             Self.isValid(signature, over: notification.body, secret)
         else { throw .signatureInvalid(.signature) }
         guard notification.headers["x-github-event"] == "github_app_authorization" else {
             return ReceivedNotification(events: [], answer: .done)
         }
-        guard let body = (try? JSONValue(notification.body, allowsNUL: true)), body.object != nil else {
+        guard let body = (try? JSONValue(parsing: notification.body, allowsNUL: true)), body.object != nil else {
             throw .invalidNotification(.malformed)
         }
         guard body[path: "action"] == .string("revoked") else { return ReceivedNotification(events: [], answer: .done) }
@@ -89,7 +90,7 @@ extension FederationService {
         guard let keyText = provider.definition.variables["publicKey"], !keyText.isEmpty else {
             throw .notificationsNotSupported
         }
-        guard let keyBytes = [UInt8](lowercaseHex: keyText[...]),
+        guard let keyBytes = [UInt8](hexadecimal: keyText.utf8),
             let key = try? Curve25519.Signing.PublicKey(rawRepresentation: keyBytes)
         else {
             throw .misconfigured(
@@ -100,12 +101,12 @@ extension FederationService {
             )
         }
         let timestamp = notification.headers["x-signature-timestamp"] ?? ""
-        guard let signature = [UInt8](lowercaseHex: (notification.headers["x-signature-ed25519"] ?? "")[...]),
+        guard let signature = [UInt8](hexadecimal: (notification.headers["x-signature-ed25519"] ?? "").utf8),
             let time = Int64(timestamp), key.isValidSignature(signature, for: Array(timestamp.utf8) + notification.body)
         else { throw .signatureInvalid(.signature) }
         guard abs(seconds - time) <= 600 else { throw .invalidNotification(.time) }
         let nothing = ReceivedNotification(events: [], answer: .noContent)
-        guard let body = try? JSONValue(notification.body, allowsNUL: true), body.object != nil else {
+        guard let body = try? JSONValue(parsing: notification.body, allowsNUL: true), body.object != nil else {
             throw .invalidNotification(.malformed)
         }
         guard body[path: "type"]?.integer == 1, body[path: "event.type"] == .string("APPLICATION_DEAUTHORIZED") else {
@@ -136,22 +137,5 @@ extension FederationService {
             authenticating: bytes,
             using: SymmetricKey(data: Array(secret.reveal().utf8))
         )
-    }
-}
-
-extension [UInt8] {
-    /// Nil for anything but hexadecimal text.
-    init?(lowercaseHex text: Substring) {
-        let digits = text.utf8.map { byte -> UInt8? in
-            switch byte {
-            case 0x30...0x39: byte - 0x30
-            case 0x41...0x46: byte - 0x41 + 10
-            case 0x61...0x66: byte - 0x61 + 10
-            default: nil
-            }
-        }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
-        let values = digits.compactMap(\.self)
-        self = stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
     }
 }

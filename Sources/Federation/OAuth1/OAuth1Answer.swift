@@ -10,7 +10,7 @@ struct OAuth1Answer {
     init(_ response: OutboundResponse) throws(FederationError) {
         guard response.isSuccess else {
             // X returns errors as JSON: {"errors": [{"code": 415, "message": "…"}]}.
-            let error = (try? JSONValue(response.body))?[path: "errors"]?.array?.first
+            let error = (try? JSONValue(parsing: response.body))?[path: "errors"]?.array?.first
             guard let code = error?[path: "code"]?.scalarText else { throw .invalidAnswer(.refused) }
             let fault = ProviderFault(code: code, description: error?[path: "message"]?.string)
             throw .providerError(error: fault.code, description: fault.description)

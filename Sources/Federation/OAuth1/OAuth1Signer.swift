@@ -2,6 +2,7 @@ import HTTPTypes
 import Outbound
 import Projects
 import Secrets
+import Text
 
 /// Signs requests for a client, and for a user once there is a token (RFC 5849 §3).
 struct OAuth1Signer {
@@ -30,7 +31,9 @@ struct OAuth1Signer {
         all.append(("oauth_signature", signature))
         request.headers[.authorization] =
             "OAuth "
-            + all.map { FormText.encode($0.name) + "=\"" + FormText.encode($0.value) + "\"" }.joined(separator: ", ")
+            + all.map { PercentEncoding.encode($0.name) + "=\"" + PercentEncoding.encode($0.value) + "\"" }.joined(
+                separator: ", "
+            )
     }
 }
 

@@ -7,8 +7,7 @@ extension ProviderDefinition {
     /// Discovery is not used: in 2025 its `issuer` changed for a while, but the tokens' did not. Both are accepted.
     /// `variables` contain the team and the key; the client secret is the private key itself (PKCS#8 PEM), which signs
     /// each request's secret. ID tokens of native apps are accepted without it.
-    static let apple: ProviderDefinition = {
-        var definition = ProviderDefinition(id: .apple, displayName: "Apple", protocolKind: .oidc)
+    static let apple = ProviderDefinition(.apple, "Apple", .oidc) { definition in
         definition.variables = ["base": "https://appleid.apple.com", "teamId": "", "keyId": ""]
         definition.issuers = ["{base}", "https://account.apple.com"]
         definition.endpoints = Endpoints(
@@ -31,8 +30,7 @@ extension ProviderDefinition {
         definition.revocation = RevocationRules(duty: true)
         definition.notifications = .apple
         definition.quirks = [.appleUser]
-        return definition
-    }()
+    }
 }
 
 /// What Apple sends with its tokens: the name, once, unsigned.
@@ -48,7 +46,9 @@ enum AppleUser {
     ///
     /// Nil for anything else, because an invalid name must not fail a sign-in.
     static func name(_ text: String?) -> (first: String?, last: String?)? {
-        guard let text, text.utf8.count <= 4_096, let name = (try? JSONValue(text))?.object?["name"] else { return nil }
+        guard let text, text.utf8.count <= 4_096, let name = (try? JSONValue(parsing: text))?.object?["name"] else {
+            return nil
+        }
         func part(_ member: String) -> String? {
             guard let part = name[path: member]?.string, (1...128).contains(part.utf16.count),
                 !part.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })

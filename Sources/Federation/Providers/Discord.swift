@@ -3,11 +3,11 @@ import Linking
 import Outbound
 import Projects
 import StrictJSON
+import Text
 
 extension ProviderDefinition {
     /// Discord, whose pictures have a hash instead of a URL.
-    static let discord: ProviderDefinition = {
-        var definition = genericOAuth2("oauth.discord")
+    static let discord = genericOAuth2("oauth.discord") { definition in
         definition.displayName = "Discord"
         definition.variables = ["base": "https://discord.com", "publicKey": ""]
         definition.revocation = RevocationRules()
@@ -22,17 +22,17 @@ extension ProviderDefinition {
         definition.pkce = .none
         definition.clientAuthentication = .post
         definition.profile = [ProfileCall(url: "{base}/api/users/@me")]
-        definition.claims = .none
-        definition.claims.subject = ["id"]
-        definition.claims.email = ["email"]
-        definition.claims.emailVerified = ["verified"]
-        definition.claims.displayName = ["global_name", "username"]
-        definition.claims.screenName = ["username"]
-        definition.claims.language = ["locale"]
+        definition.claims = .only([
+            \.subject: ["id"],
+            \.email: ["email"],
+            \.emailVerified: ["verified"],
+            \.displayName: ["global_name", "username"],
+            \.screenName: ["username"],
+            \.language: ["locale"],
+        ])
         definition.directSignIn = DirectSignIn(accessToken: .discordAuthorization)
         definition.quirks = [.discordAvatar]
-        return definition
-    }()
+    }
 }
 
 /// Discord's "Get Current Authorization Information", which refuses an expired token.
@@ -65,7 +65,6 @@ enum DiscordAvatar {
 
     /// Refuses anything that could leave its segment of the path.
     private static func isPart(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == UInt8(ascii: "_") }
+        !text.isEmpty && text.consists(of: .lowercase + .digits + "_")
     }
 }

@@ -5,14 +5,14 @@ import Outbound
 import Projects
 import Secrets
 import StrictJSON
+import Text
 
 extension ProviderDefinition {
     /// Facebook Login, and the ID tokens of Limited Login.
     ///
     /// Access tokens are opaque, so even one received for a code is checked to be our app's and the profile's. The
     /// version of the Graph API is the variable `version`.
-    static let facebook: ProviderDefinition = {
-        var definition = ProviderDefinition(id: "facebook.com", displayName: "Facebook", protocolKind: .oauth2)
+    static let facebook = ProviderDefinition("facebook.com", "Facebook", .oauth2) { definition in
         definition.variables = [
             "base": "https://www.facebook.com", "graph": "https://graph.facebook.com",
             "limited": "https://limited.facebook.com", "version": "v23.0",
@@ -38,18 +38,18 @@ extension ProviderDefinition {
         profile.proof = .appSecret
         definition.profile = [profile]
         definition.rawUserInfo = .merged
-        definition.claims = .none
-        definition.claims.subject = ["id", "sub"]
-        definition.claims.email = ["email"]
-        definition.claims.displayName = ["name"]
-        definition.claims.firstName = ["first_name", "given_name"]
-        definition.claims.lastName = ["last_name", "family_name"]
-        definition.claims.photoURL = ["picture.data.url", "picture"]
+        definition.claims = .only([
+            \.subject: ["id", "sub"],
+            \.email: ["email"],
+            \.displayName: ["name"],
+            \.firstName: ["first_name", "given_name"],
+            \.lastName: ["last_name", "family_name"],
+            \.photoURL: ["picture.data.url", "picture"],
+        ])
         definition.directSignIn = DirectSignIn(idToken: true, accessToken: .facebookDebugToken)
         definition.revocation = RevocationRules(.facebookPermissions)
         definition.notifications = .facebook
-        return definition
-    }()
+    }
 }
 
 /// Facebook's `appsecret_proof`, without which a stolen access token is useless.
@@ -77,7 +77,7 @@ extension FederationService {
         FacebookProof.add(to: &request, token: token.reveal(), secret: client.secret)
         let response = try await call(request, of: provider.definition)
         // The token has expired, and the permission with it; other errors are limits or wrong settings.
-        let code = (try? JSONValue(response.body))?[path: "error.code"]?.scalarText
+        let code = (try? JSONValue(parsing: response.body))?[path: "error.code"]?.scalarText
         if code == FacebookFault.deadToken { throw .codeRejected(error: "unknown_token") }
         if response.status == 400 { throw .invalidAnswer(.refused) }
         return response

@@ -2,8 +2,7 @@ import Linking
 
 extension ProviderDefinition {
     /// Feedly; for the sandbox, set `base` in `variables` (`https://sandbox.feedly.com`).
-    static let feedly: ProviderDefinition = {
-        var definition = genericOAuth2("oauth.feedly")
+    static let feedly = genericOAuth2("oauth.feedly") { definition in
         definition.displayName = "Feedly"
         definition.variables = ["base": "https://cloud.feedly.com"]
         definition.endpoints = Endpoints(authorization: "{base}/v3/auth/auth", token: "{base}/v3/auth/token")
@@ -12,14 +11,14 @@ extension ProviderDefinition {
         definition.clientAuthentication = .post
         definition.token.errorMembers = ["error", "errorCode"]
         definition.profile = [ProfileCall(url: "{base}/v3/profile", scheme: "OAuth")]
-        definition.claims = .none
-        definition.claims.subject = ["id"]
-        definition.claims.email = ["email"]
-        definition.claims.displayName = ["fullName"]
-        definition.claims.firstName = ["givenName"]
-        definition.claims.lastName = ["familyName"]
-        definition.claims.photoURL = ["picture"]
-        definition.claims.language = ["locale"]
-        return definition
-    }()
+        definition.claims = .only([
+            \.subject: ["id"],
+            \.email: ["email"],
+            \.displayName: ["fullName"],
+            \.firstName: ["givenName"],
+            \.lastName: ["familyName"],
+            \.photoURL: ["picture"],
+            \.language: ["locale"],
+        ])
+    }
 }

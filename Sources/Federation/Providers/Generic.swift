@@ -1,9 +1,13 @@
 import Linking
+import Text
 
 extension ProviderDefinition {
     /// Any OpenID Connect provider: discovery at the issuer contains the rest.
-    static func genericOIDC(_ id: ProviderID) -> ProviderDefinition {
-        var definition = ProviderDefinition(id: id, displayName: id.rawValue, protocolKind: .oidc)
+    static func genericOIDC(
+        _ id: ProviderID,
+        _ change: (inout ProviderDefinition) -> Void = { _ in }
+    ) -> ProviderDefinition {
+        var definition = ProviderDefinition(id, id.rawValue, .oidc)
         definition.discovery = .required
         definition.scopes = Scopes(["openid"])
         definition.scopes.whenSupported = ["email", "profile"]
@@ -12,15 +16,20 @@ extension ProviderDefinition {
         definition.rawUserInfo = .merged
         definition.directSignIn = DirectSignIn(idToken: true)
         definition.federatedIDPrefix = id.rawValue + "/"
+        change(&definition)
         return definition
     }
 
     /// Any plain OAuth 2.0 provider: the configuration contains the endpoints, the profile call, and the path of the
     /// subject.
-    static func genericOAuth2(_ id: ProviderID) -> ProviderDefinition {
-        var definition = ProviderDefinition(id: id, displayName: id.rawValue, protocolKind: .oauth2)
+    static func genericOAuth2(
+        _ id: ProviderID,
+        _ change: (inout ProviderDefinition) -> Void = { _ in }
+    ) -> ProviderDefinition {
+        var definition = ProviderDefinition(id, id.rawValue, .oauth2)
         definition.profile = [ProfileCall()]
         definition.claims.subject = ["id"]
+        change(&definition)
         return definition
     }
 
@@ -44,62 +53,18 @@ extension ProviderDefinition {
     /// Whether 1 to 64 of `[A-Za-z0-9_-]` follow the ID's first dot.
     static func hasName(_ id: ProviderID) -> Bool {
         let name = id.rawValue.drop { $0 != "." }.dropFirst()
-        return (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(isNameByte)
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
-    }
-
-    /// The defaults from which every definition starts.
-    init(id: ProviderID, displayName: String, protocolKind: ProtocolKind) {
-        self.init(
-            id: id,
-            displayName: displayName,
-            protocolKind: protocolKind,
-            endpoints: Endpoints(),
-            fallbackEndpoints: Endpoints(),
-            issuers: [],
-            discovery: .never,
-            discoveryURL: nil,
-            endpointHosts: [],
-            jwks: nil,
-            variables: [:],
-            scopes: Scopes(),
-            responseTypes: [.code],
-            responseMode: .automatic,
-            pkce: .optional,
-            sendNonce: protocolKind == .oidc,
-            clientAuthentication: .automatic,
-            extraAuthorizationParameters: [:],
-            customParameters: .anyExceptReserved,
-            variableParameters: [:],
-            redirect: .exact,
-            redirectURIs: [],
-            token: TokenEndpoint(),
-            idToken: protocolKind == .oidc ? IDTokenRules() : IDTokenRules(algorithms: []),
-            refresh: RefreshRules(),
-            keepTokens: false,
-            profile: [],
-            claims: ClaimMap(),
-            rawUserInfo: protocolKind == .oidc ? .claims : .profile,
-            emailTrust: nil,
-            directSignIn: DirectSignIn(),
-            revocation: nil,
-            notifications: nil,
-            federatedIDPrefix: "",
-            quirks: []
-        )
+        return (1...64).contains(name.utf8.count) && name.consists(of: .alphanumerics + "-_")
     }
 }
 
 extension ProviderDefinition.ClaimMap {
-    /// No claim has a path.
-    static let none: Self = {
+    /// Only these claims have paths.
+    static func only(_ paths: KeyValuePairs<WritableKeyPath<Self, [String]>, [String]>) -> Self {
         var map = Self()
-        for member in Self.members { map[keyPath: member.path] = [] }
+        for member in members { map[keyPath: member.path] = [] }
+        for (claim, path) in paths { map[keyPath: claim] = path }
         return map
-    }()
+    }
 
     /// Every member with its name in a configuration.
     static var members: [(name: String, path: WritableKeyPath<Self, [String]>)] {

@@ -8,8 +8,7 @@ import StrictJSON
 
 extension ProviderDefinition {
     /// GitHub; for GitHub Enterprise Server, set `base` and `api` in `variables` (`https://host/api/v3`).
-    static let github: ProviderDefinition = {
-        var definition = ProviderDefinition(id: .github, displayName: "GitHub", protocolKind: .oauth2)
+    static let github = ProviderDefinition(.github, "GitHub", .oauth2) { definition in
         definition.variables = ["base": "https://github.com", "api": "https://api.github.com"]
         definition.issuers = ["{base}", "{base}/login/oauth"]
         definition.endpoints = Endpoints(
@@ -26,17 +25,14 @@ extension ProviderDefinition {
         user.headers = ["Accept": "application/vnd.github+json"]
         emails.headers = user.headers
         definition.profile = [user, emails]
-        definition.claims = ClaimMap.none
-        definition.claims.subject = ["id"]
-        definition.claims.displayName = ["name", "login"]
-        definition.claims.screenName = ["login"]
-        definition.claims.photoURL = ["avatar_url"]
+        definition.claims = .only([
+            \.subject: ["id"], \.displayName: ["name", "login"], \.screenName: ["login"], \.photoURL: ["avatar_url"],
+        ])
         definition.directSignIn = DirectSignIn(accessToken: .githubToken)
         definition.revocation = RevocationRules(.githubGrant)
         definition.notifications = .github
         definition.quirks = [.githubEmails]
-        return definition
-    }()
+    }
 }
 
 /// GitHub's "Check a token", which only knows tokens of the calling client.

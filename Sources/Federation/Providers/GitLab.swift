@@ -2,8 +2,7 @@ import Linking
 
 extension ProviderDefinition {
     /// GitLab, or a self-hosted server with its `issuer`.
-    static let gitLab: ProviderDefinition = {
-        var definition = genericOIDC("oidc.gitlab")
+    static let gitLab = genericOIDC("oidc.gitlab") { definition in
         definition.displayName = "GitLab"
         definition.issuers = ["https://gitlab.com"]
         definition.discovery = .cached
@@ -19,6 +18,5 @@ extension ProviderDefinition {
         definition.clientAuthentication = .basic
         definition.emailTrust = .never
         definition.revocation = RevocationRules()
-        return definition
-    }()
+    }
 }

@@ -3,11 +3,11 @@ import Linking
 import Outbound
 import Projects
 import StrictJSON
+import Text
 
 extension ProviderDefinition {
     /// Google, for web flows and for ID tokens of its own SDKs.
-    static let google: ProviderDefinition = {
-        var definition = ProviderDefinition(id: .google, displayName: "Google", protocolKind: .oidc)
+    static let google = ProviderDefinition(.google, "Google", .oidc) { definition in
         definition.variables = ["base": "https://accounts.google.com"]
         definition.issuers = ["{base}", "accounts.google.com"]
         definition.discovery = .cached
@@ -33,8 +33,7 @@ extension ProviderDefinition {
         definition.revocation = RevocationRules()
         definition.notifications = .googleRISC
         definition.quirks = [.googleLegacyProfileNames]
-        return definition
-    }()
+    }
 }
 
 /// Google's tokeninfo, which returns numbers as text.

@@ -3,12 +3,12 @@ import Linking
 import Outbound
 import Projects
 import StrictJSON
+import Text
 
 extension ProviderDefinition {
     /// LINE Login v2.1, which signs ID tokens with ES256 if the token request asks for it, otherwise with the client's
     /// secret.
-    static let line: ProviderDefinition = {
-        var definition = genericOIDC("oidc.line")
+    static let line = genericOIDC("oidc.line") { definition in
         definition.displayName = "LINE"
         definition.issuers = ["https://access.line.me"]
         definition.discovery = .cached
@@ -32,8 +32,7 @@ extension ProviderDefinition {
         definition.emailTrust = .never
         definition.variables["api"] = "https://api.line.me"
         definition.revocation = RevocationRules(.lineDeauthorize)
-        return definition
-    }()
+    }
 }
 
 /// LINE's "Verify access token validity": returns the channel and the remaining seconds, not the user.

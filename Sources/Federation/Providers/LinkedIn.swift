@@ -2,8 +2,7 @@ import Linking
 
 extension ProviderDefinition {
     /// LinkedIn: it returns no nonce, and `email_verified` is text in the ID token.
-    static let linkedIn: ProviderDefinition = {
-        var definition = ProviderDefinition(id: "linkedin.com", displayName: "LinkedIn", protocolKind: .oidc)
+    static let linkedIn = ProviderDefinition("linkedin.com", "LinkedIn", .oidc) { definition in
         definition.issuers = ["https://www.linkedin.com/oauth"]
         definition.discovery = .cached
         definition.endpointHosts = ["api.linkedin.com"]
@@ -23,6 +22,5 @@ extension ProviderDefinition {
         definition.profile = [ProfileCall(optional: true)]
         definition.rawUserInfo = .merged
         definition.revocation = RevocationRules()
-        return definition
-    }()
+    }
 }

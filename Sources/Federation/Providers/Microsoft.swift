@@ -1,5 +1,6 @@
 import Linking
 import StrictJSON
+import Text
 
 extension ProviderDefinition {
     /// Microsoft work, school and personal accounts.
@@ -7,8 +8,7 @@ extension ProviderDefinition {
     /// `variables.tenant` selects them: `common`, `organizations`, `consumers`, or a directory's GUID. It is part of
     /// the endpoints. The user's directory, the token's `tid`, is part of the issuer, which is stored with the subject.
     /// The subject is `oid`: the same in every app of a directory, and the user's ID in Microsoft Graph.
-    static let microsoft: ProviderDefinition = {
-        var definition = ProviderDefinition(id: "microsoft.com", displayName: "Microsoft", protocolKind: .oidc)
+    static let microsoft = ProviderDefinition("microsoft.com", "Microsoft", .oidc) { definition in
         definition.variables = [
             "base": "https://login.microsoftonline.com", "graph": "https://graph.microsoft.com", "tenant": "common",
         ]
@@ -39,8 +39,7 @@ extension ProviderDefinition {
         definition.claims.language = ["preferredLanguage"]
         definition.rawUserInfo = .merged
         definition.quirks = [.microsoftTenant]
-        return definition
-    }()
+    }
 
     /// The allowed values of `iss` for a token with these claims, whose `tid` is the directory; nil if users of that
     /// directory may not sign in.
@@ -77,8 +76,7 @@ struct MicrosoftTenant {
 
     /// A directory named by its domain, which does not reveal its `tid`.
     static func isDomain(_ text: String) -> Bool {
-        text.contains(".") && text.utf8.count <= 253
-            && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 46 }
+        text.contains(".") && text.utf8.count <= 253 && text.consists(of: .lowercase + .digits + "-.")
     }
 
     /// The directory of personal accounts.
@@ -94,9 +92,8 @@ struct MicrosoftTenant {
     }
 
     private static func isGUID(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        return parts.map(\.count) == [8, 4, 4, 4, 12]
-            && parts.joined().allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+        text.split(separator: "-", omittingEmptySubsequences: false).map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && text.consists(of: .digits + "abcdef-")
     }
 }
 

@@ -2,8 +2,7 @@ import Linking
 
 extension ProviderDefinition {
     /// Sign in with Slack: errors come with status 200 and `"ok": false`.
-    static let slack: ProviderDefinition = {
-        var definition = genericOIDC("oidc.slack")
+    static let slack = genericOIDC("oidc.slack") { definition in
         definition.displayName = "Slack"
         definition.issuers = ["https://slack.com"]
         definition.discovery = .cached
@@ -19,6 +18,5 @@ extension ProviderDefinition {
         definition.token.okMember = "ok"
         definition.idToken = IDTokenRules(algorithms: [.rs256])
         definition.emailTrust = .never
-        return definition
-    }()
+    }
 }

@@ -2,8 +2,7 @@ import Linking
 
 extension ProviderDefinition {
     /// X with OAuth 2.0; the email requires the scope `users.email` and is not marked as verified.
-    static let x: ProviderDefinition = {
-        var definition = genericOAuth2("oauth.x")
+    static let x = genericOAuth2("oauth.x") { definition in
         definition.displayName = "X"
         definition.variables = ["base": "https://x.com", "api": "https://api.x.com"]
         definition.endpoints = Endpoints(
@@ -16,13 +15,13 @@ extension ProviderDefinition {
         definition.clientAuthentication = .basic
         let fields = "user.fields=id,name,username,profile_image_url,confirmed_email"
         definition.profile = [ProfileCall(url: "{api}/2/users/me?" + fields)]
-        definition.claims = .none
-        definition.claims.subject = ["data.id"]
-        definition.claims.email = ["data.confirmed_email"]
-        definition.claims.displayName = ["data.name"]
-        definition.claims.screenName = ["data.username"]
-        definition.claims.photoURL = ["data.profile_image_url"]
+        definition.claims = .only([
+            \.subject: ["data.id"],
+            \.email: ["data.confirmed_email"],
+            \.displayName: ["data.name"],
+            \.screenName: ["data.username"],
+            \.photoURL: ["data.profile_image_url"],
+        ])
         definition.revocation = RevocationRules()
-        return definition
-    }()
+    }
 }

@@ -5,8 +5,7 @@ extension ProviderDefinition {
     ///
     /// It refuses an unknown `code_challenge` with a misleading `unauthorized_client`, and signs with either type of
     /// key.
-    static let yahoo: ProviderDefinition = {
-        var definition = ProviderDefinition(id: "yahoo.com", displayName: "Yahoo", protocolKind: .oidc)
+    static let yahoo = ProviderDefinition("yahoo.com", "Yahoo", .oidc) { definition in
         definition.issuers = ["https://api.login.yahoo.com"]
         definition.discovery = .cached
         definition.fallbackEndpoints = Endpoints(
@@ -23,6 +22,5 @@ extension ProviderDefinition {
         definition.profile = [ProfileCall(optional: true)]
         definition.rawUserInfo = .merged
         definition.revocation = RevocationRules()
-        return definition
-    }()
+    }
 }

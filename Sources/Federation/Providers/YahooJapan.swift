@@ -6,8 +6,7 @@ extension ProviderDefinition {
     /// Its hybrid response types return an ID token, an access token or both in the URL's fragment. User info requires
     /// a separate approval; without it, a sign-in returns only the subject. Without a client secret, the registration
     /// is for a native app, and only the client ID is sent.
-    static let yahooJapan: ProviderDefinition = {
-        var definition = genericOIDC("oidc.yahoojp")
+    static let yahooJapan = genericOIDC("oidc.yahoojp") { definition in
         definition.displayName = "Yahoo! JAPAN"
         definition.issuers = ["https://auth.login.yahoo.co.jp/yconnect/v2"]
         definition.discovery = .cached
@@ -30,6 +29,5 @@ extension ProviderDefinition {
         // A refresh token is returned without a scope.
         definition.refresh.scopes = []
         definition.claims.screenName = ["nickname"]
-        return definition
-    }()
+    }
 }

@@ -1,5 +1,6 @@
 package import Projects
 import Secrets
+import Text
 
 extension FederationService {
     /// Starts a sign-in at the provider: the caller stores the flow and sends the browser to the URL.

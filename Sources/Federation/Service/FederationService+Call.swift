@@ -61,7 +61,7 @@ extension FederationService {
         request.maximumResponseSize = 128 * 1024
         let response = try await send(request, of: definition)
         guard response.status == 200 else { throw .accessTokenRejected }
-        guard response.mayBeJSON, let answer = try? JSONValue(response.body, allowsNUL: true) else {
+        guard response.mayBeJSON, let answer = try? JSONValue(parsing: response.body, allowsNUL: true) else {
             throw .invalidAnswer(.notUnderstood)
         }
         return answer

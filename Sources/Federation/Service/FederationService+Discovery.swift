@@ -1,8 +1,8 @@
-import StrictJSON
 import HTTPTypes
 import Logging
 import Outbound
 import Projects
+import StrictJSON
 
 extension FederationService {
     /// The definition of a configuration, with discovery if it uses any.
@@ -52,7 +52,9 @@ extension FederationService {
             rememberingFailure: definition.fallbackEndpoints.keys != nil
         ) { () async throws(FederationError) in
             let response = try await self.fetchDocument(url, of: definition)
-            guard let object = (try? JSONValue(response.body))?.object else { throw FederationError.issuerUnreachable }
+            guard let object = (try? JSONValue(parsing: response.body))?.object else {
+                throw FederationError.issuerUnreachable
+            }
             return FetchCache<LoadedDiscovery>.Loaded(
                 value: LoadedDiscovery(object, allowsLoopback: self.allowsLoopback),
                 lifetime: CacheControl.lifetime(response.headers)
@@ -77,7 +79,8 @@ extension FederationService {
     ) async throws(FederationError) -> [ProviderKey] {
         if let jwks = provider.definition.jwks {
             let set = try await keySets.value(for: jwks) { () async throws(FederationError) in
-                guard let document = try? JSONValue(Array(jwks.utf8)), let set = ProviderKeySet(document) else {
+                guard let document = try? JSONValue(parsing: Array(jwks.utf8)), let set = ProviderKeySet(document)
+                else {
                     throw FederationError.issuerUnreachable
                 }
                 return FetchCache<ProviderKeySet>.Loaded(value: set, lifetime: nil)
@@ -94,7 +97,8 @@ extension FederationService {
             }
         ) { () async throws(FederationError) in
             let response = try await self.fetchDocument(url, of: provider.definition)
-            guard let document = try? JSONValue(response.body), let set = ProviderKeySet(document, format) else {
+            guard let document = try? JSONValue(parsing: response.body), let set = ProviderKeySet(document, format)
+            else {
                 throw FederationError.issuerUnreachable
             }
             return FetchCache<ProviderKeySet>.Loaded(value: set, lifetime: CacheControl.lifetime(response.headers))

@@ -3,6 +3,7 @@ import HTTPTypes
 import Outbound
 import Projects
 import Secrets
+import Text
 
 /// Our client at a provider: the client ID, and its credential (RFC 6749 §2.3).
 struct ProviderClient: Sendable {
@@ -32,7 +33,9 @@ extension FederationService {
         switch client.authentication {
         case .basic:
             let parts = [client.id, client.secret?.reveal() ?? ""]
-            let pair = (definition.token.encodesBasic ? parts.map(FormText.encode) : parts).joined(separator: ":")
+            let pair = (definition.token.encodesBasic ? parts.map { PercentEncoding.encode($0) } : parts).joined(
+                separator: ":"
+            )
             headers[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
         case .post:
             form.append(("client_id", client.id))
@@ -47,7 +50,7 @@ extension FederationService {
             method: .post,
             url: url,
             headers: headers,
-            body: Array(FormText.encode(form).utf8),
+            body: Array(FormFields(form).text.utf8),
             maximumResponseSize: 256 * 1024
         )
         return try await call(request, of: definition)

@@ -1,3 +1,5 @@
+import Text
+
 /// External text, made safe for a message or a log line.
 enum SafeText {
     /// Compares byte by byte, because `String` treats `K` and the Kelvin sign as equal.
@@ -20,12 +22,8 @@ enum SafeText {
 
     /// A provider's error code: RFC 6749 allows visible ASCII; anything else becomes `_`, at most 64 characters.
     static func code(_ text: String) -> String {
-        let bytes = text.utf8.prefix(64).map { byte -> UInt8 in
-            switch byte {
-            case 48...57, 65...90, 97...122, 45, 46, 95: byte
-            default: UInt8(ascii: "_")
-            }
-        }
+        let plain: ASCIISet = .alphanumerics + "-._"
+        let bytes = text.utf8.prefix(64).map { plain.contains($0) ? $0 : UInt8(ascii: "_") }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

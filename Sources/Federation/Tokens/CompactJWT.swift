@@ -1,5 +1,5 @@
-import StrictJSON
 import Secrets
+import StrictJSON
 
 /// A strictly parsed signed JWT (RFC 7515 §7.1); nothing in it is verified yet.
 package struct CompactJWT: Sendable {
@@ -7,8 +7,9 @@ package struct CompactJWT: Sendable {
     let algorithm: String
     let keyID: String?
     let claims: JSONObject
-    package let signedBytes: [UInt8]
-    package let signature: [UInt8]
+    private let token: CompactJWS
+    package var signedBytes: [UInt8] { token.signedBytes }
+    package var signature: [UInt8] { token.signature }
 
     /// At most 128 KiB: three parts of canonical base64url, two of them JSON objects without duplicate members.
     ///
@@ -19,10 +20,8 @@ package struct CompactJWT: Sendable {
     ///   have.
     package init(_ text: String, isSecurityEvent: Bool = false) throws(FederationError) {
         guard text.utf8.count <= 131_072 else { throw .unparsableIDToken }
-        let bytes = Array(text.utf8)
-        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
-            let signature = Base64URL.decode(parts[2])
+        guard let token = CompactJWS(text), let header = token.header.flatMap(Self.object),
+            let claims = Self.object(token.payload)
         else { throw .unparsableIDToken }
         guard header["crit"] == nil, header["zip"] == nil, header["b64"] == nil || header["b64"] == .bool(true),
             isSecurityEvent && Self.isSecurityEventType(header["typ"]) || Self.isIDTokenType(header["typ"])
@@ -35,13 +34,11 @@ package struct CompactJWT: Sendable {
         }
         self.algorithm = algorithm
         self.claims = claims
-        self.signature = signature
-        self.signedBytes = Array(bytes[..<parts[1].endIndex])
+        self.token = token
     }
 
-    private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
-        guard let bytes = Base64URL.decode(part) else { return nil }
-        return (try? JSONValue(bytes, allowsNUL: true))?.object
+    private static func object(_ bytes: [UInt8]) -> JSONObject? {
+        (try? JSONValue(parsing: bytes, allowsNUL: true))?.object
     }
 
     /// `at+jwt`, `logout+jwt` and `secevent+jwt` are not ID tokens (T-C10).

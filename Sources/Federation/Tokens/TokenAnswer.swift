@@ -1,6 +1,7 @@
-import StrictJSON
 import HTTPTypes
 import Outbound
+import StrictJSON
+import Text
 
 /// A successful response of the token endpoint (RFC 6749 §5.1), read according to the definition.
 struct TokenAnswer: Sendable {
@@ -54,7 +55,7 @@ struct TokenAnswer: Sendable {
 
     /// Whether a token can be sent in a header: visible ASCII, at most 16 KiB.
     static func isToken(_ text: String) -> Bool {
-        (1...16_384).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
+        (1...16_384).contains(text.utf8.count) && text.consists(of: .visible)
     }
 
     private static func scopes(_ value: JSONValue?, separator: String) -> [String]? {
@@ -72,22 +73,21 @@ struct TokenAnswer: Sendable {
         let first = response.body.first { ![9, 10, 13, 32].contains($0) }
         let isJSON = first == UInt8(ascii: "{")
         switch rules.body {
-        case .json: return isJSON && response.mayBeJSON ? (try? JSONValue(response.body))?.object : nil
+        case .json: return isJSON && response.mayBeJSON ? (try? JSONValue(parsing: response.body))?.object : nil
         case .form: return form(response.body)
         case .auto:
             guard isJSON else { return form(response.body) }
-            return response.mayBeJSON ? (try? JSONValue(response.body))?.object : nil
+            return response.mayBeJSON ? (try? JSONValue(parsing: response.body))?.object : nil
         }
     }
 
     /// A form as an object of strings; nil if it is not a form, or repeats a name.
     static func form(_ body: [UInt8]) -> JSONObject? {
-        guard body.allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "<") }) else { return nil }
+        guard body.allSatisfy({ ASCIISet.visible.contains($0) && $0 != UInt8(ascii: "<") }) else { return nil }
         var object = JSONObject()
-        for pair in FormText.pairs(String(decoding: body, as: UTF8.self)) {
-            let name = FormText.decode(pair.name, plusIsSpace: true)
+        for (name, value) in FormFields(String(decoding: body, as: UTF8.self)).pairs {
             guard object[name] == nil, !name.isEmpty, name == SafeText.code(name) else { return nil }
-            object[name] = .string(FormText.decode(pair.value, plusIsSpace: true))
+            object[name] = .string(value)
         }
         return object.members.isEmpty ? nil : object
     }

@@ -171,7 +171,7 @@ struct ConsoleProvider {
 
     private static func definition(_ text: String) throws -> WireObject? {
         guard !text.allSatisfy(\.isWhitespace) else { return nil }
-        guard let definition = (try? JSONValue(text))?.object else {
+        guard let definition = (try? JSONValue(parsing: text))?.object else {
             throw WireError.invalidRequest("The definition must be a JSON object.", field: "definition")
         }
         return WireObject(definition.members, path: "definition")

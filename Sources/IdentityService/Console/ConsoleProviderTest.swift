@@ -2,6 +2,7 @@ import Accounts
 import Federation
 import Foundation
 import Linking
+import Text
 
 /// The display of a provider test: its steps, the requests and responses, and the result.
 struct ConsoleProviderTest {
@@ -48,9 +49,8 @@ struct ConsoleProviderTest {
     func start(_ started: RehearseSignIn.Started) -> HTML {
         let parts = started.authURI.split(separator: "?", maxSplits: 1).map { String($0) }
         var facts: [(name: String, value: HTML?)] = [("URL", "<code>\(parts.first ?? "")</code>")]
-        for (name, value) in FormText.pairs(parts.dropFirst().first ?? "") {
-            let text = FormText.decode(value, plusIsSpace: true)
-            facts.append((FormText.decode(name, plusIsSpace: true), "<code>\(text)</code>"))
+        for (name, value) in FormFields(parts.dropFirst().first ?? "").pairs {
+            facts.append((name, "<code>\(value)</code>"))
         }
         let later = Self.titles.map { step($0.title, .next) } + [step(Self.decision, .next)]
         let here: HTML = """

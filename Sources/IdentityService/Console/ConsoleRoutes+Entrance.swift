@@ -3,6 +3,7 @@ import HTTPTypes
 import Projects
 import Secrets
 import Storage
+import Text
 
 /// Sign-in, setup, sign-out, and reauthentication.
 extension ConsoleRoutes {

@@ -1,11 +1,11 @@
 import Accounts
 import Administration
-import Escaping
 import HTTPTypes
 import Linking
 import Projects
 import Secrets
 import Storage
+import Text
 import Traces
 
 /// `/console`: the pages for the service's admins (docs/operations/console.md).
@@ -219,7 +219,7 @@ struct ConsoleRoutes: Sendable {
         let page = call.path + (call.rawQuery.isEmpty ? "" : "?\(call.rawQuery)")
         let next = ConsolePath.next(page)
         guard next != "/console" else { return "/console/sign-in" }
-        return "/console/sign-in?next=" + next.escaped(.queryValue)
+        return "/console/sign-in?next=" + PercentEncoding.encode(next, keeping: .unreserved + "/=")
     }
 
     /// For an action after the session ended: it was not carried out.

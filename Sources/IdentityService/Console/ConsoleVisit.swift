@@ -4,6 +4,7 @@ import NIOCore
 import Projects
 import Secrets
 import Storage
+import Text
 
 /// A request of a signed-in admin.
 struct ConsoleVisit: Sendable {
@@ -44,13 +45,8 @@ package enum ConsolePath {
 
     /// Letters, digits, `.`, `_` and `-` stay; anything else becomes `~` followed by base64url.
     static func segment(_ id: String) -> String {
-        let isPlain = id.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-            default: "._-".utf8.contains(byte)
-            }
-        }
-        return isPlain && !id.utf8.allSatisfy { $0 == UInt8(ascii: ".") } ? id : "~" + Base64URL.encode(id.utf8)
+        let isPlain = id.consists(of: .alphanumerics + "._-") && !id.consists(of: ".")
+        return isPlain ? id : "~" + Base64URL.encode(id.utf8)
     }
 
     /// The ID of a segment; nil if it is not valid.
@@ -66,12 +62,8 @@ package enum ConsolePath {
     /// specially.
     package static func next(_ text: String?) -> String {
         guard let text, text.utf8.count <= 512, text == "/console" || text.hasPrefix("/console/"),
-            text.utf8.allSatisfy({ byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-                default: "/._~%-?=&+".utf8.contains(byte)
-                }
-            }), !text.contains("//"), !text.contains(".."), !text.hasPrefix("/console/sign-in")
+            text.consists(of: .unreserved + "/%?=&+"), !text.contains("//"), !text.contains(".."),
+            !text.hasPrefix("/console/sign-in")
         else { return "/console" }
         return text
     }
@@ -79,11 +71,11 @@ package enum ConsolePath {
 
 /// The fields of a console form.
 struct ConsoleForm: Sendable {
-    let items: QueryItems
+    let items: FormFields
 
     /// - Throws: if the body is not a form.
     init(_ call: Call) throws {
-        guard let items = QueryItems(utf8: call.body.readableBytesView), items.pairs.count <= 256 else {
+        guard let items = FormFields(strict: call.body.readableBytesView), items.pairs.count <= 256 else {
             throw WireError.invalidRequest("Invalid form payload received.", field: nil)
         }
         self.items = items

@@ -1,8 +1,9 @@
-import StrictJSON
-import Synchronization
 package import HTTPTypes
 package import Logging
 package import NIOCore
+import StrictJSON
+import Synchronization
+package import Text
 
 /// A complete request, before anything in it is verified.
 ///
@@ -13,7 +14,7 @@ package final class Call: Sendable {
     package let path: String
     /// The captures of the route's path, decoded.
     package let parameters: [String: String]
-    package let query: QueryItems
+    package let query: FormFields
     /// ``query`` as received.
     package let rawQuery: String
     package let headers: HTTPFields
@@ -51,7 +52,7 @@ package final class Call: Sendable {
         method: HTTPRequest.Method,
         path: String = "",
         parameters: [String: String] = [:],
-        query: QueryItems = .none,
+        query: FormFields = FormFields(),
         rawQuery: String = "",
         headers: HTTPFields = [:],
         body: ByteBuffer = ByteBuffer(),
@@ -82,13 +83,7 @@ package final class Call: Sendable {
     var reason: String? { headers[.requestReason].map { String(WireError.line($0).prefix(256)) } }
 
     static func isLanguage(_ text: String) -> Bool {
-        (2...35).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"): true
-                default: false
-                }
-            }
+        (2...35).contains(text.utf8.count) && text.consists(of: .alphanumerics + "-")
     }
 
     /// The body as JSON, whatever its content type; an empty body is an empty object.
@@ -104,7 +99,7 @@ package final class Call: Sendable {
     private func readJSON() throws(WireError) -> WireObject {
         guard body.readableBytes > 0 else { return WireObject() }
         let value: JSONValue
-        do throws(JSONError) { value = try JSONValue(body.readableBytesView, depth: 32) } catch {
+        do throws(JSONError) { value = try JSONValue(parsing: body.readableBytesView, depth: 32) } catch {
             throw WireError(error)
         }
         return try WireObject(value)
@@ -117,7 +112,7 @@ package final class Call: Sendable {
             type.hasPrefix("application/x-www-form-urlencoded")
             || (type.isEmpty && body.readableBytesView.first != UInt8(ascii: "{"))
         guard isForm else { return try json() }
-        guard let form = QueryItems(utf8: body.readableBytesView) else {
+        guard let form = FormFields(strict: body.readableBytesView) else {
             throw .invalidRequest("Invalid form payload received.", field: nil)
         }
         return try form.object()

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Text
 
 /// CORS: apps in browsers call every operation without cookies, so any origin is allowed; pages are not included.
 ///
@@ -26,12 +27,6 @@ enum CrossOrigin {
 
     /// Header names and commas; nothing else is echoed.
     private static func isList(_ text: String) -> Bool {
-        text.utf8.count <= 2048
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-                default: "-_, ".utf8.contains(byte)
-                }
-            }
+        text.utf8.count <= 2048 && text.consists(of: .alphanumerics + "-_, ")
     }
 }

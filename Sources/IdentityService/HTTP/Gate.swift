@@ -2,6 +2,7 @@ package import Foundation
 package import HTTPTypes
 package import Projects
 import Secrets
+import Text
 
 /// Checks a request's credential before anything in its body is used.
 package struct Gate: Sendable {
@@ -39,7 +40,7 @@ package struct Gate: Sendable {
 
     /// The project of an API key, `key=` or `x-goog-api-key`.
     /// - Throws: 403 without a key; 400 for one that names no project; 503 if the project exists, but cannot be read.
-    func project(query: QueryItems, headers: HTTPFields, host: Route.Host) throws -> Project {
+    func project(query: FormFields, headers: HTTPFields, host: Route.Host) throws -> Project {
         guard let key = try key(query, headers) else { throw WireError.missingAPIKey(host) }
         guard let project = try projectForKey(APIKey(rawValue: key)) else { throw WireError.invalidAPIKey(host) }
         return project
@@ -57,7 +58,7 @@ package struct Gate: Sendable {
         throw WireError("INSUFFICIENT_PERMISSION")
     }
 
-    func key(_ query: QueryItems, _ headers: HTTPFields) throws -> String? {
+    func key(_ query: FormFields, _ headers: HTTPFields) throws -> String? {
         let key = try query.value("key") ?? headers[.apiKey]
         return key.flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -122,15 +123,10 @@ package struct Gate: Sendable {
             return nil
         }
         let token = parts[1].drop { $0 == UInt8(ascii: " ") }
-        guard !token.isEmpty, token.allSatisfy(isTokenCharacter) else { return nil }
+        guard !token.isEmpty, token.allSatisfy(tokenCharacters.contains) else { return nil }
         return String(token).map { Secret($0) }
     }
 
     /// `b64token` of RFC 6750.
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: "-._~+/=".utf8.contains(byte)
-        }
-    }
+    private static let tokenCharacters: ASCIISet = .unreserved + "+/="
 }

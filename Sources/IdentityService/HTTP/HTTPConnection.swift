@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import Text
 
 /// One connection: processes its requests one after another, each completely, and writes the responder's responses.
 ///
@@ -25,7 +26,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let limits: ServiceResponder.Limits
     private let executor: EventLoopExecutor
     private let isEncrypted: Bool
-    private var peer: NetworkAddress?
+    private var peer: IPAddress?
     /// Whether there was room for the connection.
     private var hasRoom = true
     private var state = State.idle
@@ -64,7 +65,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        peer = context.channel.remoteAddress?.ipAddress.flatMap { NetworkAddress($0) }
+        peer = context.channel.remoteAddress?.ipAddress.flatMap { IPAddress(caller: $0) }
         hasRoom = load.opened(by: peerSubscriber)
         limit(to: min(limits.firstHead, limits.idle), context)
     }

@@ -1,5 +1,6 @@
 package import HTTPTypes
 package import NIOCore
+package import Text
 
 /// A received request.
 package struct Request: Sendable {
@@ -12,7 +13,7 @@ package struct Request: Sendable {
     /// At most the route's limit; empty for `GET` and `DELETE`, whose bodies are ignored.
     package var body: ByteBuffer
     /// The sender; nil for a socket without addresses.
-    package var peer: NetworkAddress?
+    package var peer: IPAddress?
     /// Set if the request must be refused: its body was not kept, or the server has no room.
     package var refusal: WireError?
 
@@ -28,7 +29,7 @@ package struct Request: Sendable {
         target: String,
         headers: HTTPFields = [:],
         body: ByteBuffer = ByteBuffer(),
-        peer: NetworkAddress? = nil
+        peer: IPAddress? = nil
     ) {
         self.method = method
         let text = target.utf8

@@ -1,3 +1,5 @@
+import Text
+
 /// A path with captures: `/v2/projects/{project}/oauthIdpConfigs/{config}`.
 struct RoutePattern: Sendable {
     private enum Segment: Sendable {

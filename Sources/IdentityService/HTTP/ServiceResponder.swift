@@ -1,11 +1,12 @@
 import Accounts
+import struct Foundation.Date
 import HTTPTypes
 import Logging
+package import NIOCore
 import Projects
 import Storage
+import Text
 import Traces
-package import NIOCore
-import struct Foundation.Date
 
 /// Responds to every request: finds the route, checks the credential, reads the body, calls the handler, and creates
 /// one response and one log line.
@@ -126,7 +127,7 @@ package struct ServiceResponder: Sendable {
         _ id: String,
         _ logger: Logger
     ) async throws -> Response {
-        guard let query = QueryItems(request.query) else {
+        guard let query = FormFields(strict: request.query) else {
             throw WireError.invalidRequest("Invalid query in the request's URL.", field: nil)
         }
         let call = Call(

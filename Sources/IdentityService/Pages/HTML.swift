@@ -1,4 +1,4 @@
-import Escaping
+import Text
 
 /// HTML text whose interpolated values are escaped.
 ///

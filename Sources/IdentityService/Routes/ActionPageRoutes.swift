@@ -5,6 +5,7 @@ import NIOCore
 import Projects
 import Secrets
 import Storage
+import Text
 
 /// `/__/auth/action`, the page of links in emails: GET asks for confirmation, POST applies the code (threats.md, T-E5).
 ///
@@ -43,7 +44,7 @@ struct ActionPageRoutes {
 
     /// Parameters in the URL are ignored here.
     private func carryOut(_ call: Call) async throws -> Response {
-        guard let form = QueryItems(utf8: call.body.readableBytesView) else {
+        guard let form = FormFields(strict: call.body.readableBytesView) else {
             throw WireError.invalidRequest("Invalid form payload received.", field: nil)
         }
         return try await answer(call, form) { pages, caller in
@@ -96,7 +97,7 @@ struct ActionPageRoutes {
     /// Shows every error as a page, in the user's language.
     private func answer(
         _ call: Call,
-        _ items: QueryItems,
+        _ items: FormFields,
         _ body: (ActionPage, Caller) async throws -> Response
     ) async throws -> Response {
         var context = PageContext()

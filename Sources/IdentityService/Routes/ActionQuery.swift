@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import Storage
+import Text
 
 /// The parameters of a link in an email, and of its page's form.
 struct ActionQuery {
@@ -14,7 +15,7 @@ struct ActionQuery {
     var language: String?
 
     /// - Throws: if a name is repeated, the mode is unknown, or the key is missing.
-    init(_ items: QueryItems) throws(WireError) {
+    init(_ items: FormFields) throws(WireError) {
         func value(_ name: String) throws(WireError) -> String? {
             try items.value(name).flatMap { $0.isEmpty ? nil : $0 }
         }

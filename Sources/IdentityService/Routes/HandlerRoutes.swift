@@ -5,6 +5,7 @@ import NIOCore
 import Projects
 import Secrets
 import StrictJSON
+import Text
 
 /// `/__/auth/handler`: where SDKs send a browser for a sign-in at a provider, and where the provider redirects.
 struct HandlerRoutes {
@@ -56,10 +57,10 @@ struct HandlerRoutes {
         try await page(call) { context in
             guard call.body.readableBytes <= Self.maximumForm else { throw WireError.tooLarge(Self.maximumForm) }
             let text = String(buffer: call.body)
-            guard let form = QueryItems(text) else { throw HandlerError.unknownFlow }
+            guard let form = FormFields(strict: text) else { throw HandlerError.unknownFlow }
             guard let state = try form.value("state"), !state.isEmpty else { throw HandlerError.unknownFlow }
             let own = try deployment.pages(for: call)
-            let pairs = FormText.pairs(text).filter { $0.name != Self.browserField && $0.name != Self.addressField }
+            let pairs = FormFields.split(text).filter { $0.name != Self.browserField && $0.name != Self.addressField }
             let body = pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
             var answer = Answer(state: state, requestURI: own.callback, postBody: body)
             answer.isPosted = try form.value(Self.addressField) == nil
@@ -136,7 +137,7 @@ struct HandlerRoutes {
         }
     }
 
-    private static func request(_ query: QueryItems, key: String) throws -> VisitProvider.Request {
+    private static func request(_ query: FormFields, key: String) throws -> VisitProvider.Request {
         /// Empty ones count as absent, because SDKs send some parameters empty.
         func value(_ name: String) throws -> String? {
             try query.value(name).flatMap { $0.isEmpty ? nil : $0 }
@@ -156,7 +157,8 @@ struct HandlerRoutes {
         request.language = try value("hl").flatMap { Call.isLanguage($0) ? $0 : nil }
         request.scopes = try (value("scopes") ?? "").split { $0 == "," || $0 == " " }.map { String($0) }
         if let text = try value("customParameters") {
-            guard text.utf8.count <= 16_384, let object = (try? JSONValue(Array(text.utf8), depth: 2))?.object else {
+            guard text.utf8.count <= 16_384, let object = (try? JSONValue(parsing: Array(text.utf8), depth: 2))?.object
+            else {
                 throw HandlerError.invalidParameter("customParameters")
             }
             for member in object.members {

@@ -3,6 +3,7 @@ import HTTPTypes
 import NIOCore
 import Projects
 import Storage
+import Text
 
 /// `/__/auth/iframe`: the frame through which web SDKs receive results; and other resources that such a page loads.
 struct IframeRoutes {
@@ -55,15 +56,7 @@ struct IframeRoutes {
     /// The project's domains with any port; IPv6 addresses cannot be written there (CSP3 §2.3.1).
     private func ancestors(_ domains: [String]) -> [String] {
         let loopback = ["localhost", "127.0.0.1"]
-        let listed = domains.filter { domain in
-            !domain.isEmpty
-                && domain.utf8.allSatisfy { byte in
-                    switch byte {
-                    case 0x30...0x39, 0x61...0x7a: true
-                    default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-                    }
-                }
-        }
+        let listed = domains.filter { !$0.isEmpty && $0.consists(of: .lowercase + .digits + "-.") }
         let named = listed + (development ? loopback.filter { !listed.contains($0) } : [])
         return named.flatMap { domain in
             ["https://\(domain):*"] + (loopback.contains(domain) ? ["http://\(domain):*"] : [])

@@ -3,6 +3,7 @@ import HTTPTypes
 import NIOCore
 import Projects
 import Secrets
+import Text
 
 /// `/__/auth/sign-in`: the hosted sign-in page (docs/guide/sign-in-page.md).
 ///
@@ -63,7 +64,7 @@ struct SignInPageRoutes {
         var factor: String?
         var code: String?
 
-        init(_ form: QueryItems) throws {
+        init(_ form: FormFields) throws {
             provider = try form.value("provider")
             action = try form.value("do") ?? ""
             email = try form.value("email")
@@ -82,7 +83,7 @@ struct SignInPageRoutes {
         let fields: Fields
         do {
             own = try deployment.pages(for: call)
-            guard let form = QueryItems(utf8: call.body.readableBytesView) else {
+            guard let form = FormFields(strict: call.body.readableBytesView) else {
                 throw WireError.invalidRequest("Invalid form payload received.", field: nil)
             }
             let opened = try accounts.signInPage.open(form.value("page"))

@@ -19,7 +19,7 @@ package struct ClientData: Sendable, Equatable {
         guard text.count <= CBORReader.limit else { throw .malformedClientData }
         // UTF-8 decode removes a byte order mark.
         let json = text.starts(with: [0xef, 0xbb, 0xbf]) ? text[3...] : text[...]
-        guard let object = (try? JSONValue(json, depth: 16))?.object, let type = object["type"]?.string,
+        guard let object = (try? JSONValue(parsing: json, depth: 16))?.object, let type = object["type"]?.string,
             let challenge = object["challenge"]?.string.flatMap({ Base64URL.decode($0) }),
             let origin = object["origin"]?.string
         else { throw .malformedClientData }

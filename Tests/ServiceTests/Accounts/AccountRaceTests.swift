@@ -7,6 +7,7 @@ import Projects
 import Secrets
 import Sessions
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

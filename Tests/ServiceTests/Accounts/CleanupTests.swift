@@ -10,6 +10,7 @@ import Projects
 import SMTPClient
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

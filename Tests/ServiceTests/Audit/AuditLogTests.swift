@@ -4,6 +4,7 @@ import Postgres
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

@@ -4,6 +4,7 @@ import InMemoryLogging
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

@@ -3,9 +3,11 @@ import Foundation
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import Synchronization
 import TestKit
 import Testing
+import Text
 
 /// An app in a real browser, whose page speaks the web SDK's side of the protocol.
 @Suite("Sign-in in a browser", .database, .testProvider, .serialized, .timeLimit(.minutes(5)))
@@ -124,7 +126,7 @@ struct SignInWalkTests {
             let tenant = try await TestProvider.tenant(personality, name: name.replacing(".", with: "-"))
             tenant.addClient(redirects: .anyLocal)
             tenant.addUser(TestUser(name == "github.com" ? "42" : "ada", email: "ada@example.com", name: "Ada"))
-            let overrides: [String: TestJSON] = name == "oidc.yahoojp" ? ["responseTypes": ["code id_token"]] : [:]
+            let overrides: JSONObject = name == "oidc.yahoojp" ? ["responseTypes": ["code id_token"]] : [:]
             try await service.configure(tenant.configuration(as: ProviderID(name), overrides: overrides))
             tenants[name] = tenant
         }

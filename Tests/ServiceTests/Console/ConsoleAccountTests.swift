@@ -5,6 +5,7 @@ import Projects
 import Storage
 import TestKit
 import Testing
+import Text
 
 @Suite("Accounts at the console", .database)
 struct ConsoleAccountTests {

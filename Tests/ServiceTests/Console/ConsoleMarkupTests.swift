@@ -4,6 +4,7 @@ import HTTPTypes
 import Projects
 import TestKit
 import Testing
+import Text
 
 @Suite("Hostile text in the console", .database)
 struct ConsoleMarkupTests {
@@ -126,7 +127,7 @@ struct ConsoleMarkupTests {
     func unreadable() async throws {
         try await TestService.runConsole { service in
             let handle = try #require(try await ConsolePerson.setUp(service).handle)
-            let port = try #require(SplitURL(service.baseURL)?.port)
+            let port = try #require(URLParts(service.baseURL)?.port)
             let root = "/console/\(service.project.id)"
             for (path, status) in [
                 ("/console/%FF/accounts", 404), ("\(root)/providers/%C2%B5%F2%8D", 404), ("\(root)/no-such-page", 404),

@@ -6,6 +6,7 @@ import Secrets
 import Storage
 import TestKit
 import Testing
+import Text
 
 /// A person of the console in a browser without scripts, with an authenticator app.
 struct ConsolePerson: Sendable {

@@ -5,6 +5,7 @@ import Linking
 import Postgres
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Linking
+import StrictJSON
 import TestKit
 import Testing
 
@@ -77,7 +78,7 @@ struct AccessTokenTests {
             let token = Self.token(scene)
             for change in [
                 ["azp": "another-app"], ["aud": "another-app"], ["aud": "CLIENT"],
-            ] as [[String: TestJSON]] {
+            ] as [JSONObject] {
                 scene.tenant.addFault(.members(set: change), at: .tokenCheck)
                 try await scene.refuses(Messages.foreignAccessToken) { try await scene.signIn(accessToken: token) }
             }
@@ -195,7 +196,7 @@ struct AccessTokenTests {
     @Test("R-38: an admin can refuse what the definition allows", arguments: kinds)
     func switchedOff(_ kind: Kind) async throws {
         var options = ProviderScene.Options()
-        options.definition = ["directSignIn": ["accessToken": nil]]
+        options.definition = ["directSignIn": ["accessToken": .null]]
         try await ProviderScene.run(kind, options) { scene in
             try await scene.refuses(
                 "INVALID_IDP_RESPONSE : An access token alone is not accepted for \(kind.rawValue)."

@@ -6,8 +6,10 @@ import Linking
 import Postgres
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Grants revoked at Apple", .database, .testProvider)
 struct AppleGrantTests {

@@ -5,6 +5,7 @@ import IdentityService
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

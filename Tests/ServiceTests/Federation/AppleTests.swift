@@ -3,8 +3,10 @@ import Foundation
 import Linking
 import Projects
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Sign in with Apple", .database, .testProvider)
 struct AppleTests {
@@ -127,9 +129,7 @@ struct AppleTests {
         var options = ProviderScene.Options()
         options.personality = { personality in
             let claims = personality.claims
-            personality.claims = { user, scopes in
-                claims(user, scopes).map { $0.name == "email_verified" && !asText ? .init($0.name, true) : $0 }
-            }
+            if !asText { personality.claims = { claims($0, $1).changed(set: ["email_verified": true]) } }
         }
         try await Self.run(options) { scene in
             let reply = try await scene.signIn()
@@ -140,16 +140,14 @@ struct AppleTests {
 
     @Test(
         "T-C17: the address of a managed account, unverified at Apple, opens and takes over no existing account",
-        arguments: [TestJSON.bool(false), "false"],
+        arguments: [JSONValue.bool(false), "false"],
         [nil, false, true]
     )
-    func managedAccount(flag: TestJSON, victimVerified: Bool?) async throws {
+    func managedAccount(flag: JSONValue, victimVerified: Bool?) async throws {
         var options = ProviderScene.Options()
         options.personality = { personality in
             let claims = personality.claims
-            personality.claims = { user, scopes in
-                claims(user, scopes).map { $0.name == "email_verified" ? .init($0.name, flag) : $0 }
-            }
+            personality.claims = { claims($0, $1).changed(set: ["email_verified": flag]) }
         }
         try await Self.run(options) { scene in
             guard let victimVerified else {

@@ -3,8 +3,10 @@ import Foundation
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// When the person authenticated at the provider (OIDC Core §3.1.2.1, §3.1.3.7).
 @Suite("Authentication times", .database, .testProvider)
@@ -34,7 +36,7 @@ struct AuthenticationTimeTests {
             let refused: [IDTokenChanges] = [
                 IDTokenChanges(remove: ["auth_time"]), IDTokenChanges(set: ["auth_time": .integer(now - 661)]),
                 IDTokenChanges(set: ["auth_time": .integer(now + 600)]), IDTokenChanges(set: ["auth_time": "now"]),
-                IDTokenChanges(set: ["auth_time": nil]),
+                IDTokenChanges(set: ["auth_time": .null]),
             ]
             for changes in refused {
                 let arrival = try await Self.arrive(scene, ["max_age": "600"], changes)
@@ -77,9 +79,9 @@ struct AuthenticationTimeTests {
     @Test("R-05: a definition's own max_age and prompt are kept to as well, unless the app says otherwise")
     func ofTheDefinition() async throws {
         let before = Int64(Date().timeIntervalSince1970) - 700
-        for own in [["max_age": "600"], ["prompt": "login"]] as [[String: TestJSON]] {
+        for own in [["max_age": "600"], ["prompt": "login"]] as [JSONObject] {
             var options = ProviderScene.Options()
-            options.definition = ["extraAuthorizationParameters": TestJSON.object(own.map { .init($0.key, $0.value) })]
+            options.definition = ["extraAuthorizationParameters": .object(own)]
             try await ProviderScene.run(.oidc, options) { scene in
                 _ = try await scene.signIn()
                 let old = IDTokenChanges(set: ["auth_time": .integer(before)])

@@ -4,8 +4,10 @@ import Linking
 import Postgres
 import Projects
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("The way to a provider", .database, .testProvider)
 struct AuthorizationRequestTests {
@@ -24,7 +26,7 @@ struct AuthorizationRequestTests {
                 #expect(seen.insert(nonce).inserted)
                 #expect(seen.insert(flow.sessionID).inserted)
                 for text in [state, nonce, flow.sessionID] { #expect(Base64URL.decode(text)?.count == 32) }
-                let request = FormFields(SplitURL(flow.authURI)?.query ?? "")
+                let request = FormFields(URLParts(flow.authURI)?.query ?? "")
                 #expect(request["state"] == state)
                 #expect(request["nonce"] == nonce)
                 for secret in [state, nonce, flow.sessionID] {
@@ -48,7 +50,7 @@ struct AuthorizationRequestTests {
         try await ProviderScene.run(kind) { scene in
             let flow = try await scene.service.startFlow(through: scene.provider)
             scene.secrets.add(from: flow.reply)
-            let request = FormFields(SplitURL(flow.authURI)?.query ?? "")
+            let request = FormFields(URLParts(flow.authURI)?.query ?? "")
             #expect(request["state"]?.utf8.count == 43)
             #expect(request["code_challenge_method"] == (kind.usesPKCE ? "S256" : nil))
             #expect((request["nonce"] != nil) == (kind.isOpenID && kind != .linkedIn))

@@ -3,6 +3,7 @@ import Foundation
 import Linking
 import TestKit
 import Testing
+import Text
 
 @Suite("Forms of callbacks", .database, .testProvider)
 struct CallbackFormTests {
@@ -92,7 +93,7 @@ struct CallbackFormTests {
     func duplicates(_ name: String) async throws {
         try await ProviderScene.run(.oidc) { scene in
             let arrival = try await scene.arrive()
-            let value = FormFields.encode(arrival.fields[name] ?? "x")
+            let value = PercentEncoding.encode(arrival.fields[name] ?? "x")
             let first = arrival.fields[name] == nil ? "&\(name)=\(value)" : ""
             for (uri, post) in [
                 (arrival.callback + first + "&\(name)=\(value)", nil),

@@ -4,8 +4,10 @@ import Linking
 import Postgres
 import Projects
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Claims of ID tokens", .database, .testProvider)
 struct ClaimTests {
@@ -17,8 +19,8 @@ struct ClaimTests {
             let other = Base64URL.encode(SecureHash.sha256("another").prefix(16))
             for (name, value) in [
                 ("at_hash", .string(other)), ("c_hash", .string(other)), ("at_hash", ""), ("at_hash", 1),
-                ("c_hash", nil),
-            ] as [(String, TestJSON)] {
+                ("c_hash", .null),
+            ] as [(String, JSONValue)] {
                 var login = ScriptedLogin(scene.ada)
                 login.idToken.set = [name: value]
                 scene.tenant.nextLogin(login)
@@ -86,9 +88,9 @@ struct ClaimTests {
     @Test("T-C11: odd addresses and flags in a good token count as absent")
     func oddClaims() async throws {
         try await ProviderScene.run(.oidc) { scene in
-            let odd: [(TestJSON, TestJSON)] = [
+            let odd: [(JSONValue, JSONValue)] = [
                 ("", true), (1, true), (["a@example.com"], true), ("a@example.com,b@example.com", true),
-                ("a@b@example.com", true), (" a@example.com", true), (nil, true), ([:], true),
+                ("a@b@example.com", true), (" a@example.com", true), (.null, true), ([:], true),
                 ("a\u{0}@example.com", true),
             ]
             for (index, (email, verified)) in odd.enumerated() {
@@ -104,7 +106,7 @@ struct ClaimTests {
                 #expect(reply["email"] == nil, "\(email)")
                 #expect(reply["emailVerified"] == false)
             }
-            for (index, flag) in (["true", 1, "1", [true], nil] as [TestJSON]).enumerated() {
+            for (index, flag) in (["true", 1, "1", [true], .null] as [JSONValue]).enumerated() {
                 let token = try scene.tenant.mintIDToken(
                     for: scene.ada,
                     changes: IDTokenChanges(
@@ -116,7 +118,7 @@ struct ClaimTests {
                 )
                 let reply = try await scene.signIn(idToken: token)
                 #expect(reply["email"] == .string("flag\(index)@example.com"), "\(reply)")
-                #expect(reply["emailVerified"] == false, "\(flag.text)")
+                #expect(reply["emailVerified"] == false, "\(flag.jsonText)")
             }
         }
     }

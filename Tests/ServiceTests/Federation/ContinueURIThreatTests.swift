@@ -5,6 +5,7 @@ import Linking
 import Projects
 import TestKit
 import Testing
+import Text
 
 @Suite("Where browsers are sent", .database, .testProvider)
 struct ContinueURIThreatTests {
@@ -171,7 +172,7 @@ struct ContinueURIThreatTests {
             for uri in Self.honest {
                 let reply = try await start(uri, scene)
                 #expect(reply.status == 200, "\(uri): \(reply)")
-                let request = FormFields(SplitURL(reply["authUri"]?.string ?? "")?.query ?? "")
+                let request = FormFields(URLParts(reply["authUri"]?.string ?? "")?.query ?? "")
                 #expect(request["redirect_uri"] == uri)
             }
         }

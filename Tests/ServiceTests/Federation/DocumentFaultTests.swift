@@ -7,6 +7,7 @@ import Outbound
 import Postgres
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

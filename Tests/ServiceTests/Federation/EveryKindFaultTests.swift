@@ -3,6 +3,7 @@ import Foundation
 import Linking
 import Projects
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
 

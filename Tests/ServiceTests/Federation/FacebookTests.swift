@@ -4,8 +4,10 @@ import Linking
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Facebook", .database, .testProvider)
 struct FacebookTests {
@@ -50,7 +52,7 @@ struct FacebookTests {
             }
         }
         try await Self.run(options) { scene in
-            let base = TestJSON.string(scene.tenant.base)
+            let base = JSONValue.string(scene.tenant.base)
             try await scene.service.stores.configuration.replaceProvider(
                 scene.tenant.configuration(
                     as: scene.provider,
@@ -263,14 +265,11 @@ struct FacebookTests {
 
 extension ProviderFault {
     /// Changes members of `data`.
-    fileprivate static func data(_ set: [String: TestJSON] = [:], remove: Set<String> = []) -> ProviderFault {
+    fileprivate static func data(_ set: JSONObject = [:], remove: Set<String> = []) -> ProviderFault {
         .rewrite { answer in
-            guard case .json(var value) = answer.body, var data = value["data"] else { return answer }
-            for name in remove { data.remove(name) }
-            for (name, member) in set { data.set(name, member) }
-            value.set("data", data)
+            guard case .json(let value) = answer.body, let data = value["data"]?.object else { return answer }
             var changed = answer
-            changed.body = .json(value)
+            changed.body = .json(["data": .object(data.changed(set: set, remove: remove))])
             return changed
         }
     }

@@ -5,8 +5,10 @@ import Postgres
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Attacks on the flow", .database, .testProvider)
 struct FlowThreatTests {
@@ -57,7 +59,7 @@ struct FlowThreatTests {
                     (
                         "Authorization",
                         "Basic "
-                            + Data(("client:" + FormFields.encode(ProviderScene.clientSecret)).utf8)
+                            + Data(("client:" + PercentEncoding.encode(ProviderScene.clientSecret)).utf8)
                             .base64EncodedString()
                     )
                 ]

@@ -3,6 +3,7 @@ import Foundation
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

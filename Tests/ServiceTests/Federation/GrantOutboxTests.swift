@@ -9,8 +9,10 @@ import Postgres
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// The outbox is the database's, not a test's: one at a time.
 @Suite("What waits in the outbox", .database, .testProvider, .serialized)

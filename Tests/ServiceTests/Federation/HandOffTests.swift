@@ -1,8 +1,10 @@
 import Development
 import Foundation
 import Linking
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("The way back from a provider", .database, .testProvider)
 struct HandOffTests {
@@ -99,7 +101,7 @@ struct HandOffTests {
         form += scene.kind.personality.requiredTokenFields.map { ($0.key, $0.value) }
         if scene.kind.personality.clientAuthentication == .basic {
             let secret = ProviderScene.clientSecret
-            let pair = "client:" + (scene.kind.personality.takesPlainBasic ? secret : FormFields.encode(secret))
+            let pair = "client:" + (scene.kind.personality.takesPlainBasic ? secret : PercentEncoding.encode(secret))
             headers.append(("Authorization", "Basic " + Data(pair.utf8).base64EncodedString()))
         } else if case .appleSecret(let key) = scene.kind.personality.clientAuthentication {
             let secret = try key.secret(for: "client", audience: scene.tenant.issuer, now: scene.service.clock.now())
@@ -155,7 +157,7 @@ struct HandOffTests {
                 #expect(call.header("authorization") == "token " + (reply["oauthAccessToken"]?.string ?? ""))
             }
             // Nothing that reaches a browser has the secret.
-            let secret = FormFields.encode(ProviderScene.clientSecret)
+            let secret = PercentEncoding.encode(ProviderScene.clientSecret)
             #expect(!arrival.authURI.contains(secret))
             for request in scene.tenant.requests(.authorization) { #expect(!request.query.contains(secret)) }
             #expect(!arrival.reply.response.text.contains(ProviderScene.clientSecret))

@@ -3,8 +3,10 @@ import Development
 import Foundation
 import Linking
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// Results that come in the URL's fragment (`code id_token`, `code token`, `code id_token token`), and what may be wrong
 /// with their parts.
@@ -23,7 +25,7 @@ struct HybridThreatTests {
         }
     }
 
-    private static func hash(_ text: String) -> TestJSON {
+    private static func hash(_ text: String) -> JSONValue {
         .string(Base64URL.encode(SecureHash.sha256(text).prefix(16)))
     }
 

@@ -4,6 +4,7 @@ import Linking
 import Postgres
 import Projects
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
 
@@ -19,7 +20,7 @@ struct IssuerAndAudienceTests {
         try await ProviderScene.run(kind) { scene in
             let evil = try await TestProvider.tenant(.genericOIDC, name: "evil")
             evil.addClient(secrets: ["x"], redirects: .anyLocal)
-            let header: [String: TestJSON] = [
+            let header: JSONObject = [
                 "jku": .string(evil.url(.keys) ?? ""), "x5u": .string(evil.url(.keys) ?? ""),
                 "iss": .string(evil.issuer),
             ]

@@ -3,6 +3,7 @@ import Foundation
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 struct MicrosoftAddressTests {
     private static let home = ProviderPersonality.microsoftHome
 
-    private func user(_ scene: ProviderScene, _ claims: [String: TestJSON]) -> TestUser {
+    private func user(_ scene: ProviderScene, _ claims: JSONObject) -> TestUser {
         var user = scene.ada
         user.claims = claims
         return user
@@ -19,13 +20,13 @@ struct MicrosoftAddressTests {
     struct Address: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var email: String
-        var claims: [String: TestJSON]
+        var claims: JSONObject
         /// As reported with the sign-in, and whether it opens the account that has the address.
         var isVerified: Bool
         var isTrusted: Bool
         var isTrustedStrictly: Bool
 
-        init(_ name: String, _ email: String, _ claims: [String: TestJSON], _ expected: (Bool, Bool, Bool)) {
+        init(_ name: String, _ email: String, _ claims: JSONObject, _ expected: (Bool, Bool, Bool)) {
             (testDescription, self.email, self.claims) = (name, email, claims)
             (isVerified, isTrusted, isTrustedStrictly) = expected
         }

@@ -3,8 +3,10 @@ import Foundation
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Microsoft", .database, .testProvider)
 struct MicrosoftTests {
@@ -12,7 +14,7 @@ struct MicrosoftTests {
     private static let home = ProviderPersonality.microsoftHome
     private static let other = "f8cdef31-a31e-4b4a-93e4-5f571e91255a"
 
-    private func user(_ scene: ProviderScene, _ claims: [String: TestJSON]) -> TestUser {
+    private func user(_ scene: ProviderScene, _ claims: JSONObject) -> TestUser {
         var user = scene.ada
         user.claims = claims
         return user
@@ -22,7 +24,7 @@ struct MicrosoftTests {
         scene.tenant.issuer + "/" + directory + "/v2.0"
     }
 
-    private func options(_ definition: [String: TestJSON]) -> ProviderScene.Options {
+    private func options(_ definition: JSONObject) -> ProviderScene.Options {
         var options = ProviderScene.Options()
         options.definition = definition
         return options
@@ -31,7 +33,7 @@ struct MicrosoftTests {
     /// The definition's variables, which the test provider sets too.
     private func configure(_ scene: ProviderScene, tenant: String, others: [String] = []) async throws {
         var configuration = scene.tenant.configuration(as: scene.provider)
-        let variables: TestJSON = [
+        let variables: JSONValue = [
             "base": .string(scene.tenant.base), "graph": .string(scene.tenant.base), "tenant": .string(tenant),
         ]
         configuration = scene.tenant.configuration(
@@ -50,10 +52,10 @@ struct MicrosoftTests {
 
     struct Directory: Sendable, CustomTestStringConvertible {
         var tenant: String
-        var tid: TestJSON?
+        var tid: JSONValue?
         var isGood: Bool
 
-        init(_ tenant: String, _ tid: TestJSON?, _ isGood: Bool) {
+        init(_ tenant: String, _ tid: JSONValue?, _ isGood: Bool) {
             (self.tenant, self.tid, self.isGood) = (tenant, tid, isGood)
         }
 
@@ -81,7 +83,7 @@ struct MicrosoftTests {
                 var login = ScriptedLogin(scene.ada)
                 var changes = IDTokenChanges(remove: ["tid"])
                 if let tid = directory.tid {
-                    changes = IDTokenChanges(set: ["tid": tid, "iss": .string(issuer(tid.textValue ?? "", scene))])
+                    changes = IDTokenChanges(set: ["tid": tid, "iss": .string(issuer(tid.string ?? "", scene))])
                 }
                 (login.idToken, login.frontIDToken) = (changes, changes)
                 scene.tenant.nextLogin(login)
@@ -119,7 +121,7 @@ struct MicrosoftTests {
     @Test("directories may be listed one by one, and a domain name needs that")
     func listedDirectories() async throws {
         try await ProviderScene.run(.microsoft) { scene in
-            let variables: TestJSON = [
+            let variables: JSONValue = [
                 "base": .string(scene.tenant.base), "graph": .string(scene.tenant.base), "tenant": "acme.example",
             ]
             func configure(_ issuers: [String]) async throws {
@@ -256,7 +258,7 @@ struct MicrosoftTests {
             scene.tenant.addFault(.members(remove: ["id"]), at: .userinfo)
             try await scene.refuses(Messages.invalidAnswer) { try await scene.finish(nameless) }
             // A personal account's id at Graph is the end of its oid.
-            let claims: [String: TestJSON] = [
+            let claims: JSONObject = [
                 "tid": .string(Self.home), "oid": "00000000-0000-0000-d4ae-5f0123456789",
             ]
             scene.tenant.nextLogin(user(scene, claims))

@@ -2,6 +2,7 @@ import Development
 import Linking
 import TestKit
 import Testing
+import Text
 
 /// Codes that an app got from its platform's own dialog: each is good for the client that it was given to alone.
 @Suite("Codes of native apps", .database, .testProvider)

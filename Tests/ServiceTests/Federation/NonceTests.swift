@@ -4,8 +4,10 @@ import Linking
 import Postgres
 import Projects
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Tokens used twice", .database, .testProvider)
 struct NonceTests {
@@ -14,7 +16,7 @@ struct NonceTests {
         try await ProviderScene.run(.oidc) { scene in
             let raw = "raw-nonce-0123456789"
             let hash = SecureHash.sha256Hex(raw)
-            func token(_ claim: TestJSON) throws -> String {
+            func token(_ claim: JSONValue) throws -> String {
                 try scene.tenant.mintIDToken(for: scene.ada, changes: IDTokenChanges(set: ["nonce": claim]))
             }
             let good = try token(.string(hash))
@@ -23,7 +25,7 @@ struct NonceTests {
                 let message = wrong.isEmpty ? Messages.noNonce : Messages.otherNonce
                 try await scene.refuses(message) { try await scene.signIn(idToken: good, nonce: wrong) }
             }
-            for claim in [.string(raw), .string(hash.uppercased()), "", 1, [.string(hash)], nil] as [TestJSON] {
+            for claim in [.string(raw), .string(hash.uppercased()), "", 1, [.string(hash)], .null] as [JSONValue] {
                 let token = try token(claim)
                 try await scene.refuses(Messages.otherNonce) { try await scene.signIn(idToken: token, nonce: raw) }
             }

@@ -6,6 +6,7 @@ import Postgres
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 
@@ -187,8 +188,8 @@ struct NotificationTests {
         try await ProviderScene.run(.facebook) { scene in
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
-            let future = TestJSON.integer(scene.service.clock.seconds + 120)
-            let old = TestJSON.integer(scene.service.clock.seconds - 86_401)
+            let future = JSONValue.integer(scene.service.clock.seconds + 120)
+            let old = JSONValue.integer(scene.service.clock.seconds - 86_401)
             #expect(try await scene.facebook(secret: "another").status == 400)
             #expect(try await scene.facebook(signsDecoded: true).status == 400)
             for changes in [
@@ -196,7 +197,7 @@ struct NotificationTests {
                 ["issued_at": future], ["issued_at": .null], ["issued_at": old],
                 // What the SDK puts into a cookie for a sign-in.
                 ["code": "AQB"], ["oauth_token": "EAA"],
-            ] as [[String: TestJSON]] {
+            ] as [JSONObject] {
                 #expect(try await scene.facebook(changes).status == 400, "\(changes)")
             }
             for body in ["", "signed_request=", "signed_request=a.b", "signed_request=a.b.c"] {

@@ -2,6 +2,7 @@ import Development
 import Linking
 import TestKit
 import Testing
+import Text
 
 /// What each built-in provider is sent, and what is read from its answers: the details in which they differ.
 @Suite("Details of the built-in providers", .database, .testProvider)

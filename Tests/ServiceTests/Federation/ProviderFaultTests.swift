@@ -7,6 +7,7 @@ import Outbound
 import Postgres
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 
@@ -35,7 +36,7 @@ struct ProviderFaultTests {
     @Test("4.1: no server listens", arguments: [Kind.oidc, .oauth2])
     func nobodyListens(_ kind: Kind) async throws {
         var options = ProviderScene.Options()
-        let nowhere: TestJSON = ["token": "http://127.0.0.1:1/token"]
+        let nowhere: JSONValue = ["token": "http://127.0.0.1:1/token"]
         options.definition = kind == .oidc ? ["endpoints": nowhere] : [:]
         try await ProviderScene.run(kind, options) { scene in
             if kind == .oauth2 {
@@ -96,7 +97,7 @@ struct ProviderFaultTests {
         arguments: [
             FaultCase("no id", .members(remove: ["id"]), Messages.invalidAnswer),
             FaultCase("empty id", .members(set: ["id": ""]), Messages.invalidAnswer),
-            FaultCase("id null", .members(set: ["id": nil]), Messages.invalidAnswer),
+            FaultCase("id null", .members(set: ["id": .null]), Messages.invalidAnswer),
             FaultCase("id as an object", .members(set: ["id": ["a": 1]]), Messages.invalidAnswer),
             FaultCase("id as a flag", .members(set: ["id": true]), Messages.invalidAnswer),
             FaultCase(

@@ -1,6 +1,7 @@
 import Development
 import Linking
 import Projects
+import StrictJSON
 import TestKit
 import Testing
 
@@ -70,14 +71,10 @@ struct ProviderPolicyTests {
         var options = ProviderScene.Options()
         if always { options.definition = ["emailTrust": "always"] }
         options.personality = { personality in
-            let no = TestJSON.Member("email_verified", false)
+            let no: JSONObject = ["email_verified": false]
             let (claims, profile) = (personality.claims, personality.profile)
-            personality.claims = { claims($0, $1).filter { $0.name != no.name } + [no] }
-            personality.profile = { user, scopes in
-                var document = profile(user, scopes)
-                document.set(no.name, no.value)
-                return document
-            }
+            personality.claims = { claims($0, $1).changed(set: no) }
+            personality.profile = { profile($0, $1).changed(set: no) }
         }
         try await ProviderScene.run(kind, options) { scene in
             var managed = scene.ada

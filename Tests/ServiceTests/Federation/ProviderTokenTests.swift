@@ -11,8 +11,10 @@ import Postgres
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Providers' tokens: kept, renewed, handed out", .database, .testProvider)
 struct ProviderTokenTests {

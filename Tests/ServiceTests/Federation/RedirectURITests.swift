@@ -4,8 +4,10 @@ import Linking
 import Postgres
 import Projects
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Redirect URIs", .database, .testProvider)
 struct RedirectURITests {

@@ -5,8 +5,10 @@ import Postgres
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// Requirements that no other suite shows.
 @Suite("Further requirements from the sources", .database, .testProvider)

@@ -4,6 +4,7 @@ import Linking
 import Postgres
 import Projects
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
 
@@ -65,8 +66,8 @@ struct SignatureTests {
             let key = try scene.tenant.signingKey()
             let jwk = try key.jwk()
             let forms: [[UInt8]] = [
-                Array(key.publicKeyPEM.utf8), Array((key.publicKeyPEM + "\n").utf8), Array(jwk.text.utf8),
-                jwk["n"]?.textValue.flatMap { Base64URL.decode($0) } ?? [], [],
+                Array(key.publicKeyPEM.utf8), Array((key.publicKeyPEM + "\n").utf8), Array(jwk.jsonText.utf8),
+                jwk["n"]?.string.flatMap { Base64URL.decode($0) } ?? [], [],
                 Array(
                     (Data(base64Encoded: key.publicKeyPEM.split(separator: "\n").dropFirst().dropLast().joined())
                         ?? Data())

@@ -1,8 +1,10 @@
 import Development
 import Foundation
 import Linking
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Twitter, OAuth 1.0a", .database, .testProvider)
 struct TwitterTests {
@@ -51,7 +53,7 @@ struct TwitterTests {
             // The secrets sign; they are never sent.
             for request in scene.tenant.requests() {
                 let sent = "\(request.query) \(String(decoding: request.body, as: UTF8.self)) \(request.headers)"
-                #expect(!sent.contains(FormFields.encode(ProviderScene.clientSecret)))
+                #expect(!sent.contains(PercentEncoding.encode(ProviderScene.clientSecret)))
                 #expect(!sent.contains(reply["oauthTokenSecret"]?.string ?? "?"))
             }
         }

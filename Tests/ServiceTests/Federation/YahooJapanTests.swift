@@ -3,8 +3,10 @@ import Foundation
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Yahoo! JAPAN", .database, .testProvider)
 struct YahooJapanTests {
@@ -166,7 +168,7 @@ struct YahooJapanTests {
             scene.tenant.nextLogin(ScriptedLogin(scene.ada, authenticatedAt: old))
             let asked = try await scene.signIn(start)
             #expect(asked.status == 200, "the provider asked anew: \(asked)")
-            let time = TestJSON.integer(Int64(old.timeIntervalSince1970))
+            let time = JSONValue.integer(Int64(old.timeIntervalSince1970))
             for changes in [IDTokenChanges(set: ["auth_time": time]), IDTokenChanges(remove: ["auth_time"])] {
                 for isFront in [true, false] {
                     var login = ScriptedLogin(scene.ada)

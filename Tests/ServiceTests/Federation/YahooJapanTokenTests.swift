@@ -3,8 +3,10 @@ import Foundation
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("Yahoo! JAPAN: tokens, user info, keys", .database, .testProvider)
 struct YahooJapanTokenTests {
@@ -71,7 +73,7 @@ struct YahooJapanTokenTests {
                 (503, "server_error", Messages.providerDown),
             ] {
                 let arrival = try await scene.arrive(["responseType": "code id_token"])
-                let body: TestJSON = [
+                let body: JSONValue = [
                     "error": .string(error), "error_description": "expired token", "error_code": 1100,
                 ]
                 scene.tenant.addFault(.answer(ProviderAnswer(status, .json(body))), at: .token)
@@ -117,7 +119,7 @@ struct YahooJapanTokenTests {
             // Another key, published with other line ends.
             try scene.tenant.rotateKeys(keepOld: false)
             let other = try scene.tenant.signingKey()
-            let map: TestJSON = [other.kid: .string(other.publicKeyPEM.replacing("\n", with: "\r\n"))]
+            let map: JSONValue = [other.kid: .string(other.publicKeyPEM.replacing("\n", with: "\r\n"))]
             scene.tenant.addFault(.answer(ProviderAnswer(.json(map))), at: .publicKeys)
             let reply = try await scene.signIn(["responseType": "code id_token"])
             #expect(reply.status == 200, "\(reply)")
@@ -135,7 +137,7 @@ struct YahooJapanTokenTests {
     ) async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
             if endpoint == .publicKeys, let url = scene.tenant.url(.publicKeys) {
-                let changes: [String: TestJSON] = [
+                let changes: JSONObject = [
                     "endpoints": ["keys": .string(url)], "idToken": ["keyFormat": "pem_map"],
                 ]
                 try await scene.service.stores.configuration.replaceProvider(

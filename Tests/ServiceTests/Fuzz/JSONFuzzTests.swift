@@ -15,10 +15,10 @@ struct JSONFuzzTests {
     @Test("T-C11: JSON survives being read, written and read again")
     func text() async throws {
         try await Fuzzer(name: "json", words: words, rounds: 8000).run { input in
-            guard let value = try? JSONValue(input, depth: 32) else { return false }
+            guard let value = try? JSONValue(parsing: input, depth: 32) else { return false }
             let text = value.jsonText
-            try hold(try JSONValue(text, depth: 32) == value, "\(text) reads otherwise")
-            try hold(try JSONValue(text).jsonText == text, "\(text) is written otherwise")
+            try hold(try JSONValue(parsing: text, depth: 32) == value, "\(text) reads otherwise")
+            try hold(try JSONValue(parsing: text).jsonText == text, "\(text) is written otherwise")
             // Nothing that others would refuse is taken.
             let isKnown = (try? JSONSerialization.jsonObject(with: Data(input), options: .fragmentsAllowed)) != nil
             try hold(isKnown || text.contains { $0.isNumber }, "Foundation refuses it")
@@ -45,7 +45,7 @@ struct JSONFuzzTests {
     @Test("members read alike in both spellings, null as absent, and refusals are one line that is JSON")
     func members() async throws {
         try await Fuzzer(name: "members", words: words).run { input in
-            guard let value = try? JSONValue(input, depth: 32) else { return false }
+            guard let value = try? JSONValue(parsing: input, depth: 32) else { return false }
             let object: WireObject
             do { object = try WireObject(value) } catch {
                 try hold(value.object == nil, "an object is refused")
@@ -65,7 +65,7 @@ struct JSONFuzzTests {
                 let response = error.response(in: .accounts)
                 try hold(response.status == .badRequest, "\(response.status)")
                 try hold(!error.message.utf8.contains { $0 < 0x20 }, "\(error.message) has control characters")
-                _ = try JSONValue(Array(buffer: response.body))
+                _ = try JSONValue(parsing: Array(buffer: response.body))
             }
             return true
         }

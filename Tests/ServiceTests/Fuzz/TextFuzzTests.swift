@@ -5,6 +5,7 @@ import Linking
 import NIOCore
 import StrictJSON
 import Testing
+import Text
 
 @Suite("Fuzzed: addresses of mail and forms")
 struct TextFuzzTests {
@@ -43,7 +44,7 @@ struct TextFuzzTests {
             "&key=", "%26", "%3D",
         ]
         try await Fuzzer(name: "form", words: words, rounds: 8000).run { input in
-            guard let text = String(validating: input, as: UTF8.self), let items = QueryItems(text) else {
+            guard let text = String(validating: input, as: UTF8.self), let items = FormFields(strict: text) else {
                 return false
             }
             let object: WireObject
@@ -56,7 +57,7 @@ struct TextFuzzTests {
                 [member.name, member.value.string ?? ""]
                     .map { $0.addingPercentEncoding(withAllowedCharacters: allowed) ?? "" }.joined(separator: "=")
             }
-            let again = try QueryItems(written.joined(separator: "&"))?.object()
+            let again = try FormFields(strict: written.joined(separator: "&"))?.object()
             try hold(again?.members == object.members, "reads otherwise")
             for member in object.members {
                 try hold(try items.value(member.name) == member.value.string, "\(member.name) reads otherwise")

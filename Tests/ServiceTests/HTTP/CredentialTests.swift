@@ -1,6 +1,7 @@
 import HTTPTypes
 import IdentityService
 import Projects
+import StrictJSON
 import TestKit
 import Testing
 

@@ -2,6 +2,7 @@ import HTTPTypes
 import IdentityService
 import TestKit
 import Testing
+import Text
 
 @Suite("Addresses of callers")
 struct NetworkAddressTests {
@@ -15,7 +16,7 @@ struct NetworkAddressTests {
         ]
     )
     func knowsNetworks(_ text: String, _ prefix: String) throws {
-        #expect(try #require(NetworkAddress(text)).prefix == prefix)
+        #expect(try #require(IPAddress(caller: text)).prefix == prefix)
     }
 
     @Test(
@@ -26,7 +27,7 @@ struct NetworkAddressTests {
         ]
     )
     func refusesOthers(_ text: String) {
-        #expect(NetworkAddress(text) == nil)
+        #expect(IPAddress(caller: text) == nil)
     }
 
     @Test("reads networks of proxies, or none of them")

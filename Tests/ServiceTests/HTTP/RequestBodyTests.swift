@@ -1,6 +1,7 @@
 import HTTPTypes
 import IdentityService
 import NIOCore
+import StrictJSON
 import TestKit
 import Testing
 

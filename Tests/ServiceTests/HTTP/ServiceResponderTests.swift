@@ -3,6 +3,7 @@ import IdentityService
 import InMemoryLogging
 import Logging
 import NIOCore
+import StrictJSON
 import TestKit
 import Testing
 

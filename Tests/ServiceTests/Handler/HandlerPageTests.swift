@@ -3,6 +3,7 @@ import Foundation
 import Projects
 import TestKit
 import Testing
+import Text
 
 @Suite("How the handler page looks and what it is asked for", .database, .testProvider)
 struct HandlerPageTests {

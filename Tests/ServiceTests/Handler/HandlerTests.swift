@@ -5,6 +5,7 @@ import Projects
 import Secrets
 import TestKit
 import Testing
+import Text
 
 @Suite("The handler page", .database, .testProvider)
 struct HandlerTests {
@@ -65,7 +66,7 @@ struct HandlerTests {
         try await ProviderScene.runPages(.oidc) { scene in
             for path in [ProviderScene.handler, "/emulator/auth/handler"] {
                 let page = try await scene.open(scene.parameters(), at: path)
-                let request = FormFields(SplitURL(page.data["url"]?.string ?? "")?.query ?? "")
+                let request = FormFields(URLParts(page.data["url"]?.string ?? "")?.query ?? "")
                 #expect(request["redirect_uri"] == scene.service.baseURL + ProviderScene.handler)
                 #expect(request["code_challenge_method"] == "S256" && request["nonce"] != nil)
                 #expect(request["display"] == "page" && request.words("scope").contains("email"))
@@ -84,7 +85,7 @@ struct HandlerTests {
                 )
             )
             let page = try await scene.open(parameters)
-            let request = FormFields(SplitURL(page.data["url"]?.string ?? "")?.query ?? "")
+            let request = FormFields(URLParts(page.data["url"]?.string ?? "")?.query ?? "")
             #expect(request["client_id"] == "client" && request["prompt"] == "login")
             #expect(request["redirect_uri"] == scene.service.baseURL + ProviderScene.handler)
             #expect(request.repeatedNames.isEmpty)
@@ -183,9 +184,9 @@ struct HandlerTests {
             let result = try await scene.result(parameters)
             let link = try #require(result.data["link"]?.string, "\(result.reply)")
             #expect(link.hasPrefix("app-1-123-ios-abc://firebaseauth/link?deep_link_id="))
-            let inner = FormFields(SplitURL(link)?.query ?? "")["deep_link_id"] ?? ""
+            let inner = FormFields(URLParts(link)?.query ?? "")["deep_link_id"] ?? ""
             #expect(inner.hasPrefix("\(scene.service.baseURL)/__/auth/callback?"))
-            let fields = FormFields(SplitURL(inner)?.query ?? "")
+            let fields = FormFields(URLParts(inner)?.query ?? "")
             #expect(fields["authType"] == "signInWithRedirect" && fields["eventId"] == "E1")
             // What the app kept finishes, and not what stood in the address.
             let reply = try await scene.signIn(
@@ -216,13 +217,15 @@ struct HandlerTests {
             #expect(link.contains(";S.eventId=E1;") && link.hasSuffix(";end;"))
             let extra = try #require(link.firstMatch(of: #/;S\.link=([^;]*);/#))
             let reply = try await scene.signIn(
-                with: ["urlResponse": JSON(FormFields.decode(extra.1)), "sessionId": "raw"]
+                with: ["urlResponse": JSON(PercentEncoding.decode(extra.1, plusIsSpace: true)), "sessionId": "raw"]
             )
             #expect(reply.status == 200, "\(reply)")
             scene.tenant.nextLogin(scene.ada, .deny)
             let refused = try await scene.result(scene.nativeParameters(app, secret: "s"))
             let fault = try #require(refused.data["link"]?.string?.firstMatch(of: #/;S\.firebaseError=([^;]*);/#))
-            #expect(FormFields.decode(fault.1)?.contains(#""code":"auth/user-cancelled""#) == true)
+            #expect(
+                PercentEncoding.decode(fault.1, plusIsSpace: true)?.contains(#""code":"auth/user-cancelled""#) == true
+            )
         }
     }
 

@@ -4,6 +4,7 @@ import Linking
 import Projects
 import TestKit
 import Testing
+import Text
 
 @Suite("Attacks on the handler page", .database, .testProvider)
 struct HandlerThreatTests {
@@ -364,7 +365,7 @@ struct HandlerThreatTests {
             #expect(!header.lowercased().contains("domain"))
             let preset = try await scene.open(scene.parameters(), cookie: first.cookie)
             #expect(preset.cookie != nil && preset.cookie != first.cookie)
-            let request = FormFields(SplitURL(first.data["url"]?.string ?? "")?.query ?? "")
+            let request = FormFields(URLParts(first.data["url"]?.string ?? "")?.query ?? "")
             #expect(request["redirect_uri"] == "https://id.example.com/__/auth/handler")
             let result = try await scene.open(
                 [("error", "access_denied"), ("state", first.data["state"]?.string ?? "")],

@@ -1,8 +1,10 @@
 import Development
 import Foundation
 import Linking
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// The handler page as it was answered.
 struct OpenedPage: Sendable {

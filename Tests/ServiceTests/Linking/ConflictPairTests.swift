@@ -1,7 +1,9 @@
 import Development
 import Linking
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// The whole recovery from a conflict, for each pair of an account's way in and another provider with its address.
 @Suite("A conflict and its resolution, for each pair of providers", .database, .testProvider)

@@ -2,8 +2,10 @@ import Development
 import Foundation
 import Linking
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// One project with a provider of every kind, none of which is believed about addresses, behind two nodes.
 struct ConflictScene: Sendable {

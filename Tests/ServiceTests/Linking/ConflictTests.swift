@@ -2,6 +2,7 @@ import Development
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

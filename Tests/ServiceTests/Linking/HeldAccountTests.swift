@@ -1,5 +1,6 @@
 import Development
 import Linking
+import StrictJSON
 import TestKit
 import Testing
 

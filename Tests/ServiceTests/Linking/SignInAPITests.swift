@@ -1,6 +1,7 @@
 import Development
 import Linking
 import Projects
+import StrictJSON
 import TestKit
 import Testing
 

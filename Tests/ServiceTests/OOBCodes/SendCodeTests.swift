@@ -5,8 +5,9 @@ import InMemoryLogging
 import Postgres
 import Projects
 import Storage
-import Testing
 import TestKit
+import Testing
+import Text
 
 @Suite("Sending one-time codes", .database, .serialized)
 struct SendCodeTests {

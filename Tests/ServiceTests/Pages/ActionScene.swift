@@ -5,6 +5,7 @@ import Projects
 import Storage
 import TestKit
 import Testing
+import Text
 
 /// A link of a mail, as a browser opens it.
 struct ActionLinkItems: Sendable {

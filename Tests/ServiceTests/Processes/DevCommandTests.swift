@@ -1,8 +1,10 @@
 import Development
 import Foundation
 import Linking
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// `identity dev`, as a newcomer runs it.
 @Suite("identity dev", .timeLimit(.minutes(3)))
@@ -130,7 +132,7 @@ struct DevCommandTests {
                 ["providerId": "oidc.demo", "continueUri": "http://localhost/"]
             )
             for url in [service.baseURL, demo["authUri"]?.string ?? ""] {
-                let port = try #require(SplitURL(url)?.port, "\(demo)")
+                let port = try #require(URLParts(url)?.port, "\(demo)")
                 try await RawConnection.open(port: port) { _ in }
                 // Where Linux answers for those who listen at all addresses of this machine.
                 await #expect(throws: (any Error).self, "\(url)") {

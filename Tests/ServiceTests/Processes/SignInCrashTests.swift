@@ -6,6 +6,7 @@ import Projects
 import Secrets
 import TestKit
 import Testing
+import Text
 
 /// `identity dev` with a provider of this process, killed in the middle of a sign-in.
 @Suite("A crash in the middle of a sign-in", .testProvider, .timeLimit(.minutes(3)))

@@ -7,6 +7,7 @@ import Secrets
 import Storage
 import TestKit
 import Testing
+import Text
 
 @Suite("Enrolling second factors", .database, .testProvider, .serialized)
 struct SecondFactorEnrollmentTests {

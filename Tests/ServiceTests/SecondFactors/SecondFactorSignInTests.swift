@@ -3,6 +3,7 @@ import Linking
 import Postgres
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

@@ -3,8 +3,10 @@ import Foundation
 import Linking
 import Projects
 import Storage
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// The handler page and the sign-in page in a real browser, whatever people do there; see `PagesInChromium`.
 @Suite("Signing in in Chromium", .database, .testProvider, .serialized)
@@ -45,7 +47,7 @@ struct BrowserSignInTests {
                 let yahoo = try await TestProvider.tenant(.yahooJapan)
                 yahoo.addClient(redirects: .anyLocal)
                 yahoo.addUser(TestUser("ada", email: "ada@example.com", name: "Ada"))
-                let fragment: [String: TestJSON] = ["responseTypes": ["code id_token"]]
+                let fragment: JSONObject = ["responseTypes": ["code id_token"]]
                 try await service.configure(yahoo.configuration(as: "oidc.yahoojp", overrides: fragment))
                 try await WebReceiver.run { app in
                     app.answer { request in
@@ -60,7 +62,7 @@ struct BrowserSignInTests {
         }
     }
 
-    private static func origin(_ url: String) -> String { (SplitURL(url)?.origin ?? url) + "/" }
+    private static func origin(_ url: String) -> String { (URLParts(url)?.origin ?? url) + "/" }
 
     // MARK: The handler page
 

@@ -3,6 +3,7 @@ import Foundation
 import Projects
 import TestKit
 import Testing
+import Text
 
 /// The sign-in page counts against the limits of the API, and says so in the reader's words.
 @Suite("Limits: the sign-in page", .testProvider)

@@ -6,6 +6,7 @@ import Projects
 import Secrets
 import TestKit
 import Testing
+import Text
 
 /// A person at the sign-in page, in a browser without scripts, sent there by an app.
 struct SignInPagePerson: Sendable {

@@ -7,6 +7,7 @@ import Secrets
 import Storage
 import TestKit
 import Testing
+import Text
 
 @Suite("Attacks on the sign-in page", .database, .testProvider)
 struct SignInPageThreatTests {

@@ -7,6 +7,7 @@ import Secrets
 import Storage
 import TestKit
 import Testing
+import Text
 
 extension OperationCase {
     static let console: [OperationCase] = [

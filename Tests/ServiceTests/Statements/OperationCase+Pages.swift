@@ -3,6 +3,7 @@ import Linking
 import Projects
 import Storage
 import TestKit
+import Text
 
 extension OperationCase {
     static let pages: [OperationCase] = [

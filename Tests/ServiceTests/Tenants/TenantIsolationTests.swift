@@ -4,6 +4,7 @@ import Linking
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 

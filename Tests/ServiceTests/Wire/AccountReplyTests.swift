@@ -1,9 +1,9 @@
-import StrictJSON
 import Accounts
 import Foundation
 import IdentityService
 import Linking
 import Passwords
+import StrictJSON
 import TestKit
 import Testing
 
@@ -42,7 +42,7 @@ struct AccountReplyTests {
         var json = JSONWriter()
         json.object { $0.account(account, for: view) }
         #expect(document.check(component: "UserInfo", json: json.text) == [])
-        return try JSONValue(json.text)
+        return try JSONValue(parsing: json.text)
     }
 
     @Test("has strings for 64-bit integers, a number for passwordUpdatedAt and RFC 3339 for lastRefreshAt")

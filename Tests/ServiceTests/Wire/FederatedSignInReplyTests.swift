@@ -1,10 +1,10 @@
-import StrictJSON
 import Accounts
 import Federation
 import Foundation
 import IdentityService
 import Linking
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
 
@@ -48,7 +48,7 @@ struct FederatedSignInReplyTests {
         var json = JSONWriter()
         json.object { $0.federatedSignIn(result) }
         #expect(document.check(component: "SignInWithIdpResponse", json: json.text) == [])
-        return try JSONValue(json.text)
+        return try JSONValue(parsing: json.text)
     }
 
     @Test("signed in: tokens, the provider's tokens, and no mark that does not apply")

@@ -3,6 +3,7 @@ import IdentityService
 import Linking
 import TestKit
 import Testing
+import Text
 
 /// What the hot paths read and write by hand, with Foundation as the judge.
 @Suite("Hot answers against Codable")
@@ -149,7 +150,7 @@ struct HotAnswersTests {
             }
             // A form writes `+` for a space, and means it.
             let text = (components.percentEncodedQuery ?? "").replacing("+", with: "%2B").replacing("%20", with: "+")
-            let items = try #require(QueryItems(text), "\(text)")
+            let items = try #require(FormFields(strict: text), "\(text)")
             for item in components.queryItems ?? [] {
                 #expect(try items.value(item.name) == item.value, "\(text)")
             }

@@ -1,10 +1,10 @@
-import StrictJSON
 import IdentityService
+import StrictJSON
 import Testing
 
 @Suite("Request members")
 struct WireObjectTests {
-    private func object(_ text: String) throws -> WireObject { try WireObject(try JSONValue(text)) }
+    private func object(_ text: String) throws -> WireObject { try WireObject(try JSONValue(parsing: text)) }
 
     @Test("takes camelCase and snake_case")
     func takesBothSpellings() throws {
@@ -52,7 +52,7 @@ struct WireObjectTests {
         let body = try object(#"{"users":[{"createdAt":\#(text)}]}"#)
         let users = try body.objects("users")
         let error = #expect(throws: WireError.self) { try users[0].int64("createdAt") }
-        let value = try JSONValue(text).jsonText
+        let value = try JSONValue(parsing: text).jsonText
         #expect(error?.message == "Invalid value at 'users[0].created_at' (TYPE_INT64), \(value)")
         #expect(error?.statusName == "INVALID_ARGUMENT")
         #expect(error?.details.count == 1)

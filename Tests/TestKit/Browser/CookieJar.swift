@@ -1,4 +1,4 @@
-import Development
+import Text
 
 /// Cookies by origin, with the rules of RFC 6265bis that sign-in flows run into.
 struct CookieJar {
@@ -13,7 +13,8 @@ struct CookieJar {
     private var cookies: [String: [Cookie]] = [:]
 
     /// Takes a `Set-Cookie` header of an answer from that URL.
-    mutating func store(_ header: String, from url: SplitURL) {
+    mutating func store(_ header: String, from url: URLParts) {
+        guard let origin = url.origin else { return }
         let parts = header.split(separator: ";").map { $0.drop { $0 == " " } }
         guard let first = parts.first, let (name, value) = Self.pair(first) else { return }
         var cookie = Cookie(name: name, value: value, path: "/", sameSite: "lax")
@@ -28,18 +29,18 @@ struct CookieJar {
             default: break
             }
         }
-        var list = cookies[url.origin] ?? []
+        var list = cookies[origin] ?? []
         list.removeAll { $0.name == cookie.name && $0.path == cookie.path }
         if !isEnded { list.append(cookie) }
-        cookies[url.origin] = list
+        cookies[origin] = list
     }
 
     /// The `Cookie` header for a navigation; nil when there are none.
     ///
     /// - Parameter isCrossSite: started by another site: `Strict` cookies stay behind, and with a POST `Lax` ones too.
-    func header(for url: SplitURL, method: String, isCrossSite: Bool) -> String? {
+    func header(for url: URLParts, method: String, isCrossSite: Bool) -> String? {
         let path = url.path.isEmpty ? "/" : url.path
-        let sent = (cookies[url.origin] ?? []).filter { cookie in
+        let sent = (url.origin.flatMap { cookies[$0] } ?? []).filter { cookie in
             let isMeant =
                 path == cookie.path || path.hasPrefix(cookie.path.hasSuffix("/") ? cookie.path : cookie.path + "/")
             guard isMeant, isCrossSite else { return isMeant }

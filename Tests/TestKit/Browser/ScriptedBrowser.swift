@@ -1,5 +1,5 @@
-import Development
 import Synchronization
+import Text
 
 /// A browser for sign-in flows: redirects hop by hop, cookies by origin, forms, and forms that submit themselves.
 ///
@@ -33,7 +33,7 @@ package final class ScriptedBrowser: Sendable {
 
     /// The value of a cookie of the URL's origin.
     package func cookie(_ name: String, at url: String) -> String? {
-        SplitURL(url).flatMap { parts in jar.withLock { $0.value(name, origin: parts.origin) } }
+        URLParts(url)?.origin.flatMap { origin in jar.withLock { $0.value(name, origin: origin) } }
     }
 
     /// A navigation that is to be made.
@@ -42,7 +42,7 @@ package final class ScriptedBrowser: Sendable {
         var url: String
         var body: [UInt8]?
         /// Who caused it; nil for a person who typed it.
-        var initiator: SplitURL?
+        var initiator: URLParts?
     }
 
     private func go(_ first: Step, until stops: [String]) async throws -> Visit {
@@ -55,7 +55,7 @@ package final class ScriptedBrowser: Sendable {
                 visit.posted = step.body.map { FormFields(String(decoding: $0, as: UTF8.self)) }
                 return visit
             }
-            guard let url = SplitURL(step.url), url.isLoopback, url.scheme == "http" else {
+            guard let url = URLParts(step.url), url.isLoopback, url.scheme == "http" else {
                 throw ScriptedBrowserError.leftLoopback(step.url)
             }
             isCrossSite = isCrossSite || step.initiator.map { $0.host != url.host } ?? false
@@ -82,13 +82,13 @@ package final class ScriptedBrowser: Sendable {
         throw ScriptedBrowserError.tooManyHops(hops.map(\.url))
     }
 
-    private func send(_ step: Step, to url: SplitURL, isCrossSite: Bool) async throws -> PlainResponse {
+    private func send(_ step: Step, to url: URLParts, isCrossSite: Bool) async throws -> PlainResponse {
         var headers = [("Accept", "text/html"), ("User-Agent", "ScriptedBrowser")]
         if let cookies = jar.withLock({ $0.header(for: url, method: step.method, isCrossSite: isCrossSite) }) {
             headers.append(("Cookie", cookies))
         }
         if step.body != nil { headers.append(("Content-Type", "application/x-www-form-urlencoded")) }
-        if step.method == "POST", let initiator = step.initiator { headers.append(("Origin", initiator.origin)) }
+        if step.method == "POST", let origin = step.initiator?.origin { headers.append(("Origin", origin)) }
         let target = step.url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
         let response = try await PlainHTTP.send(step.method, String(target), headers: headers, body: step.body)
         jar.withLock { jar in
@@ -113,7 +113,7 @@ package final class ScriptedBrowser: Sendable {
         fields.removeAll { values[$0.name] == "" }
         let pressed = form.buttons.first { button == nil || $0.name == button }
         if let pressed, let name = pressed.name { fields.append((name, pressed.value)) }
-        let here = SplitURL(page)
+        let here = URLParts(page)
         let action = here.map { Self.resolve(form.action.isEmpty ? page : form.action, from: $0) } ?? form.action
         // Browsers write a space as a plus sign here.
         let text = FormFields(pairs: fields.map { ($0.name, $0.value) }).text.replacing("%20", with: "+")
@@ -130,14 +130,15 @@ package final class ScriptedBrowser: Sendable {
     }
 
     /// RFC 3986 §5.2, as far as `Location` and `action` need it.
-    private static func resolve(_ reference: String, from base: SplitURL) -> String {
-        if SplitURL(reference) != nil { return reference }
+    private static func resolve(_ reference: String, from base: URLParts) -> String {
+        if URLParts(reference) != nil { return reference }
         if reference.hasPrefix("//") { return base.scheme + ":" + reference }
-        if reference.hasPrefix("?") { return base.origin + base.path + reference }
+        let origin = base.origin ?? ""
+        if reference.hasPrefix("?") { return origin + base.path + reference }
         let end = reference.firstIndex { $0 == "?" || $0 == "#" } ?? reference.endIndex
         let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
         let whole = reference.hasPrefix("/") ? reference[..<end] : folder + reference[..<end]
-        return base.origin + withoutDots(String(whole)) + reference[end...]
+        return origin + withoutDots(String(whole)) + reference[end...]
     }
 
     private static func withoutDots(_ path: String) -> String {

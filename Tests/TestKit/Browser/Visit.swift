@@ -1,4 +1,4 @@
-package import Development
+package import Text
 
 /// Where a browser has got to, and how.
 package struct Visit: Sendable {
@@ -33,7 +33,7 @@ package struct Visit: Sendable {
     }
 
     /// Parameters of the last URL's query.
-    package var query: FormFields { FormFields(SplitURL(url)?.query ?? "") }
+    package var query: FormFields { FormFields(URLParts(url)?.query ?? "") }
     /// Parameters of the last URL's fragment.
-    package var fragment: FormFields { FormFields(SplitURL(url)?.fragment ?? "") }
+    package var fragment: FormFields { FormFields(URLParts(url)?.fragment ?? "") }
 }

@@ -2,11 +2,6 @@ package import StrictJSON
 import Yams
 
 extension JSONValue {
-    /// The member of an object; nil for another value and another name.
-    package subscript(name: String) -> JSONValue? {
-        members.first { $0.name == name }?.value
-    }
-
     /// The element of an array.
     package subscript(index: Int) -> JSONValue? {
         elements.indices.contains(index) ? elements[index] : nil

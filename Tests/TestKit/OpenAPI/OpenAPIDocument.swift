@@ -122,7 +122,7 @@ package struct OpenAPIDocument: Sendable {
         let type = String((contentType ?? "").prefix { $0 != ";" })
         guard let schema = content[type]?["schema"] else { return ["content type \"\(type)\" is not described"] }
         guard type == "application/json" else { return [] }
-        guard let value = try? JSONValue(body) else { return ["the body is no JSON"] }
+        guard let value = try? JSONValue(parsing: body) else { return ["the body is no JSON"] }
         return problems(of: value, against: schema, at: "$")
     }
 
@@ -142,7 +142,7 @@ package struct OpenAPIDocument: Sendable {
 
     /// What is wrong with a value of a component schema.
     package func check(component name: String, json: String) -> [String] {
-        guard let value = try? JSONValue(json) else { return ["no JSON"] }
+        guard let value = try? JSONValue(parsing: json) else { return ["no JSON"] }
         guard let schema = root["components"]?["schemas"]?[name] else { return ["\(name) is not described"] }
         return problems(of: value, against: schema, at: "$")
     }

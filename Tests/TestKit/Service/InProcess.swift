@@ -1,6 +1,7 @@
 import HTTPTypes
 import IdentityService
 import NIOCore
+import Text
 
 /// Calls a service without sockets, with the request that its HTTP server would make of what ``PlainHTTP`` sends.
 enum InProcess {
@@ -27,7 +28,7 @@ enum InProcess {
             target: path,
             headers: fields,
             body: ByteBuffer(bytes: body ?? []),
-            peer: NetworkAddress("127.0.0.1")
+            peer: IPAddress(caller: "127.0.0.1")
         )
         // What is being answered goes on when the client is gone, as with the server.
         let response = await Task { await node.responder.respond(to: request) }.value

@@ -62,7 +62,7 @@ package enum JSON: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleBy
 
 extension JSON {
     /// - Throws: for text that the service itself would not take, such as a name that stands twice.
-    package init(parsing bytes: [UInt8]) throws { self.init(try JSONValue(bytes)) }
+    package init(parsing bytes: [UInt8]) throws { self.init(try JSONValue(parsing: bytes)) }
 
     init(_ value: JSONValue) {
         self =

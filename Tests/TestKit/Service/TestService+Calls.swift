@@ -3,6 +3,7 @@ import Foundation
 package import Linking
 package import Projects
 import Storage
+import Text
 
 extension TestService {
     /// A client operation: POST with the API key, as SDKs do it.

@@ -53,8 +53,8 @@ import Testing
             let parts = try #require(exchange.field("client_assertion")).split(separator: ".").map { String($0) }
             #expect(parts.count == 3)
             let bytes = try parts.map { try #require(Base64URL.decode($0)) }
-            #expect(try JSONValue(bytes[0])["kid"] == .string("k1"))
-            let claims = try JSONValue(bytes[1])
+            #expect(try JSONValue(parsing: bytes[0])["kid"] == .string("k1"))
+            let claims = try JSONValue(parsing: bytes[1])
             #expect(claims["aud"]?.string == stated ?? world.issuer)
             #expect(claims["iss"] == .string("client-1") && claims["sub"] == .string("client-1"))
             #expect(claims["exp"]?.wholeNumber == world.clock.seconds + 300)

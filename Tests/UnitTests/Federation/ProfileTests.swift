@@ -1,10 +1,10 @@
-import StrictJSON
 import Federation
 import Foundation
 import Linking
 import Outbound
 import Projects
 import Secrets
+import StrictJSON
 import Testing
 
 @Suite struct ProfileTests {
@@ -86,7 +86,7 @@ import Testing
             )
             #expect(credential.identity.profile.displayName == "Ada Lovelace")
             #expect(credential.identity.profile.nickName == "ada")
-            let raw = try #require(try JSONValue(credential.rawUserInfo).object)
+            let raw = try #require(try JSONValue(parsing: credential.rawUserInfo).object)
             #expect(raw["iss"] == .string(world.issuer))
             #expect(raw["nickname"] == .string("ada"))
             #expect(raw["__proto__"] == .object(JSONObject()))

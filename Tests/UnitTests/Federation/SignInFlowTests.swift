@@ -1,7 +1,7 @@
-import StrictJSON
 import Federation
 import Foundation
 import Linking
+import StrictJSON
 import Testing
 
 @Suite struct SignInFlowTests {
@@ -47,7 +47,7 @@ import Testing
             let credential = try await world.finish(request, configuration)
             #expect(credential.federatedID == "https://accounts.google.com/subject-1")
             #expect(credential.identity.emailAuthorityClaim)
-            let raw = try #require(try JSONValue(credential.rawUserInfo).object)
+            let raw = try #require(try JSONValue(parsing: credential.rawUserInfo).object)
             #expect(raw["id"] == .string("subject-1"))
             #expect(raw["verified_email"] == .bool(true))
             #expect(raw["granted_scopes"] == .string("openid https://www.googleapis.com/auth/userinfo.email"))

@@ -1,5 +1,6 @@
 import Outbound
 import Testing
+import Text
 
 @Suite struct IPAddressTests {
     @Test(

@@ -4,6 +4,7 @@ import Outbound
 import Synchronization
 import TestKit
 import Testing
+import Text
 
 /// Where the client goes, and where it does not.
 @Suite(.timeLimit(.minutes(1))) struct OutboundAddressTests {
@@ -31,7 +32,7 @@ import Testing
                 try await client.send(OutboundRequest(url: server.base + "/a"))
             }
         }
-        let resolver = AddressResolver { _ in [.v4([93, 184, 216, 34])] }
+        let resolver = AddressResolver.fixed("93.184.216.34")
         try await ScriptedServer.withClient(resolver: resolver) { client, _ in
             await #expect(throws: OutboundError.refusedAddress) {
                 try await client.send(OutboundRequest(url: "http://a.example/"))
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test("T-B17: a name that leads inside is refused") func refusesANameThatLeadsInside() async throws {
-        let resolver = AddressResolver { _ in [.v4([169, 254, 169, 254]), .v4([10, 0, 0, 1])] }
+        let resolver = AddressResolver.fixed("169.254.169.254", "10.0.0.1")
         try await ScriptedServer.withClient(policy: AddressPolicy(), resolver: resolver) { client, _ in
             await #expect(throws: OutboundError.refusedAddress) {
                 try await client.send(OutboundRequest(url: "https://rebind.example/"))
@@ -67,7 +68,7 @@ import Testing
         let lookups = Mutex<[String]>([])
         let resolver = AddressResolver { host in
             lookups.withLock { $0.append(host) }
-            return [.v4([127, 0, 0, 1])]
+            return ["127.0.0.1"].compactMap { IPAddress($0) }
         }
         try await ScriptedServer.withClient(resolver: resolver) { client, server in
             server.on("/a", .json("{}"))
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test func triesTheNextAddressWhenNobodyListensAtTheFirst() async throws {
-        let resolver = AddressResolver { _ in [.v4([127, 0, 0, 2]), .v4([127, 0, 0, 1])] }
+        let resolver = AddressResolver.fixed("127.0.0.2", "127.0.0.1")
         try await ScriptedServer.withClient(resolver: resolver) { client, server in
             server.on("/a", .json("{}"))
             let url = "http://two.example.invalid:\(server.port)/a"

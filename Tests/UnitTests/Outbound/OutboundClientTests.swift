@@ -209,7 +209,7 @@ import Testing
     {
         var limits = OutboundLimits()
         limits.requestsPerHost = 8
-        let resolver = AddressResolver { _ in [.v4([127, 0, 0, 1])] }
+        let resolver = AddressResolver.fixed("127.0.0.1")
         try await ScriptedServer.withClient(limits: limits, resolver: resolver) { client, server in
             server.on("/slow", .stall())
             server.on("/fast", .json("{}"))
@@ -254,7 +254,7 @@ import Testing
     @Test func forgetsTheHostsThatItKnewLongest() async throws {
         var limits = OutboundLimits()
         limits.hosts = 4
-        let resolver = AddressResolver { _ in [.v4([127, 0, 0, 1])] }
+        let resolver = AddressResolver.fixed("127.0.0.1")
         try await ScriptedServer.withClient(limits: limits, resolver: resolver) { client, server in
             server.on("/a", .json("{}"))
             for round in 0..<3 {

@@ -2,6 +2,7 @@ import Foundation
 import Outbound
 import TestKit
 import Testing
+import Text
 
 extension ScriptedServer {
     /// A client beside a server, closed afterwards.
@@ -23,5 +24,11 @@ extension ScriptedServer {
             try outcome.get()
         }
     }
+}
 
+extension AddressResolver {
+    /// Has the same addresses for every name.
+    static func fixed(_ addresses: String...) -> AddressResolver {
+        AddressResolver { _ in addresses.compactMap { IPAddress($0) } }
+    }
 }

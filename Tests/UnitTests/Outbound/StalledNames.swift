@@ -1,6 +1,7 @@
 import Foundation
 import Outbound
 import Synchronization
+import Text
 
 /// A name server that never answers for names under `stalled.example`, or for any name while it is silent.
 ///
@@ -27,7 +28,9 @@ final class StalledNames: Sendable {
                 state.lookups[host, default: 0] += 1
                 return state.isSilent
             }
-            guard isSilent || host.hasSuffix("stalled.example") else { return [.v4([127, 0, 0, 1])] }
+            guard isSilent || host.hasSuffix("stalled.example") else {
+                return [IPAddress("127.0.0.1")].compactMap(\.self)
+            }
             if self.over.lock(whenCondition: 1, before: Date(timeIntervalSinceNow: 20)) { self.over.unlock() }
             return []
         }

@@ -91,7 +91,7 @@ struct JSONAgainstCodableTests {
             let value = Self.value(&random, depth: 4)
             let judged = try Judged(value)
             #expect(try JSONDecoder().decode(Judged.self, from: Data(value.jsonText.utf8)) == judged)
-            #expect(try Judged(JSONValue(try JSONEncoder().encode(judged))) == judged)
+            #expect(try Judged(JSONValue(parsing: try JSONEncoder().encode(judged))) == judged)
         }
     }
 
@@ -109,7 +109,7 @@ struct JSONAgainstCodableTests {
             }
             guard (try? JSONDecoder().decode(Judged.self, from: Data(bytes))) == nil else { continue }
             // Numbers of other kinds are refused by the judge alone.
-            guard let ours = try? JSONValue(bytes), (try? Judged(ours)) != nil else {
+            guard let ours = try? JSONValue(parsing: bytes), (try? Judged(ours)) != nil else {
                 broken += 1
                 continue
             }

@@ -17,7 +17,7 @@ struct JSONValueTests {
         ]
     )
     func readsValues(_ text: String, _ expected: String) throws {
-        #expect(try JSONValue(text).jsonText == expected)
+        #expect(try JSONValue(parsing: text).jsonText == expected)
     }
 
     @Test(
@@ -28,18 +28,20 @@ struct JSONValueTests {
         ]
     )
     func comesBackAsItWas(_ text: String) throws {
-        let value = try JSONValue(text)
-        #expect(try JSONValue(value.jsonText) == value)
+        let value = try JSONValue(parsing: text)
+        #expect(try JSONValue(parsing: value.jsonText) == value)
     }
 
     @Test("keeps the text of numbers and the order of members")
     func keepsNumbersAndOrder() throws {
-        #expect(try JSONValue(#"{"b":9007199254740993,"a":1.10}"#).jsonText == #"{"b":9007199254740993,"a":1.10}"#)
+        #expect(
+            try JSONValue(parsing: #"{"b":9007199254740993,"a":1.10}"#).jsonText == #"{"b":9007199254740993,"a":1.10}"#
+        )
     }
 
     @Test("reads and writes escapes")
     func readsEscapes() throws {
-        #expect(try JSONValue(#""\u0041\ud83d\ude00\n\/""#) == .string("A😀\n/"))
+        #expect(try JSONValue(parsing: #""\u0041\ud83d\ude00\n\/""#) == .string("A😀\n/"))
         #expect(JSONValue.string("\u{1}\"\\\n\u{7f}é").jsonText == "\"\\u0001\\\"\\\\\\n\u{7f}é\"")
     }
 
@@ -47,16 +49,16 @@ struct JSONValueTests {
     func readsBack() throws {
         let text = String(String.UnicodeScalarView((0..<0xd800).compactMap { Unicode.Scalar($0 as Int) }))
         let value = JSONValue.object(JSONObject([.init(name: text, value: .string(text))]))
-        #expect(try JSONValue(value.jsonText, allowsNUL: true) == value)
+        #expect(try JSONValue(parsing: value.jsonText, allowsNUL: true) == value)
     }
 
     @Test("tells names apart by their bytes")
     func tellsNamesApartByTheirBytes() throws {
-        let object = try #require(try JSONValue("{\"\\u00e9\":1,\"e\\u0301\":2}").object)
+        let object = try #require(try JSONValue(parsing: "{\"\\u00e9\":1,\"e\\u0301\":2}").object)
         #expect(object.members.count == 2)
         #expect(object["e\u{301}"] == .number("2"))
         let many = (0..<40).map { "\"m\($0)\":1" }.joined(separator: ",")
-        #expect(try JSONValue("{\(many),\"\\u00e9\":1,\"e\\u0301\":2}").object?.members.count == 42)
+        #expect(try JSONValue(parsing: "{\(many),\"\\u00e9\":1,\"e\\u0301\":2}").object?.members.count == 42)
     }
 
     // MARK: What it refuses
@@ -79,7 +81,7 @@ struct JSONValueTests {
         ] as [(String, JSONError.Reason, Int)]
     )
     func refusesBrokenText(_ text: String, _ reason: JSONError.Reason, _ offset: Int) {
-        let error = #expect(throws: JSONError.self) { try JSONValue(text) }
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
         #expect(error?.reason == reason)
         #expect(error?.offset == offset)
     }
@@ -87,7 +89,7 @@ struct JSONValueTests {
     @Test("T-C11: refuses a repeated member, also among many and in other escapes")
     func refusesDuplicates() {
         func expectDuplicate(_ name: String, at offset: Int? = nil, _ text: String) {
-            let error = #expect(throws: JSONError.self) { try JSONValue(text) }
+            let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
             #expect(error?.reason == .duplicateMember)
             #expect(error?.duplicate == name)
             if let offset { #expect(error?.offset == offset) }
@@ -98,19 +100,19 @@ struct JSONValueTests {
         let many = (0..<40).map { "\"m\($0)\":1" }.joined(separator: ",")
         expectDuplicate("m7", "{\(many),\"m7\":2}")
         expectDuplicate("m39", "{\(many),\"m39\":2}")
-        #expect(throws: Never.self) { try JSONValue("{\(many)}") }
+        #expect(throws: Never.self) { try JSONValue(parsing: "{\(many)}") }
     }
 
     @Test("T-C11: refuses NUL, escaped and not", arguments: [#""a\u0000b""#, "\"a\u{0}b\"", #"{"a\u0000":1}"#])
     func refusesNUL(_ text: String) {
-        let error = #expect(throws: JSONError.self) { try JSONValue(text) }
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
         #expect(error?.reason == .nul)
     }
 
     @Test("takes an escaped NUL where the caller allows it, and never a bare one")
     func takesNUL() throws {
-        #expect(try JSONValue(#""a\u0000b""#, allowsNUL: true) == .string("a\u{0}b"))
-        #expect(throws: JSONError.self) { try JSONValue("\"a\u{0}b\"", allowsNUL: true) }
+        #expect(try JSONValue(parsing: #""a\u0000b""#, allowsNUL: true) == .string("a\u{0}b"))
+        #expect(throws: JSONError.self) { try JSONValue(parsing: "\"a\u{0}b\"", allowsNUL: true) }
     }
 
     @Test(
@@ -122,7 +124,7 @@ struct JSONValueTests {
         ] as [[UInt8]]
     )
     func refusesBadText(_ bytes: [UInt8]) {
-        let error = #expect(throws: JSONError.self) { try JSONValue([0x22] + bytes + [0x22]) }
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22] + bytes + [0x22]) }
         #expect(error?.reason == .invalidText)
     }
 
@@ -132,12 +134,12 @@ struct JSONValueTests {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
         func reason(_ text: String) -> JSONError.Reason? {
-            #expect(throws: JSONError.self) { try JSONValue(text, depth: limit) }?.reason
+            #expect(throws: JSONError.self) { try JSONValue(parsing: text, depth: limit) }?.reason
         }
-        #expect(throws: Never.self) { try JSONValue(nested(limit), depth: limit) }
+        #expect(throws: Never.self) { try JSONValue(parsing: nested(limit), depth: limit) }
         #expect(throws: Never.self) {
             try JSONValue(
-                "[" + Array(repeating: nested(limit - 1), count: 3).joined(separator: ",") + "]",
+                parsing: "[" + Array(repeating: nested(limit - 1), count: 3).joined(separator: ",") + "]",
                 depth: limit
             )
         }
@@ -150,13 +152,13 @@ struct JSONValueTests {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
-        #expect(throws: Never.self) { try JSONValue(nested(64)) }
-        #expect(throws: JSONError.self) { try JSONValue(nested(65)) }
+        #expect(throws: Never.self) { try JSONValue(parsing: nested(64)) }
+        #expect(throws: JSONError.self) { try JSONValue(parsing: nested(65)) }
     }
 
     @Test("says what is wrong and where, without a word of the text")
     func quotesNothing() throws {
-        let error = try #require(throws: JSONError.self) { try JSONValue(#"{"secret":1,"secret":2}"#) }
+        let error = try #require(throws: JSONError.self) { try JSONValue(parsing: #"{"secret":1,"secret":2}"#) }
         #expect("\(error)" == "a member is repeated (byte 12)")
         #expect(String(reflecting: error) == "\(error)")
         #expect("\(error.reason)" == "duplicateMember")
@@ -166,11 +168,11 @@ struct JSONValueTests {
     func ends() {
         let text = Array(#"{"idToken":"a\u00e9","n":[1.5e-3,true,null],"o":{"x":"\ud83d\ude00"}}"#.utf8)
         for length in 0..<text.count {
-            #expect(throws: JSONError.self) { try JSONValue(text[..<length]) }
+            #expect(throws: JSONError.self) { try JSONValue(parsing: text[..<length]) }
             for byte in [0, 0x22, 0x5c, 0x7b, 0x7d, 0x80, 0xff] as [UInt8] {
                 var changed = text
                 changed[length] = byte
-                _ = try? JSONValue(changed)
+                _ = try? JSONValue(parsing: changed)
             }
         }
     }
@@ -179,7 +181,7 @@ struct JSONValueTests {
 
     @Test("follows paths")
     func followsPaths() throws {
-        let value = try JSONValue(#"{"data":{"id":7,"a.b":{"c":1}},"x.y":2,"list":[1]}"#)
+        let value = try JSONValue(parsing: #"{"data":{"id":7,"a.b":{"c":1}},"x.y":2,"list":[1]}"#)
         #expect(value[path: "data.id"] == .number("7"))
         #expect(value[path: "data.a.b.c"] == nil)
         #expect(value[path: "x.y"] == .number("2"))
@@ -197,7 +199,7 @@ struct JSONValueTests {
         ] as [(String, Int64?, Int64?)]
     )
     func integers(_ text: String, _ integer: Int64?, _ wholeNumber: Int64?) throws {
-        let value = try JSONValue(text)
+        let value = try JSONValue(parsing: text)
         #expect(value.integer == integer)
         #expect(value.wholeNumber == wholeNumber)
     }

@@ -1,6 +1,7 @@
 import Development
 import Secrets
 import TestKit
+import Text
 
 /// A client of a few lines that does what the specifications say, to see whether the test provider does.
 struct ReferenceClient {

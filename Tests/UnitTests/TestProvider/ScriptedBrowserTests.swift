@@ -1,7 +1,9 @@
 import Development
 import Foundation
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// The scripted browser, on answers that a test tenant is told to give.
 @Suite(.testProvider)
@@ -80,7 +82,7 @@ struct ScriptedBrowserTests {
             #expect(tenant.requests(.keys).last?.header("cookie") == expected)
             tenant.removeFaults(at: .userinfo)
         }
-        #expect(tenant.requests(.keys).last?.header("origin") == SplitURL(elsewhere)?.origin)
+        #expect(tenant.requests(.keys).last?.header("origin") == URLParts(elsewhere)?.origin)
     }
 
     @Test func readsFormsAsABrowserWould() {

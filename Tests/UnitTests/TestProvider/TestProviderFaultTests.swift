@@ -1,7 +1,9 @@
 import Development
 import Foundation
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// Faults happen at the call they were armed for, and a fault that nothing met is seen.
 @Suite(.testProvider)

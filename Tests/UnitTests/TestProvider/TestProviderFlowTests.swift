@@ -1,8 +1,10 @@
 import Development
 import Foundation
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// The test provider against a reference client: each personality completes its flow.
 @Suite(.testProvider)

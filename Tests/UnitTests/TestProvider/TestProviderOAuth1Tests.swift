@@ -3,6 +3,7 @@ import Federation
 import Foundation
 import TestKit
 import Testing
+import Text
 
 /// The test provider's OAuth 1.0a takes what RFC 5849 describes, and notes the rest.
 @Suite(.testProvider)
@@ -27,7 +28,7 @@ struct TestProviderOAuth1Tests {
             let base = OAuth1Signature.baseString("POST", url, parameters)
             let signature = OAuth1Signature.hmacSHA1(base, clientSecret: secret, tokenSecret: "")
             parameters.append(("oauth_signature", spoil(signature)))
-            let header = parameters.map { "\($0.name)=\"\(FormFields.encode($0.value))\"" }.joined(separator: ", ")
+            let header = parameters.map { "\($0.name)=\"\(PercentEncoding.encode($0.value))\"" }.joined(separator: ", ")
             return try await PlainHTTP.send("POST", url, headers: [("Authorization", "OAuth " + header)], body: [])
         }
     }

@@ -1,7 +1,9 @@
 import Development
 import Foundation
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// The test provider refuses and notes what a sloppy client sends.
 @Suite(.testProvider)

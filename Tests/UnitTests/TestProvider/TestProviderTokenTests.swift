@@ -2,8 +2,10 @@ import Crypto
 import Development
 import Foundation
 import Secrets
+import StrictJSON
 import TestKit
 import Testing
+import Text
 
 /// ID tokens and keys that are wrong in exactly the way that was asked for.
 @Suite(.testProvider)
@@ -18,7 +20,7 @@ struct TestProviderTokenTests {
     @Test func changesClaimsAndHeader() async throws {
         let tenant = try await TestProvider.tenant(.genericOIDC)
         let changes = IDTokenChanges(
-            set: ["aud": ["client", "other"], "exp": "3600", "deep": ["a": [1, nil, 1.5]]],
+            set: ["aud": ["client", "other"], "exp": "3600", "deep": ["a": [1, .null, 1.5]]],
             remove: ["sub"],
             header: ["jku": "https://evil.test"],
             removeHeader: ["typ"]

@@ -1,5 +1,6 @@
 import Federation
 import Projects
+import Text
 
 /// The result of a provider sign-in in the format that SDKs read.
 struct AuthEvent: Sendable {
@@ -61,12 +62,12 @@ struct AuthEvent: Sendable {
         switch visit.destination {
         case .popup, .redirect, .signInPage, .console: return nil
         case .ios(let bundleID, let scheme):
-            let query = (facts + result).map { "\($0)=\(FormText.encode($1))" }.joined(separator: "&")
+            let query = FormFields(pairs: facts + result).text
             let host = scheme == bundleID ? "google" : "firebaseauth"
-            return "\(scheme)://\(host)/link?deep_link_id=\(FormText.encode("\(own)/__/auth/callback?\(query)"))"
+            return "\(scheme)://\(host)/link?deep_link_id=\(PercentEncoding.encode("\(own)/__/auth/callback?\(query)"))"
         case .android(let package):
-            let extras = (facts + result).map { "S.\($0)=\(FormText.encode($1));" }.joined()
-            let fallback = FormText.encode(own.callback)
+            let extras = (facts + result).map { "S.\($0)=\(PercentEncoding.encode($1));" }.joined()
+            let fallback = PercentEncoding.encode(own.callback)
             return "intent://firebase.auth/#Intent;scheme=genericidp;package=\(package);\(extras)"
                 + "B.encryptionEnabled=false;S.browser_fallback_url=\(fallback);end;"
         }

@@ -1,6 +1,7 @@
 import Accounts
 import Federation
 import HTTPTypes
+import Text
 
 extension PageContext {
     /// Why the sign-in page cannot be shown, or has ended.
@@ -14,7 +15,7 @@ extension PageContext {
                     ("codeChallenge", visit.codeChallenge), ("lang", visit.language ?? ""),
                     ("tenantId", visit.tenant ?? ""),
                 ]
-                let query = items.map { "\($0)=\(FormText.encode($1))" }.joined(separator: "&")
+                let query = FormFields(pairs: items).text
                 return "<p><a class=\"button\" href=\"sign-in?\(query)\">\(html: html(.startAgain))</a></p>"
             }
         }

@@ -1,6 +1,7 @@
 import Development
 import Linking
 import TestKit
+import Text
 
 /// A browser that is back from the provider, before the app hands its result to the service.
 struct Arrival: Sendable {
@@ -11,10 +12,10 @@ struct Arrival: Sendable {
     var reply: Reply
 
     /// The parameters of the callback: of its fragment when it has no query.
-    var fields: FormFields { FormFields(SplitURL(callback).flatMap { $0.query ?? $0.fragment } ?? "") }
-    var isFragment: Bool { SplitURL(callback)?.query == nil && callback.contains("#") }
+    var fields: FormFields { FormFields(URLParts(callback).flatMap { $0.query ?? $0.fragment } ?? "") }
+    var isFragment: Bool { URLParts(callback)?.query == nil && callback.contains("#") }
     /// The parameters of the authorization request.
-    var request: FormFields { FormFields(SplitURL(authURI)?.query ?? "") }
+    var request: FormFields { FormFields(URLParts(authURI)?.query ?? "") }
     var address: String { String(callback.prefix { $0 != "?" && $0 != "#" }) }
 
     /// The same callback with a parameter replaced, or removed when `value` is nil.

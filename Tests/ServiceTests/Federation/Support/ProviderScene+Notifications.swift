@@ -6,6 +6,7 @@ import Linking
 import Projects
 import Secrets
 import Storage
+import StrictJSON
 import TestKit
 import Testing
 
@@ -28,22 +29,21 @@ extension ProviderScene {
     func google(
         _ event: String,
         id: String,
-        _ members: [String: TestJSON] = [:],
+        _ members: JSONObject = [:],
         changes: IDTokenChanges = .none
     ) async throws -> Reply {
-        var details: TestJSON = [
+        var details: JSONObject = [
             "subject": [
                 "subject_type": "iss-sub", "iss": .string(tenant.issuer), "sub": .string(ada.subject),
             ]
         ]
-        for (name, value) in members { details.set(name, value) }
+        details.change(set: members)
         var changes = changes
-        var claims: [String: TestJSON] = [
+        var claims: JSONObject = [
             "jti": .string(id), "aud": "client", "iat": .integer(service.clock.seconds),
-            "events": .object([.init(event, details)]),
+            "events": [event: .object(details)],
         ]
-        claims.merge(changes.set) { $1 }
-        for name in changes.remove { claims[name] = nil }
+        claims = claims.changed(set: changes.set).changed(remove: changes.remove)
         changes.set = claims
         changes.remove.formUnion(["sub", "azp"])
         changes.header["typ"] = "secevent+jwt"
@@ -52,18 +52,18 @@ extension ProviderScene {
     }
 
     func facebook(
-        _ changes: [String: TestJSON] = [:],
+        _ changes: JSONObject = [:],
         secret: String = ProviderScene.clientSecret,
         signsDecoded: Bool = false,
         path: String = ""
     ) async throws -> Reply {
-        var payload: TestJSON = [
+        var payload: JSONObject = [
             "algorithm": "HMAC-SHA256", "issued_at": .integer(service.clock.seconds), "user_id": .string(ada.subject),
         ]
-        for (name, value) in changes { payload.set(name, value) }
-        let encoded = Base64URL.encode(payload.text.utf8)
+        payload.change(set: changes)
+        let encoded = Base64URL.encode(payload.jsonText.utf8)
         let code = HMAC<SHA256>.authenticationCode(
-            for: Array((signsDecoded ? payload.text : encoded).utf8),
+            for: Array((signsDecoded ? payload.jsonText : encoded).utf8),
             using: SymmetricKey(data: Array(secret.utf8))
         )
         return try await notify(

@@ -5,6 +5,7 @@ import Linking
 import Logging
 import Outbound
 import Projects
+import StrictJSON
 import TestKit
 import Testing
 
@@ -68,7 +69,7 @@ struct ProviderScene: Sendable {
         var proofNames: [String] { usesCodes ? ["code"] : ["oauth_token", "oauth_verifier"] }
         var isOpenID: Bool { personality.isOpenID }
         /// A definition whose flows bring back a code alone.
-        var codeAlone: [String: TestJSON] { self == .apple ? ["responseTypes": ["code"]] : [:] }
+        var codeAlone: JSONObject { self == .apple ? ["responseTypes": ["code"]] : [:] }
         /// Has something to call with an access token.
         var hasProfile: Bool { personality.paths[.userinfo] != nil }
         var usesPKCE: Bool { personality.pkce != .refused }
@@ -83,7 +84,7 @@ struct ProviderScene: Sendable {
         /// Client ids of native apps.
         var audiences: [String] = []
         /// Further members of `definition{}`.
-        var definition: [String: TestJSON] = [:]
+        var definition: JSONObject = [:]
         /// Whether the test makes the provider see mistakes on purpose.
         var expectsViolations = false
     }

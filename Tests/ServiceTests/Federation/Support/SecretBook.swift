@@ -1,6 +1,7 @@
 import Development
 import Synchronization
 import TestKit
+import Text
 
 /// What was secret in a test, kept to look for it in the log.
 final class SecretBook: Sendable {

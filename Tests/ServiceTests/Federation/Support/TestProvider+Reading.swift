@@ -1,4 +1,5 @@
 import Development
+import StrictJSON
 
 extension IDTokenChanges {
     static func rewritten(_ rewrite: @escaping @Sendable (String) -> String) -> IDTokenChanges {
@@ -8,11 +9,7 @@ extension IDTokenChanges {
     /// Without the removals of what is set: those happen last.
     var setAfterRemove: IDTokenChanges {
         var changes = self
-        changes.remove.subtract(set.keys)
+        changes.remove.subtract(set.members.map(\.name))
         return changes
     }
-}
-
-extension TestJSON {
-    var textValue: String? { if case .string(let text) = self { text } else { nil } }
 }

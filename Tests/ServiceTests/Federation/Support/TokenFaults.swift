@@ -1,4 +1,5 @@
 import Development
+import StrictJSON
 import TestKit
 
 /// What goes wrong at a token endpoint, and what becomes of the sign-in at most providers.
@@ -58,7 +59,7 @@ enum TokenFaults {
         FaultCase("401 in words", .answer(.init(401, .text("no"))), Messages.clientRejected),
         FaultCase(
             "an error as a form",
-            .answer(.init(400, .form([.init("error", "bad_verification_code")]))),
+            .answer(.init(400, .form(["error": "bad_verification_code"]))),
             Messages.usedCode
         ),
         FaultCase(

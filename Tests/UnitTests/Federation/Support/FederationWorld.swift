@@ -4,6 +4,7 @@ import Linking
 import Outbound
 import Projects
 import Secrets
+import StrictJSON
 import Synchronization
 
 /// A clock that stands still until it is told.

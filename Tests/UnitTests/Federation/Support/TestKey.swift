@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import Secrets
+import StrictJSON
 import SwiftASN1
 import X509
 

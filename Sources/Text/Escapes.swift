@@ -20,8 +20,6 @@ package struct Escapes: Sendable {
     package static let arrayElement = Escapes(["\\": #"\\"#, "\"": #"\""#])
     /// A quoted value of a libpq connection string.
     package static let conninfo = Escapes(["\\": #"\\"#, "'": #"\'"#])
-    /// The path and query of a URL as one value of another URL's query.
-    package static let queryValue = Escapes(["%": "%25", "&": "%26", "+": "%2B", "?": "%3F"])
 
     fileprivate func callAsFunction(_ text: String) -> String {
         var escaped: [UInt8] = []

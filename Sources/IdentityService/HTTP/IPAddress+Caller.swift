@@ -1,0 +1,19 @@
+package import Text
+
+extension IPAddress {
+    /// The address of a caller: `203.0.113.7`, `2001:db8::1`, `fe80::1%eth0`, `::ffff:203.0.113.7` (which is the IPv4
+    /// address); nil for other texts.
+    package init?(caller text: some StringProtocol) {
+        guard let address = IPAddress(text.prefix { $0 != "%" }) else { return nil }
+        self = address.unmapped
+    }
+
+    /// The network that it belongs to, by which users recognize a device: `203.0.113.0/24`, `2001:db8:0:0::/64`.
+    package var prefix: String {
+        guard isIPv6 else { return bytes.prefix(3).map(String.init).joined(separator: ".") + ".0/24" }
+        return groups.prefix(4).map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+    }
+
+    /// The smallest unit that a network assigns to a customer: an IPv4 address, a /64 of IPv6.
+    package var subscriber: String { isIPv6 ? prefix : text }
+}
