@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Linking
+import StrictJSON
 import TestKit
 import Testing
 
@@ -31,10 +32,10 @@ struct FirstAndSecondSignInTests {
             }
             #expect(reply.response.header("cache-control") == "no-store")
             let federatedID: String =
-                switch kind {
-                case .oidc, .slack, .gitLab, .line, .yahooJapan: kind.rawValue + "/" + scene.ada.subject
-                case .google: "https://accounts.google.com/" + scene.ada.subject
-                default: scene.ada.subject
+                if kind == .google {
+                    "https://accounts.google.com/" + scene.ada.subject
+                } else {
+                    kind.provider.isOIDC ? kind.rawValue + "/" + scene.ada.subject : scene.ada.subject
                 }
             #expect(reply["federatedId"] == .string(federatedID))
 
