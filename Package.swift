@@ -146,8 +146,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON", "Text", crypto,
-                httpTypes,
+                "Linking", "Outbound", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON",
+                "Text", crypto, httpTypes,
             ],
             swiftSettings: strict
         ),

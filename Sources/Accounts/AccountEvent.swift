@@ -19,6 +19,7 @@ enum AccountEvent: String, Sendable {
     case secondFactorRefused = "Refused the code of a second factor"
     case secondFactorRemoved = "Removed a second factor"
     case changed = "Changed the account"
+    case leakedPassword = "Signed in with a password that was leaked"
     case passwordReset = "Reset the password"
     case unlinked = "Unlinked providers"
     case refreshTokenReused = "Ended a session whose old refresh token was used"
@@ -41,7 +42,8 @@ enum AccountEvent: String, Sendable {
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }
         switch self {
-        case .consentRequired, .customTokenRefused, .foreignPendingCredential, .issuerChanged, .nameNotKept,
+        case .consentRequired, .customTokenRefused, .foreignPendingCredential, .issuerChanged, .leakedPassword,
+            .nameNotKept,
             .notificationApplied,
             .notificationRefused,
             .refreshTokenReused, .takenOver:

@@ -89,6 +89,7 @@ package enum AccountsError: Error, Sendable, Hashable {
     case missingPassword
     case weakPassword
     case passwordTooLong
+    case leakedPassword
     /// The requirements that the password does not meet, as text for the user.
     case passwordMissesPolicy([String])
     case invalidLoginCredentials

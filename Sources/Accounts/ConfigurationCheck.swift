@@ -12,11 +12,21 @@ package struct ConfigurationCheck: Sendable {
     /// Whether nodes have a mail server.
     let sendsMail: Bool
 
-    package init(isDevelopment: Bool, allowsLoopback: Bool = false, deployment: Deployment, sendsMail: Bool) {
+    /// Whether nodes have a list of leaked passwords.
+    let knowsLeakedPasswords: Bool
+
+    package init(
+        isDevelopment: Bool,
+        allowsLoopback: Bool = false,
+        deployment: Deployment,
+        sendsMail: Bool,
+        knowsLeakedPasswords: Bool
+    ) {
         self.isDevelopment = isDevelopment
         self.sendsMail = sendsMail || isDevelopment
         self.allowsLoopback = allowsLoopback || isDevelopment
         self.deployment = deployment
+        self.knowsLeakedPasswords = knowsLeakedPasswords
     }
 
     /// - Returns: in the order of ``ConfigurationFinding/ID``, errors first; disabled providers are skipped.
@@ -109,6 +119,11 @@ package struct ConfigurationCheck: Sendable {
             if: !isDevelopment && !loopback.isEmpty,
             "sign-ins can return over plain http to \(loopback.joined(separator: ", ")): remove it from "
                 + "authorizedDomains unless this project is used for development"
+        )
+        report.add(
+            .leakedPasswordsUnknown,
+            if: settings.refusesLeakedPasswords && !knowsLeakedPasswords,
+            "no password is refused, because the node has no list of leaked ones: set passwords.leaked"
         )
         report.add(
             .rateLimitsOff,

@@ -41,6 +41,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case smsProviderMissing = "sms-provider-missing"
         case smsRegionsOpen = "sms-regions-open"
         case loopbackDomain = "loopback-domain"
+        case leakedPasswordsUnknown = "leaked-passwords-unknown"
         case rateLimitsOff = "rate-limits-off"
 
         package var level: Level {

@@ -31,6 +31,8 @@ package struct Parts: Sendable {
     package var functions: FunctionCaller?
     /// Sends SMS and webhooks; if nil, they stay in the outbox for a node that can.
     package var messenger: Messenger?
+    /// The passwords that `identity.leakedPasswords` refuses; if nil, none.
+    package var leakedPasswords: (any LeakedPasswords)?
     /// Whether to allow what only `identity dev` may do: providers may lack a configuration, and any loopback continue
     /// URL is allowed.
     package var development = false

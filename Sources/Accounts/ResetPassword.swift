@@ -31,7 +31,7 @@ package struct ResetPassword: Sendable {
             return Result(code: code, factor: try await factor(of: code, caller))
         }
         guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
-        try PasswordRules.check(newPassword, caller.project.settings.passwordPolicy)
+        try await parts.check(newPassword, caller)
         let stored = try await parts.hash(newPassword, caller.project)
         let now = parts.now()
         let seconds = parts.seconds

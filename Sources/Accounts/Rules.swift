@@ -1,6 +1,7 @@
 import Federation
 import Foundation
 import Linking
+import Logging
 import Passwords
 import Projects
 import Secrets
@@ -40,6 +41,23 @@ enum ProfileRules {
 }
 
 extension Parts {
+    /// Refuses a user's new password that breaks the rules or, if the project wants to know, that was leaked.
+    func check(_ password: Secret, _ caller: Caller) async throws {
+        try PasswordRules.check(password, caller.project.settings.passwordPolicy)
+        guard await !isLeaked(password, caller) else { throw AccountsError.leakedPassword }
+    }
+
+    /// False as well if nobody can tell: a service that is down stops no sign-up.
+    func isLeaked(_ password: Secret, _ caller: Caller) async -> Bool {
+        guard caller.project.settings.refusesLeakedPasswords, let leakedPasswords else { return false }
+        do {
+            return try await leakedPasswords.contains(password, share: caller.project.id.rawValue)
+        } catch {
+            Logger.current.warning("Could not ask whether a password was leaked", metadata: ["error": "\(error)"])
+            return false
+        }
+    }
+
     func hash(_ password: Secret, _ project: Project) async throws -> StoredPassword {
         do {
             let hash = try await passwords.hash(

@@ -72,6 +72,10 @@ package struct SignInWithPassword: Sendable {
             now: parts.now()
         )
         guard applied else { return nil }
+        // Passwords that came by import were never checked; their hashes are replaced at their first sign-in.
+        if stored.hash.parameters != caller.project.scryptParameters, await parts.isLeaked(password, caller) {
+            AccountEvent.leakedPassword.log(found.account.id, caller)
+        }
         if entrance.challenge == nil { AccountEvent.signedIn.log(found.account.id, provider: .password, caller) }
         return (entrance.account, try parts.result(of: entrance, caller: caller))
     }

@@ -43,7 +43,7 @@ package struct SignUp: Sendable {
         // taken.
         try await parts.stores.rateLimits.take(parts.signUpLimits(caller))
         do {
-            try PasswordRules.check(password, settings.passwordPolicy)
+            try await parts.check(password, caller)
         } catch {
             // The error for a taken email precedes the one for a weak password; only then is the email looked up.
             if try await isTaken(address, by: request.idToken, caller) { throw AccountsError.emailExists }

@@ -44,7 +44,7 @@ package struct UpdateAccount: Sendable {
         let displayName = try ProfileRules.displayName(request.displayName)
         let photoURL = try ProfileRules.photoURL(request.photoURL)
         let email = try AdminAccounts.email(request.email)
-        if let password = request.password { try PasswordRules.check(password, caller.project.settings.passwordPolicy) }
+        if let password = request.password { try await parts.check(password, caller) }
         let operations = request.operations
         let always = operations.contains { $0.isSensitive(under: .anySession, hasSecondFactor: false) }
         if always { try parts.requireRecentSignIn(token, caller: caller) }

@@ -13,7 +13,7 @@ struct Identity: AsyncParsableCommand {
             Dev.self, Serve.self, Migrate.self, ProjectsCommand.self, APIKeysCommand.self, AdminKeysCommand.self,
             AdminsCommand.self,
             KeysCommand.self, ServiceAccountsCommand.self, UsersCommand.self, ProvidersCommand.self, ImportCommand.self,
-            ExportCommand.self, AuditCommand.self, CheckCommand.self,
+            ExportCommand.self, AuditCommand.self, CheckCommand.self, PasswordsCommand.self,
         ]
     )
 

@@ -34,6 +34,27 @@ struct Node {
         parts.messenger = Messenger(through: outbound)
     }
 
+    /// Uses the passwords of a file, or asks a service.
+    ///
+    /// - Parameter source: `passwords.leaked`.
+    mutating func refuseLeakedPasswords(of source: String) throws {
+        guard !source.hasPrefix("https://") else {
+            parts.leakedPasswords = LeakedPasswordService(source, through: outbound)
+            return
+        }
+        do throws(LeakedPasswordFilter.Unusable) {
+            parts.leakedPasswords = try LeakedPasswordFilter(path: source)
+        } catch {
+            let problem =
+                switch error {
+                case .unreadable: "cannot be read"
+                case .foreign: "was not made by `identity passwords build-filter`"
+                case .cut: "is incomplete"
+                }
+            throw CommandFailure.configuration("passwords.leaked: \(source) \(problem)")
+        }
+    }
+
     /// Runs all services until SIGTERM or SIGINT; they stop in the reverse order.
     ///
     /// - Parameters:

@@ -40,6 +40,9 @@ struct ServiceConfiguration: Sendable {
     var outbound: AddressPolicy
     /// `mail.smtp.*`; nil without `mail.smtp.host`.
     var mail: MailConfiguration?
+    /// `passwords.leaked` (default none): a file of `identity passwords build-filter`, or the https URL of a service, for
+    /// projects that refuse leaked passwords.
+    var leakedPasswords: String?
     /// The source of the encryption keys; required by `serve`.
     var encryptionKeys: EncryptionKeys?
     /// `audit.retentionDays` (0…3650, default 400): how long the audit log is kept at least; 0 for ever.
@@ -107,6 +110,7 @@ struct ServiceConfiguration: Sendable {
             allowsPrivateNetworks: allowed.contains("private")
         )
         mail = try MailConfiguration(reader)
+        leakedPasswords = reader.string(forKey: "passwords.leaked")
         encryptionKeys = try EncryptionKeys(reader)
         auditRetentionDays = try Self.integer("audit.retentionDays", in: 0...3650, default: 400, reader)
         rotationDays = try Self.integer("signing.rotationDays", in: 0...3650, default: Self.defaultRotationDays, reader)

@@ -47,5 +47,5 @@ extension IPAddress {
     )
     private static let metadataIPv6 = networks("fd00:ec2::/32")
 
-    private static func networks(_ texts: String...) -> [IPNetwork] { texts.compactMap { IPNetwork($0) } }
+    private static func networks(_ texts: String...) -> [IPNetwork] { texts.compactMap { IPNetwork($0[...]) } }
 }

@@ -37,7 +37,7 @@ package struct AppRegistration: Sendable, Hashable, Codable {
 
     /// RFC 3986 §3.1, with a dot or a hyphen, which SDKs' schemes have and browsers' schemes do not.
     package static func isScheme(_ text: String) -> Bool {
-        URLParts.isScheme(text) && text.utf8.count <= 255 && text.contains { $0 == "-" || $0 == "." }
+        URLParts.isScheme(text[...]) && text.utf8.count <= 255 && text.contains { $0 == "-" || $0 == "." }
     }
 }
 

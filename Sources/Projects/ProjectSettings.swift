@@ -45,6 +45,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Deletes an account if the provider reports that the user's account there, its only sign-in method, was deleted.
     package var deleteAccountsDeletedAtProvider = false
     package var passwordPolicy = PasswordPolicy()
+    /// Whether users may not choose passwords that were leaked; needs a list in the configuration of the node.
+    package var refusesLeakedPasswords = false
     package var secondFactors = SecondFactorSettings()
     /// `signIn.hashConfig`: for new hashes, and for old ones at the next sign-in.
     package var passwordCost = PasswordCost()
@@ -99,6 +101,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
             \.deleteAccountsDeletedAtProvider
         )
         passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
+        refusesLeakedPasswords = try value(.refusesLeakedPasswords, \.refusesLeakedPasswords)
         secondFactors = try value(.secondFactors, \.secondFactors)
         passwordCost = try value(.passwordCost, \.passwordCost)
         mail = try value(.mail, \.mail)

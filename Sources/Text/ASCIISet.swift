@@ -38,7 +38,15 @@ package struct ASCIISet: Sendable, Hashable, ExpressibleByStringLiteral {
     package static let visible = ASCIISet(0x21...0x7e)
 }
 
-extension StringProtocol {
+// For both types by name: a generic function of another module is not specialized, and many times as slow.
+extension String {
+    /// Whether every character is in the set; true for an empty text.
+    package func consists(of set: ASCIISet) -> Bool { utf8.allSatisfy(set.contains) }
+
+    package var isASCII: Bool { utf8.allSatisfy { $0 < 128 } }
+}
+
+extension Substring {
     /// Whether every character is in the set; true for an empty text.
     package func consists(of set: ASCIISet) -> Bool { utf8.allSatisfy(set.contains) }
 

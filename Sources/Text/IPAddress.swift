@@ -4,10 +4,12 @@ package struct IPAddress: Sendable, Hashable {
 
     /// Four decimal numbers, or any spelling of RFC 4291 §2.2; nil for anything else, such as brackets, zones, and leading
     /// zeros, which some programs read as octal.
-    package init?(_ text: some StringProtocol) {
-        guard let bytes = Self.dottedQuad(text) ?? Self.colonHex(String(text)) else { return nil }
+    package init?(_ text: Substring) {
+        guard let bytes = Self.dottedQuad(text) ?? Self.colonHex(text) else { return nil }
         self.bytes = bytes
     }
+
+    package init?(_ text: String) { self.init(text[...]) }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
@@ -58,7 +60,7 @@ package struct IPAddress: Sendable, Hashable {
         return hex(groups[..<longest.lowerBound]) + "::" + hex(groups[longest.upperBound...])
     }
 
-    private static func dottedQuad(_ text: some StringProtocol) -> [UInt8]? {
+    private static func dottedQuad(_ text: Substring) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { part in
             part.consists(of: .digits) && (part.utf8.count == 1 || !part.hasPrefix("0")) ? UInt8(part) : nil
@@ -66,9 +68,9 @@ package struct IPAddress: Sendable, Hashable {
         return parts.count == 4 && bytes.count == 4 ? bytes : nil
     }
 
-    private static func colonHex(_ text: String) -> [UInt8]? {
+    private static func colonHex(_ text: Substring) -> [UInt8]? {
         guard let gap = text.firstRange(of: "::") else {
-            return groups(text[...]).flatMap { $0.count == 16 ? $0 : nil }
+            return groups(text).flatMap { $0.count == 16 ? $0 : nil }
         }
         guard let head = groups(text[..<gap.lowerBound]), let tail = groups(text[gap.upperBound...]),
             head.count + tail.count <= 14

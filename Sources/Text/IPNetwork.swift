@@ -4,7 +4,7 @@ package struct IPNetwork: Sendable, Hashable {
     private let length: Int
 
     /// Nil for anything else; bits after the prefix are ignored.
-    package init?(_ text: some StringProtocol) {
+    package init?(_ text: Substring) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let prefix = parts.first.flatMap({ IPAddress($0) })?.unmapped else { return nil }
         let bits = prefix.bytes.count * 8

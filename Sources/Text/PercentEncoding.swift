@@ -42,14 +42,17 @@ package enum PercentEncoding {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var isValid = true
-        var rest = text
-        while let byte = rest.popFirst() {
+        var index = text.startIndex
+        while index < text.endIndex {
+            let byte = text[index]
+            index += 1
             switch byte {
             case UInt8(ascii: "%"):
-                let digits = rest.prefix(2).compactMap(\.hexadecimalDigit)
-                if digits.count == 2 {
-                    bytes.append(digits[0] << 4 | digits[1])
-                    rest = rest.dropFirst(2)
+                if index + 1 < text.endIndex, let high = text[index].hexadecimalDigit,
+                    let low = text[index + 1].hexadecimalDigit
+                {
+                    bytes.append(high << 4 | low)
+                    index += 2
                 } else {
                     bytes.append(byte)
                     isValid = false

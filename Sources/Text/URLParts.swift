@@ -41,16 +41,20 @@ package struct URLParts: Sendable, Hashable {
         var port: Int?
         if let colon = location[bracket...].firstIndex(of: UInt8(ascii: ":")) {
             let digits = Substring(location[colon...].dropFirst())
-            guard digits.consists(of: .digits), digits.isEmpty || UInt16(digits) != nil else { return nil }
-            port = Int(digits)
-            location = location[..<colon]
+            if digits.consists(of: .digits), digits.isEmpty || UInt16(digits) != nil {
+                port = Int(digits)
+                location = location[..<colon]
+            } else if Self.defaultPorts[self.scheme] != nil {
+                return nil
+            }
+            // What the authority of an app's own scheme means is the app's affair: `my-app://auth:callback`.
         }
         self.port = port
         host = Substring(location).lowercased()
     }
 
     /// RFC 3986 §3.1.
-    package static func isScheme(_ text: some StringProtocol) -> Bool {
+    package static func isScheme(_ text: Substring) -> Bool {
         !text.isEmpty && text.prefix(1).consists(of: .letters) && text.consists(of: .alphanumerics + "+-.")
     }
 
@@ -63,7 +67,9 @@ package struct URLParts: Sendable, Hashable {
 
     package var hasUserInfo: Bool { authority?.contains("@") ?? false }
 
-    private var defaultPort: Int? { ["http": 80, "https": 443][scheme] }
+    private static let defaultPorts = ["http": 80, "https": 443]
+
+    private var defaultPort: Int? { Self.defaultPorts[scheme] }
 
     /// The port, or the scheme's own; nil if there is neither.
     package var effectivePort: Int? { port ?? defaultPort }

@@ -24,6 +24,7 @@ extension Setting {
         ),
         flag("passwordPolicyConfig.forceUpgradeOnSignin", \.passwordPolicy.forcesUpgradeAtSignIn),
         passwordPolicies("passwordPolicyConfig.passwordPolicyVersions"),
+        choice("identity.leakedPasswords", \.refusesLeakedPasswords, off: "allow", on: "refuse"),
         seconds("identity.recentSignInSeconds", \.recentSignInSeconds, in: 0...31_536_000),
         seconds("identity.sessionCookieSignInSeconds", \.sessionCookieSignInSeconds, in: 0...31_536_000),
         texts(

@@ -73,9 +73,10 @@ extension ProviderDefinition {
         }
         try definition.fillVariables()
         if definition.protocolKind != .oidc, definition.issuers.isEmpty,
-            let origin = definition.endpoints.authorization.flatMap({ URLParts($0)?.origin })
+            let endpoint = definition.endpoints.authorization.flatMap(URLParts.init), let host = endpoint.host
         {
-            definition.issuers = [origin]
+            // As the configuration writes it: the name is stored with each subject, so it must never change.
+            definition.issuers = [endpoint.scheme + "://" + host + (endpoint.port.map { ":\($0)" } ?? "")]
         }
         try DefinitionCheck(definition: definition, allowsLoopback: allowsLoopback).run(configuration)
         return definition

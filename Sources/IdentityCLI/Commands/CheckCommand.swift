@@ -31,7 +31,8 @@ struct CheckCommand: AsyncParsableCommand {
                 isDevelopment: try await stores.configuration.mode() == .dev,
                 allowsLoopback: configuration?.outbound.allowsLoopback ?? false,
                 deployment: Deployment(publicURL: configuration?.publicURL),
-                sendsMail: configuration?.mail != nil
+                sendsMail: configuration?.mail != nil,
+                knowsLeakedPasswords: configuration?.leakedPasswords != nil
             )
             let snapshot = stores.configuration.snapshot
             let projects = try project.map { [try stores.project($0)] } ?? snapshot.allProjects

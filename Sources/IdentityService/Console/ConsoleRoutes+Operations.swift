@@ -32,7 +32,8 @@ struct ConsoleOperations: Sendable {
             isDevelopment: parts.development,
             allowsLoopback: parts.federation.allowsLoopback,
             deployment: parts.deployment,
-            sendsMail: parts.mailer != nil
+            sendsMail: parts.mailer != nil,
+            knowsLeakedPasswords: parts.leakedPasswords != nil
         )
         findings = { check($0, in: stores.configuration.snapshot) }
         mailFails = { deliveries.mailServer.someFail }

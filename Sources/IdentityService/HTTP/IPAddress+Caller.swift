@@ -3,7 +3,9 @@ package import Text
 extension IPAddress {
     /// The address of a caller: `203.0.113.7`, `2001:db8::1`, `fe80::1%eth0`, `::ffff:203.0.113.7` (which is the IPv4
     /// address); nil for other texts.
-    package init?(caller text: some StringProtocol) {
+    package init?(caller text: String) { self.init(caller: text[...]) }
+
+    package init?(caller text: Substring) {
         guard let address = IPAddress(text.prefix { $0 != "%" }) else { return nil }
         self = address.unmapped
     }

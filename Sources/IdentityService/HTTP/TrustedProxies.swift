@@ -10,7 +10,8 @@ package struct TrustedProxies: Sendable, Hashable {
 
     /// Addresses and networks, `10.0.0.0/8`, `fd00::/8`, `127.0.0.1`; nil if one of them is neither.
     package init?(_ texts: [String]) {
-        networks = texts.compactMap { IPNetwork($0) }
+        // The zone is a matter of this machine.
+        networks = texts.compactMap { IPNetwork($0.prefix { $0 != "%" }) }
         guard networks.count == texts.count else { return nil }
     }
 

@@ -13,7 +13,12 @@ struct ActionPage {
     /// Sign-in codes have no page.
     ///
     /// - Parameter password: the problem with the submitted new password.
-    func question(_ action: ShowAction.Result, password problem: [PasswordPolicy.Requirement]? = nil) -> Page {
+    /// - Parameter isLeaked: whether the password that was submitted meets all requirements, but was leaked.
+    func question(
+        _ action: ShowAction.Result,
+        password problem: [PasswordPolicy.Requirement]? = nil,
+        isLeaked: Bool = false
+    ) -> Page {
         var facts: [(PageText, String)] = []
         let email = action.code.email.original
         let newEmail = action.code.newEmail?.original
@@ -36,7 +41,7 @@ struct ActionPage {
             words = (.resetTitle, .resetLead, .resetNote, .resetButton)
         }
         if link.type != .passwordReset { facts.append((.signInMethods, names(of: action.methods))) }
-        let fields = link.type == .passwordReset ? passwordFields(email: email, problem) : nil
+        let fields = link.type == .passwordReset ? passwordFields(email: email, problem, isLeaked: isLeaked) : nil
         var page = context.page(
             words.title,
             """
@@ -77,9 +82,13 @@ struct ActionPage {
     // MARK: The new password
 
     /// The email is also a field, because password managers use it as the password's user name.
-    private func passwordFields(email: String, _ lacks: [PasswordPolicy.Requirement]?) -> HTML {
+    private func passwordFields(
+        email: String,
+        _ lacks: [PasswordPolicy.Requirement]?,
+        isLeaked: Bool
+    ) -> HTML {
         """
-        \(html: context.passwordAlert(lacks))
+        \(html: isLeaked ? context.leakedPasswordAlert : context.passwordAlert(lacks))
         <label for="email">\(html: context.html(.address))</label>
         <input id="email" type="email" value="\(email)" autocomplete="username" readonly>
         \(html: context.newPassword("newPassword", .newPassword, lacks))

@@ -28,6 +28,8 @@ extension PageContext {
         }
     }
 
+    var leakedPasswordAlert: HTML { "<div id=\"problem\" role=\"alert\"><p>\(html: html(.passwordLeaked))</p></div>" }
+
     /// The texts for action.js, with which users can show the password.
     var passwordToggle: HTML {
         " data-show=\"\(text(.showPassword))\" data-hide=\"\(text(.hidePassword))\""

@@ -46,6 +46,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case conflictTitle, conflictLead, conflictNote
     case factorTitle, factorAppLead, factorPhoneLead, factorSentLead, code, codeButton, sendCodeButton
     case pageOverTitle, pageOverAdvice
-    case wrongPassword, invalidAddress, passwordOutdated, addressHasAccount, notLinked, tooManyTries, wrongCode
+    case wrongPassword, invalidAddress, passwordOutdated, passwordLeaked, addressHasAccount, notLinked, tooManyTries,
+        wrongCode
     case tookTooLong, providerCancelled, providerFailed, signUpClosed, notLetIn, otherProblem
 }

@@ -65,7 +65,12 @@ struct ActionPageRoutes {
     private func resetPassword(_ password: Secret, _ pages: ActionPage, _ caller: Caller) async throws -> Response {
         let lacks = caller.project.settings.passwordPolicy.unmet(by: password.reveal())
         guard lacks.isEmpty else { throw try await refused(password, lacks, pages, caller) }
-        let code = try await accounts.resetPassword(code: pages.link.code, newPassword: password, caller).code
+        let code: OOBCode
+        do {
+            code = try await accounts.resetPassword(code: pages.link.code, newPassword: password, caller).code
+        } catch AccountsError.leakedPassword {
+            throw try await refused(password, [], isLeaked: true, pages, caller)
+        }
         // Codes of other types were not used, only read.
         guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
         return done(pages, email: code.email, caller)
@@ -75,13 +80,15 @@ struct ActionPageRoutes {
     private func refused(
         _ password: Secret,
         _ lacks: [PasswordPolicy.Requirement],
+        isLeaked: Bool = false,
         _ pages: ActionPage,
         _ caller: Caller
     ) async throws -> RefusedPage {
         let action = try await accounts.showAction(pages.link.code, as: .passwordReset, caller)
         let isShort = password.reveal().utf16.count < PasswordPolicy.lengths.lowerBound
-        let error = isShort ? AccountsError.weakPassword : .passwordMissesPolicy([])
-        var page = pages.question(action, password: lacks)
+        let error: AccountsError =
+            isLeaked ? .leakedPassword : isShort ? .weakPassword : .passwordMissesPolicy([])
+        var page = pages.question(action, password: lacks, isLeaked: isLeaked)
         page.status = WireError(error).status
         return RefusedPage(cause: error, response: page.response())
     }

@@ -93,6 +93,7 @@ extension WireError {
         .invalidNewEmail: "INVALID_NEW_EMAIL",
         .missingPassword: "MISSING_PASSWORD",
         .weakPassword: "WEAK_PASSWORD : Password should be at least 6 characters",
+        .leakedPassword: "WEAK_PASSWORD : This password appeared in a data leak. Choose another one.",
         .passwordTooLong: "PASSWORD_DOES_NOT_MEET_REQUIREMENTS : Password cannot be longer than 4096 characters",
         .invalidLoginCredentials: "INVALID_LOGIN_CREDENTIALS",
         .invalidPassword: "INVALID_PASSWORD",

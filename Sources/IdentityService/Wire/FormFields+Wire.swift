@@ -6,9 +6,12 @@ extension FormFields {
     ///
     /// - Throws: if it is repeated, because two readers could use different values.
     package func value(_ name: String) throws(WireError) -> String? {
-        let found = pairs.filter { $0.name == name }
-        guard found.count < 2 else { throw Self.duplicate(name, field: name) }
-        return found.first?.value
+        var found: String?
+        for pair in pairs where pair.name == name {
+            guard found == nil else { throw Self.duplicate(name, field: name) }
+            found = pair.value
+        }
+        return found
     }
 
     /// A form as the equivalent JSON object.

@@ -63,7 +63,8 @@ struct ConfigurationCheckTests {
         let check = ConfigurationCheck(
             isDevelopment: example.isDevelopment,
             deployment: Deployment(publicURL: example.publicURL),
-            sendsMail: example.sendsMail
+            sendsMail: example.sendsMail,
+            knowsLeakedPasswords: false
         )
         return check(project, in: snapshot)
     }
@@ -107,6 +108,7 @@ struct ConfigurationCheckTests {
         Case("no enumeration protection", ["enumeration-possible"]) { $0.emailEnumerationProtection = false },
         Case("several accounts per email", ["duplicate-emails"]) { $0.allowDuplicateEmails = true },
         Case("the last method may go", ["last-method-removable"]) { $0.keepLastSignInMethod = false },
+        Case("no list of leaked passwords", ["leaked-passwords-unknown"]) { $0.refusesLeakedPasswords = true },
         Case("no limits", ["rate-limits-off"]) { $0.rateLimits.isEnabled = false },
         Case("any sign-in is recent", ["recent-sign-in-unneeded"]) { $0.recentSignInSeconds = 0 },
         Case("sign-in by phone without anybody who sends SMS", ["sms-provider-missing", "sms-regions-open"]) {

@@ -68,6 +68,7 @@ package struct TestService: Sendable {
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Who takes mails; nobody without.
         package var mailer: Mailer?
+        package var leakedPasswords: (any LeakedPasswords)?
         /// Whether SMS and webhooks leave the outbox.
         package var sendsMessages = false
         /// Where it is said to be; of no effect in ``development``, where it is where it listens.
@@ -164,6 +165,7 @@ package struct TestService: Sendable {
             now: clock.now
         )
         parts.mailer = options.mailer
+        parts.leakedPasswords = options.leakedPasswords
         parts.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)
         if options.sendsMessages { parts.messenger = Messenger(through: outbound) }
         parts.pause = options.pause

@@ -36,6 +36,17 @@ import Testing
         "profile":[{"url":"https://p.example/me"}]
         """
 
+    @Test(
+        "without issuers, a provider's name is its endpoint's origin as it is written: it is stored with each subject"
+    )
+    func namesIssuers() throws {
+        for origin in ["https://p.example", "https://p.example:443", "https://p.example:8443"] {
+            let endpoints = #""endpoints":{"authorization":"\#(origin)/a","token":"https://p.example/t"}"#
+            let plain = configuration("oauth.plain", "{\(endpoints),\"profile\":[{\"url\":\"https://p.example/me\"}]}")
+            #expect(try ProviderDefinition.make(for: plain, allowsLoopback: false).issuers == [origin])
+        }
+    }
+
     @Test func takesWhatIsComplete() {
         #expect(problem(configuration("google.com", secret: nil)) == nil)
         #expect(problem(configuration("github.com")) == nil)

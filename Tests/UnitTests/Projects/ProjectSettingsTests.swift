@@ -91,6 +91,7 @@ import Testing
         settings.passwordCost.memoryCost = 12
         settings.allowsTenants.toggle()
         settings.emailLinkNeedsPassword.toggle()
+        settings.refusesLeakedPasswords = true
         return settings
     }()
 }

@@ -53,6 +53,15 @@ import Text
         #expect(parts.origin == origin && parts.effectivePort == port)
     }
 
+    @Test("an invalid port spoils a web URL alone: the authority of an app's scheme is the app's")
+    func readsPorts() {
+        for port in ["65536", "+80", "port", "-1"] {
+            #expect(URLParts("https://a.example:\(port)/") == nil)
+            #expect(URLParts("my-app://auth:\(port)/cb")?.host == "auth:\(port)")
+        }
+        #expect(URLParts("my-app://auth:80/cb")?.port == 80)
+    }
+
     @Test(
         "T-B6: what browsers and servers may read differently is no web URL",
         arguments: [

@@ -162,6 +162,7 @@ extension PageText {
         case .invalidAddress: "Enter a valid email address."
         case .passwordOutdated:
             "This password no longer meets the app’s requirements. Set a new one with “Forgot your password?”."
+        case .passwordLeaked: "This password appeared in a data leak. Choose another one."
         case .addressHasAccount: "An account with this email address already exists. Go back and sign in to it."
         case .notLinked:
             "Nothing was linked: you signed in to an account other than %EMAIL%, or the sign-in method belongs to "

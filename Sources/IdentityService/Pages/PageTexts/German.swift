@@ -171,6 +171,7 @@ extension PageText {
         case .passwordOutdated:
             "Dieses Passwort genügt den Regeln der App nicht mehr. Setzen Sie über „Passwort vergessen?“ "
                 + "ein neues."
+        case .passwordLeaked: "Dieses Passwort ist durch ein Datenleck bekannt. Wählen Sie ein anderes."
         case .addressHasAccount:
             "Es gibt schon ein Konto mit dieser Adresse. Gehen Sie zurück und melden Sie sich dort an."
         case .notLinked:

@@ -162,6 +162,7 @@ extension PageText {
         case .invalidAddress: "メールアドレスの形式が正しくありません。"
         case .passwordOutdated:
             "このパスワードは条件を満たしていません。「パスワードをお忘れですか？」から新しいパスワードを設定してください。"
+        case .passwordLeaked: "このパスワードは過去に流出しています。別のパスワードを設定してください。"
         case .addressHasAccount: "このメールアドレスのアカウントはすでに存在します。戻ってログインしてください。"
         case .notLinked:
             "追加できませんでした。%EMAIL% とは別のアカウントにログインしたか、"

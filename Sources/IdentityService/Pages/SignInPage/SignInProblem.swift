@@ -39,6 +39,8 @@ extension PageText {
             switch error.code {
             case "INVALID_LOGIN_CREDENTIALS", "INVALID_PASSWORD", "MISSING_PASSWORD", "EMAIL_NOT_FOUND": .wrongPassword
             case "INVALID_EMAIL", "MISSING_EMAIL": .invalidAddress
+            // What a policy asks for is listed instead.
+            case "WEAK_PASSWORD" where step == .signUp: .passwordLeaked
             case "WEAK_PASSWORD", "PASSWORD_DOES_NOT_MEET_REQUIREMENTS": .passwordOutdated
             case "EMAIL_EXISTS" where step == .signUp: .addressHasAccount
             case "EMAIL_EXISTS", "FEDERATED_USER_ID_ALREADY_LINKED", "PROVIDER_ALREADY_LINKED": .notLinked
