@@ -88,8 +88,25 @@ package struct ServiceAssembly: Sendable {
             trustsOrigin: options.trustsOrigin,
             now: parts.clock
         )
-        let api = options.additionalRoutes(accounts) + health.routes + routeParts.api
         let load = ServerLoad(options.limits)
+        let ofAPI = routeParts.api
+        let cookies = CookieRoutes(
+            accounts: accounts,
+            deployment: parts.deployment,
+            snapshot: { parts.stores.configuration.snapshot },
+            projectOfKey: { try gate.project(query: $0, headers: [:], host: .identityToolkit) },
+            development: parts.development,
+            responder: ServiceResponder(
+                table: RouteTable(CookieRoutes.operations(of: ofAPI)),
+                gate: gate,
+                isForBrowsers: false,
+                load: load,
+                events: events,
+                logger: logger,
+                now: parts.clock
+            )
+        )
+        let api = options.additionalRoutes(accounts) + health.routes + ofAPI + cookies.routes
         let unmatched = RouteMeter()
         let metrics = MetricsRoutes(
             parts,
