@@ -9,7 +9,9 @@ import Secrets
 struct TokenCookies: Sendable {
     /// What a page sees in place of the refresh token, and sends to refresh.
     static let placeholder = "REDACTED"
-    /// 400 days, the longest that browsers allow. The server of the app then finds an expired ID token, and refreshes it.
+    /// 400 days, the longest that browsers allow.
+    ///
+    /// An expired ID token stays too, so that the app's server finds it and refreshes it.
     private static let seconds = 34_560_000
 
     private let idTokenName: String
