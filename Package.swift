@@ -216,6 +216,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("DemoPage/demo.html"), .embedInCode("DevPage/dev.css"), .embedInCode("DevPage/dev.js"),
+                .embedInCode("TestProvider/authorization.js"),
             ],
             swiftSettings: strict
         ),

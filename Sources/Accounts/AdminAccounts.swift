@@ -85,7 +85,7 @@ package struct AdminAccounts: Sendable {
             accounts: selectors.localIDs.map { AccountID($0) },
             emails: selectors.emails.compactMap { EmailAddress($0) },
             initialEmails: selectors.initialEmails.compactMap { EmailAddress($0) },
-            phoneNumbers: selectors.phoneNumbers,
+            phoneNumbers: selectors.phoneNumbers.compactMap { PhoneNumber($0)?.text },
             federated: selectors.federated
         )
         // Back ends look up one account at a time (`checkRevoked`), so these reads share a statement.

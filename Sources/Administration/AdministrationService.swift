@@ -14,11 +14,14 @@ package struct AdministrationService: Sendable {
     package let adminKeys: ManageAdminKeys
     package let admins: ManageAdmins
 
-    /// - Parameter allowsLoopback: whether providers may have http URLs on loopback.
+    /// - Parameters:
+    ///   - allowsLoopback: whether providers may have http URLs on loopback.
+    ///   - allowsAnyTenantName: whether a tenant's display name may be any line of text, as in Firebase's emulator.
     package init(
         stores: Stores,
         random: RandomSource = .system,
         allowsLoopback: Bool = false,
+        allowsAnyTenantName: Bool = false,
         deployment: Deployment = Deployment(publicURL: nil)
     ) {
         let configuration = stores.configuration
@@ -30,7 +33,11 @@ package struct AdministrationService: Sendable {
         )
         projects = ManageProjects(configuration: configuration)
         apps = ManageApps(configuration: configuration, random: random)
-        tenants = ManageTenants(configuration: configuration, random: random)
+        tenants = ManageTenants(
+            configuration: configuration,
+            random: random,
+            allowsAnyName: allowsAnyTenantName
+        )
         apiKeys = ManageAPIKeys(configuration: configuration)
         serviceAccounts = ManageServiceAccounts(configuration: configuration)
         adminKeys = ManageAdminKeys(configuration: configuration)

@@ -6,6 +6,7 @@ import Storage
 package struct ManageTenants: Sendable {
     let configuration: ConfigurationStore
     let random: RandomSource
+    let allowsAnyName: Bool
 
     /// Creates a tenant with the project's protection and without any sign-in method.
     ///
@@ -19,7 +20,8 @@ package struct ManageTenants: Sendable {
         var tenant = TenantConfiguration(id: .none, settings: TenantSettings(of: project.settings))
         try apply(patch, settings, to: &tenant, of: project)
         let suffix = random.text(5, of: "abcdefghijklmnopqrstuvwxyz0123456789")
-        tenant.id = TenantID(rawValue: "\(tenant.displayName ?? "tenant")-\(suffix)")
+        let name = tenant.displayName.flatMap { TenantConfiguration.isDisplayName($0) ? $0 : nil }
+        tenant.id = TenantID(rawValue: "\(name ?? "tenant")-\(suffix)")
         try await configuration.createTenant(tenant, in: project.id)
         return try find(tenant.id, of: project.id)
     }
@@ -60,7 +62,7 @@ package struct ManageTenants: Sendable {
         of project: Project
     ) throws {
         try patch.apply(to: &tenant)
-        guard tenant.displayName.map(TenantConfiguration.isDisplayName) ?? true else {
+        guard tenant.displayName.map(isAllowed) ?? true else {
             throw AdministrationError.invalid(
                 "displayName must be 4 to 20 letters, digits and hyphens, starting with a letter."
             )
@@ -68,6 +70,12 @@ package struct ManageTenants: Sendable {
         var settings = project.settings.inTenant(tenant.settings)
         for change in changes { try change.apply(&settings) }
         tenant.settings = TenantSettings(in: settings)
+    }
+
+    private func isAllowed(_ name: String) -> Bool {
+        let isLine =
+            name.utf8.count <= 256 && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        return allowsAnyName && isLine || TenantConfiguration.isDisplayName(name)
     }
 
     private func existing(_ body: () async throws -> Void) async throws {

@@ -10,7 +10,7 @@ package import Storage
 /// The differences between `identity dev` and `identity serve`.
 package enum DevelopmentMode {
     /// Any API key means `project`, as does an admin's request without a key or project in its path; `Bearer owner` is an
-    /// admin; a project in an admin path is created on first use.
+    /// admin; a project in an admin path is created on first use; a tenant may have any display name.
     ///
     /// - Parameters:
     ///   - parts: gets the permissions of this mode.
@@ -32,6 +32,7 @@ package enum DevelopmentMode {
         options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
         options.projectNamed = { try await stores.configuration.ensureProject($0, settings: .development) }
         options.unnamedProject = { stores.configuration.snapshot.project(project) }
+        options.allowsAnyTenantName = true
         options.admins = { OwnerAuthenticator(next: $0) }
         options.trustsOrigin = isHere
         options.additionalRoutes = { routes(stores, project: project, $0) }

@@ -30,6 +30,8 @@ package struct ServiceAssembly: Sendable {
         package var projectNamed: (@Sendable (ProjectID) async throws -> Project?)?
         /// The project of an admin's request that names none; nil refuses such requests.
         package var unnamedProject: (@Sendable () -> Project?)?
+        /// Whether a tenant's display name may be any line of text.
+        package var allowsAnyTenantName = false
         /// Wraps the admin credentials of the database.
         package var admins: @Sendable (any AdminAuthenticator) -> any AdminAuthenticator = { $0 }
         /// The number of lines that the log has lost.
@@ -53,6 +55,7 @@ package struct ServiceAssembly: Sendable {
             stores: parts.stores,
             random: parts.random,
             allowsLoopback: parts.federation.allowsLoopback,
+            allowsAnyTenantName: options.allowsAnyTenantName,
             deployment: parts.deployment
         )
         deliveries = DeliverMessages(parts, logger: logger)
@@ -85,8 +88,25 @@ package struct ServiceAssembly: Sendable {
             trustsOrigin: options.trustsOrigin,
             now: parts.clock
         )
-        let api = options.additionalRoutes(accounts) + health.routes + routeParts.api
         let load = ServerLoad(options.limits)
+        let ofAPI = routeParts.api
+        let cookies = CookieRoutes(
+            accounts: accounts,
+            deployment: parts.deployment,
+            snapshot: { parts.stores.configuration.snapshot },
+            projectOfKey: { try gate.project(query: $0, headers: [:], host: .identityToolkit) },
+            development: parts.development,
+            responder: ServiceResponder(
+                table: RouteTable(CookieRoutes.operations(of: ofAPI)),
+                gate: gate,
+                isForBrowsers: false,
+                load: load,
+                events: events,
+                logger: logger,
+                now: parts.clock
+            )
+        )
+        let api = options.additionalRoutes(accounts) + health.routes + ofAPI + cookies.routes
         let unmatched = RouteMeter()
         let metrics = MetricsRoutes(
             parts,

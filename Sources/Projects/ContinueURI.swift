@@ -39,6 +39,12 @@ package struct ContinueURI: Sendable, Hashable {
         return labels.allSatisfy(\.isHostLabel)
     }
 
+    /// Host and port as in `Host` (RFC 9110 §7.2), without the scheme's own port, as browsers send it.
+    package var authority: String { port == (scheme == "https" ? 443 : 80) ? host : "\(host):\(port ?? 0)" }
+
+    /// Whether it can be a page's `Origin` (RFC 6454 §6.1).
+    package var isOrigin: Bool { path == "/" && query == nil }
+
     package var isLoopback: Bool { host == "localhost" || host == "127.0.0.1" || host == "[::1]" }
 
     package func hasParameter(_ name: String) -> Bool {
@@ -55,7 +61,23 @@ package struct ContinueURI: Sendable, Hashable {
         guard settings.continueURLs.isEmpty else {
             return settings.continueURLs.contains { ContinueURI($0).map(isAtOrBelow) ?? false }
         }
-        return settings.authorizedDomains.contains { $0.lowercased() == host }
+        return isOnAuthorizedDomain(of: settings)
+    }
+
+    /// Whether pages of this origin are the project's: by https, or on loopback, on one of its authorized domains.
+    package func isAuthorizedOrigin(of settings: ProjectSettings, anyLoopback: Bool) -> Bool {
+        isLoopback && anyLoopback || (scheme == "https" || isLoopback) && isOnAuthorizedDomain(of: settings)
+    }
+
+    private func isOnAuthorizedDomain(of settings: ProjectSettings) -> Bool {
+        settings.authorizedDomains.contains { $0.lowercased() == host }
+    }
+
+    /// The path below another URL, starting with `/`; nil if it is not below it.
+    package func path(below other: ContinueURI) -> String? {
+        let above = other.path.hasSuffix("/") ? String(other.path.dropLast()) : other.path
+        guard isSameOrigin(as: other), isPlainPath, path.hasPrefix(above + "/") else { return nil }
+        return String(path.dropFirst(above.count))
     }
 
     /// Whether it can be one of ``Projects/ProjectSettings/continueURLs``.
@@ -65,11 +87,13 @@ package struct ContinueURI: Sendable, Hashable {
 
     /// Whether scheme, host and port are the same, and the path is the other one's or continues it at a `/`.
     private func isAtOrBelow(_ other: ContinueURI) -> Bool {
-        guard scheme == other.scheme, host == other.host, port == other.port, isPlainPath else {
-            return false
-        }
+        guard isSameOrigin(as: other), isPlainPath else { return false }
         let above = other.path.hasSuffix("/") ? other.path : other.path + "/"
         return path == other.path || path.hasPrefix(above)
+    }
+
+    private func isSameOrigin(as other: ContinueURI) -> Bool {
+        scheme == other.scheme && host == other.host && port == other.port
     }
 
     /// A segment that a browser or a server may interpret as a parent directory, or as several segments: `..`,

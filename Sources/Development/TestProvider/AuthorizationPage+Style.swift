@@ -29,15 +29,19 @@ extension AuthorizationPage {
         .who{min-width:0;flex:1;display:grid}.who span{color:var(--soft);font-size:14px;overflow-wrap:anywhere}
         .badge{flex:none;font-size:12px;padding:2px 8px;border-radius:99px;white-space:nowrap}
         .yes{background:var(--yes);color:var(--yes-text)}.no{background:var(--no);color:var(--no-text)}
+        @media (max-width:440px){.person{flex-wrap:wrap;row-gap:4px}.who{flex:1 0 60%}.badge{margin-left:52px}}
         details{margin-top:12px;border:1px solid var(--line);border-radius:14px}
         summary{padding:14px;cursor:pointer;border-radius:14px;color:var(--accent);font-weight:600}
-        .other{padding:4px 14px 16px;display:grid;gap:12px}
+        .generate,.other{padding:4px 14px 12px;display:grid;gap:12px}
         label{display:grid;gap:4px;font-size:14px;color:var(--soft)}
-        input[type=email],input[type=text]{font:inherit;width:100%;padding:10px 12px;border-radius:10px;\
+        input:not([type=checkbox]){font:inherit;width:100%;min-height:44px;padding:10px 12px;border-radius:10px;\
         border:1px solid var(--line);background:var(--bg);color:var(--text)}
         .check{display:flex;gap:8px;align-items:center;color:var(--text)}
-        .check input{width:18px;height:18px;accent-color:var(--accent)}
-        .primary{padding:11px 16px;background:var(--accent);color:var(--accent-text);font-weight:600}
+        .check input{width:20px;height:44px;margin:0;accent-color:var(--accent)}
+        button:not(.person){min-height:44px}
+        .primary{padding:10px 16px;background:var(--accent);color:var(--accent-text);font-weight:600}
+        .outlined{padding:9px 16px;background:none;color:var(--accent);border:1px solid var(--line);font-weight:600}
+        .outlined:hover{background:var(--hover)}
         .quiet{padding:9px 16px;background:none;color:var(--accent);font-weight:600}.quiet:hover{background:var(--hover)}
         footer{margin-top:12px;text-align:center}footer p{font-size:12px;margin-top:10px}
         code{font-size:12px;background:var(--hover);padding:1px 5px;border-radius:5px}

@@ -2,7 +2,10 @@ import Crypto
 import Foundation
 import Text
 
-/// The account chooser that people see in `identity dev`: one HTML page, no script.
+/// The account chooser that people see in `identity dev`: one HTML page, which works without its script.
+///
+/// Element IDs and the class `js-reuse-account` are those of the Firebase emulator's sign-in widget, so that scripts
+/// written for the widget find what they look for.
 struct AuthorizationPage {
     var title: String
     /// URL of the authorization endpoint.
@@ -11,6 +14,8 @@ struct AuthorizationPage {
     /// The parameters of the authorization request, carried along.
     var hidden: [(name: String, value: String)]
     var people: [TestUser]
+    /// A made-up user, for the button that fills in the form.
+    var suggestion: TestUser
     var scopes: [String]
 
     /// The page's Content-Security-Policy.
@@ -19,12 +24,18 @@ struct AuthorizationPage {
     static func policy(redirect: String) -> String {
         let target = URLParts(redirect).map { $0.origin ?? $0.scheme + ":" } ?? "'self'"
         return [
-            "default-src 'none'", "style-src 'sha256-\(styleHash)'", "base-uri 'none'", "frame-ancestors 'none'",
+            "default-src 'none'", "style-src 'sha256-\(hash(style))'", "script-src 'sha256-\(hash(script))'",
+            "base-uri 'none'", "frame-ancestors 'none'",
             "form-action 'self' \(target) http://localhost:* http://127.0.0.1:*",
         ].joined(separator: "; ")
     }
 
-    private static let styleHash = Data(SHA256.hash(data: Array(style.utf8))).base64EncodedString()
+    private static let script = String(decoding: PackageResources.authorization_js, as: UTF8.self)
+
+    /// A source of Content Security Policy Level 3 §2.3.1, without its prefix.
+    private static func hash(_ text: String) -> String {
+        Data(SHA256.hash(data: Array(text.utf8))).base64EncodedString()
+    }
 
     var html: String {
         """
@@ -46,14 +57,16 @@ struct AuthorizationPage {
         </header>
         <ul>\(people.map(row).joined())</ul>
         <details>
-        <summary>Use another account</summary>
-        \(form(choice: "other", otherFields, css: "other"))
+        <summary id="add-account-button" class="js-new-account">Add new account</summary>
+        \(form(choice: "generated", generateButton, css: "generate"))
+        \(form(choice: "other", otherFields, css: "other", id: "main-form"))
         </details>
         <footer>
-        \(form(choice: "cancel", #"<button class="quiet">Cancel</button>"#))
+        \(form(choice: "cancel", #"<button id="cancel-button" class="quiet">Cancel</button>"#))
         <p>Demo provider on this computer. It asks for no password and sends nothing to other servers.\(asked)</p>
         </footer>
         </main>
+        <script>\(Self.script)</script>
         </body>
         </html>
         """
@@ -70,7 +83,7 @@ struct AuthorizationPage {
             user.email == nil ? "" : #"<span class="badge \#(user.emailVerified ? "yes" : "no")">\#(verified)</span>"#
         let button = """
             <input type="hidden" name="subject" value="\(Markup.escape(user.subject))">\
-            <button class="person"><span class="face hue\(hue(user))" aria-hidden="true">\(Markup.escape(initials(name)))</span>\
+            <button class="person js-reuse-account"><span class="face hue\(hue(user))" aria-hidden="true">\(Markup.escape(initials(name)))</span>\
             <span class="who"><b>\(Markup.escape(name))</b><span>\(Markup.escape(user.email ?? "no email"))</span></span>\
             \(badge)</button>
             """
@@ -79,19 +92,32 @@ struct AuthorizationPage {
 
     private var otherFields: String {
         """
-        <label>Email<input type="email" name="email" required autocomplete="off" placeholder="you@example.com"></label>\
-        <label>Name<input type="text" name="name" autocomplete="off" placeholder="Optional"></label>\
-        <label class="check"><input type="checkbox" name="verified" checked> The email is verified</label>\
-        <button class="primary">Continue</button>
+        <label>Email<input id="email-input" type="email" name="email" required autocomplete="off" \
+        placeholder="you@example.com"></label>\
+        <label>Display name (optional)<input id="display-name-input" name="name" autocomplete="off"></label>\
+        <label>Screen name (optional)<input id="screen-name-input" name="screen_name" autocomplete="off"></label>\
+        <label>Profile photo URL (optional)<input id="profile-photo-input" type="url" name="photo_url" \
+        autocomplete="off"></label>\
+        <label class="check"><input id="email-verified-input" type="checkbox" name="verified" checked> The email is verified\
+        </label>\
+        <button id="sign-in" class="primary">Sign in with \(Markup.escape(title))</button>
         """
     }
 
-    private func form(choice: String, _ content: String, css: String = "") -> String {
+    /// Signs in with a made-up account; with scripts, it first shows that account in the form.
+    private var generateButton: String {
+        let fields = [("email", suggestion.email), ("name", suggestion.name), ("screen_name", suggestion.login)]
+        let data = fields.map { #" data-\#($0)="\#(Markup.escape($1 ?? ""))""# }.joined()
+        return #"<button id="autogen-button" class="outlined"\#(data)>Auto-generate user information</button>"#
+    }
+
+    private func form(choice: String, _ content: String, css: String = "", id: String? = nil) -> String {
         let carried = (hidden + [(name: "choice", value: choice)]).map { field in
             #"<input type="hidden" name="\#(Markup.escape(field.name))" value="\#(Markup.escape(field.value))">"#
         }
-        return #"<form method="post" action="\#(Markup.escape(action))" class="\#(css)">"# + carried.joined() + content
-            + "</form>"
+        let id = id.map { #" id="\#($0)""# } ?? ""
+        return #"<form method="post" action="\#(Markup.escape(action))" class="\#(css)"\#(id)>"# + carried.joined()
+            + content + "</form>"
     }
 
     private func initials(_ name: String) -> String {

@@ -6,7 +6,7 @@ extension TenantState {
     /// The authorization endpoint (RFC 6749 §4.1.1, OIDC Core §3.1.2).
     ///
     /// A POST with `choice` is what a person chose on the page: `user` with `subject`, `other` with `email`, `name`,
-    /// `verified`, or `cancel`.
+    /// `screen_name`, `photo_url` and `verified`, `generated` for a made-up account, or `cancel`.
     mutating func authorize(_ request: RecordedRequest) throws -> ProviderAnswer {
         let fields = request.fields
         guard request.method == "GET" || request.method == "POST" else {
@@ -47,6 +47,7 @@ extension TenantState {
         case "cancel": return ScriptedLogin(TestUser(""), .deny)
         case "user": return users[fields["subject"] ?? ""].map { ScriptedLogin($0) }
         case "other": return otherAccount(fields).map { ScriptedLogin($0) }
+        case "generated": return ScriptedLogin(generatedAccount())
         default: return nextLogins.isEmpty ? everyLogin : nextLogins.removeFirst()
         }
     }

@@ -58,8 +58,7 @@ extension Cookie {
     /// The names of a request's cookies that consist of the prefix and hexadecimal digits, in order.
     private static func names(_ prefix: String, isSecure: Bool, in headers: HTTPFields) -> [String] {
         let fullPrefix = fullName(prefix, isSecure: isSecure)
-        return headers[values: .cookie].flatMap { $0.split(separator: ";") }
-            .map { $0.drop { $0 == " " }.prefix { $0 != "=" } }
+        return names(in: headers)
             .filter { $0.hasPrefix(fullPrefix) && $0.dropFirst(fullPrefix.count).allSatisfy(\.isHexDigit) }
             .map { prefix + $0.dropFirst(fullPrefix.count) }
     }

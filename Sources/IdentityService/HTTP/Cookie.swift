@@ -33,11 +33,21 @@ package struct Cookie: Sendable, Hashable {
 
     /// A request's values of the name, in order.
     static func values(_ name: String, isSecure: Bool, in headers: HTTPFields) -> [String] {
-        let name = fullName(name, isSecure: isSecure)
-        return headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
+        values(named: fullName(name, isSecure: isSecure), in: headers)
+    }
+
+    /// A request's values of the name with its prefix, in order.
+    static func values(named name: String, in headers: HTTPFields) -> [String] {
+        pairs(in: headers).filter { $0.name == name }.compactMap(\.value)
+    }
+
+    /// The names of a request's cookies, in order.
+    static func names(in headers: HTTPFields) -> [String] { pairs(in: headers).map(\.name) }
+
+    private static func pairs(in headers: HTTPFields) -> [(name: String, value: String?)] {
+        headers[values: .cookie].flatMap { $0.split(separator: ";") }.map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == name else { return nil }
-            return String(parts[1])
+            return (String(parts[0].drop { $0 == " " }), parts.count == 2 ? String(parts[1]) : nil)
         }
     }
 }

@@ -4,7 +4,7 @@ import hashlib
 
 import document
 from successes import DEMO, console_provider, of_project
-from world import CALLBACK, CHANGED, HANDLER, PASSWORD, PROJECT, PROVIDERS, SAML, base64url
+from world import CALLBACK, CHANGED, HANDLER, PAGE, PASSWORD, PROJECT, PROVIDERS, SAML, base64url
 
 NOBODY = {"localId": "nobody"}
 BAD = "INVALID_ARGUMENT"
@@ -219,6 +219,11 @@ REFUSALS = {
         "apiKey": "any", "continueUrl": "https://evil.example/", "codeChallenge": CHALLENGE}}), unreadable()],
     "takeSignInStep": [(400, "INVALID_SESSION_INFO", {"form": {"page": "none"}}),
                        (400, "The email address or password is incorrect", wrong_page_password)],
+    "performWithCookies": [
+        (400, BAD, {"query": {"finalTarget": "https://evil.example/v1/token?key=any"}, "headers": {**PAGE}}),
+        (403, "PERMISSION_DENIED", {"query": {"finalTarget": "x"}, "headers": {**PAGE, "Sec-Fetch-Site": "same-site"}}),
+    ],
+    "endCookies": [(403, "PERMISSION_DENIED", {"headers": {"Origin": "https://evil.example"}})],
     **{name: [(400, "auth/argument-error", {"query": {**HANDLER, "customParameters": "{"}}),
               (400, "auth/operation-not-allowed", {"query": {**HANDLER, "providerId": "oidc.none"}}),
               (400, "auth/invalid-api-key", {"query": {**HANDLER, "apiKey": ""}})]

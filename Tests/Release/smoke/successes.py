@@ -12,7 +12,8 @@ import jwt
 
 import document
 import hashes
-from world import CALLBACK, CHANGED, CONSOLE_PASSWORD, EMPTIED, HANDLER, OIDC, OWN_ISSUER, PASSWORD, PROJECT, PROVIDERS
+from world import CALLBACK, CHANGED, CONSOLE_PASSWORD, EMPTIED, HANDLER, OIDC, OWN_ISSUER, PAGE, PASSWORD, PROJECT
+from world import PROVIDERS
 from world import base64url, inputs, one_time_code, this_step
 
 # The providers at which `identity dev` lets people sign in by a code.
@@ -68,6 +69,22 @@ def page_code(world):
     reply = world.need("takeSignInStep", form=form, headers=page["headers"])
     code = re.search(r"signInCode=(page_[\w-]+)", reply.text)[1]
     return {"json": {"token": f"{code}.{verifier}", "returnSecureToken": True}}
+
+
+def cookie_sign_in(world):
+    """From a page of an app whose host passes `/__cookies__` on."""
+    target = f"{world.urls['dev']}/v1/accounts:signInWithPassword?key=any"
+    body = {"email": world.shared.member["email"], "password": PASSWORD, "returnSecureToken": True}
+    return {"query": {"finalTarget": target}, "json": body, "headers": {**PAGE}}
+
+
+def cookie_sign_out(world):
+    return {"headers": {**PAGE, "Cookie": world.call("performWithCookies", **cookie_sign_in(world)).cookies}}
+
+
+def cookie_refresh(world):
+    body = {"grantType": "refresh_token", "refreshToken": "REDACTED"}
+    return {"query": {"finalTarget": f"{world.urls['dev']}/v1/token?key=any"}, "json": body, **cookie_sign_out(world)}
 
 
 def email_link(world):
@@ -491,6 +508,8 @@ SUCCESSES = {
                    "codeChallenge": base64url(hashlib.sha256(b"a verifier").digest())}} for lang in ("en", "de", "ja")
     ],
     "takeSignInStep": [page_sign_in, page_step(provider="oidc.demo"), page_step(do="forgotPassword")],
+    "performWithCookies": [cookie_sign_in, cookie_refresh],
+    "endCookies": [cookie_sign_out],
     "handlerPage": [{"query": HANDLER}, way_back("handlerPage")],
     "handlerCallback": [way_back("handlerPage", posts=True)],
     "emulatorHandlerPage": [{"query": HANDLER}, way_back("emulatorHandlerPage")],

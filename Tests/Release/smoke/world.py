@@ -36,6 +36,8 @@ IDENTITY_DATABASE_URL=$DATABASE_URL; export IDENTITY_DATABASE_URL
 "$0" migrate && "$0" projects create smoke-project && exec "$0" serve
 """
 HANDLER = {"apiKey": "any", "appName": "app", "authType": "signInViaPopup", "providerId": "oidc.demo"}
+# What a browser says of a page of an app.
+PAGE = {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-origin"}
 # Forms that are taken from the service's own pages alone.
 OWN_FORMS = {"takeSignInStep"} | {
     name for name, operation in document.OPERATIONS.items()

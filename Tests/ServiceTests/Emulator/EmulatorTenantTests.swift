@@ -26,6 +26,25 @@ struct EmulatorTenantTests {
         }
     }
 
+    @Test(
+        "a tenant has any display name, as in the emulator, and an ID that fits into paths",
+        arguments: ["", "x", "Acme & Söhne GmbH", "myTenant_1", "a name of more than twenty characters"]
+    )
+    func displayNames(_ name: String) async throws {
+        try await run { service in
+            let tenant = try await service.admin("tenants", ["displayName": .string(name)], version: "v2")
+            #expect(tenant.status == 200 && tenant["displayName"] == .string(name), "\(tenant)")
+            let path = try #require(tenant["name"]?.string)
+            #expect(path.wholeMatch(of: #/projects/[^/]+/tenants/tenant-[a-z0-9]{5}/#) != nil, "\(path)")
+            let id = String(path.suffix(12))
+            let changed = try await service.updateTenant(id, ["displayName": "Another: name"])
+            #expect(changed["displayName"] == "Another: name", "\(changed)")
+            for refused in ["two\nlines", String(repeating: "x", count: 257)] {
+                #expect(try await service.updateTenant(id, ["displayName": .string(refused)]).status == 400)
+            }
+        }
+    }
+
     @Test("show the tenant's codes, and wipe its accounts alone")
     func ofTenant() async throws {
         try await run { service in

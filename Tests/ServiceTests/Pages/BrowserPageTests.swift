@@ -1,9 +1,11 @@
 import Accounts
+import Development
 import Foundation
 import Projects
 import Storage
 import TestKit
 import Testing
+import Text
 
 /// Our pages in a real browser: Debian's Chromium, which `scripts/install-dependencies test` installs.
 ///
@@ -200,6 +202,43 @@ struct BrowserPageTests {
                     steps: steps
                 )
             ])
+        }
+    }
+
+    @Test("the page of a provider of identity dev, with an account that it makes up", .testProvider)
+    func providerPage() async throws {
+        try await run { service in
+            let tenant = try await TestProvider.tenant(.google)
+            tenant.addUser(TestUser("1", email: "ada@example.com", name: "Ada Lovelace"))
+            tenant.addUser(TestUser("2", email: "alan@example.com", emailVerified: false, name: "Alan Turing"))
+            let callback = service.baseURL + "/healthz"
+            tenant.addClient("app", redirects: .exact([callback]))
+            let fields = [
+                ("response_type", "code"), ("client_id", "app"), ("redirect_uri", callback), ("scope", "openid email"),
+                ("state", "the-state"), ("nonce", "the-nonce"),
+            ]
+            let url = (tenant.url(.authorization) ?? "") + "?" + FormFields(pairs: fields).text
+            let open = [Step(heading: "Choose an account"), Step(toggle: "#add-account-button")]
+            let back = Step(arrives: callback + "?code=")
+            // With scripts, the button fills in the form; without, it signs in.
+            let paths = [
+                "desktop": [Step(toggle: "#autogen-button"), Step(press: "#sign-in"), back],
+                "desktop-dark": [Step(press: "#autogen-button"), back],
+                "phone": [Step(fill: ["#email-input": "new@example.com"]), Step(press: "#sign-in"), back],
+                "phone-dark": [Step(toggle: "#autogen-button"), Step(press: "#sign-in"), back],
+            ]
+            try await look(
+                at: paths.map { variant, steps in
+                    Visit(
+                        name: "provider",
+                        url: url,
+                        variants: [variant],
+                        steps: open + steps,
+                        others: [service.baseURL]
+                    )
+                }
+            )
+            #expect(tenant.violations.isEmpty)
         }
     }
 

@@ -21,6 +21,8 @@ enum PagesInChromium {
         var heading: String?
         var fill: [String: String]?
         var press: String?
+        /// The same where the page stays.
+        var toggle: String?
         var twice: String?
         var back: Bool?
         var leads: String?

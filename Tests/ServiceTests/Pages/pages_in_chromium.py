@@ -2,7 +2,7 @@
 
 The argument is a JSON file: {"visits": [{"name", "url", "variants", "steps", "own", "others"}], "screenshots": folder (optional)}.
 A step is {"heading"} or {"says": text} (what must come to be there), {"sees": text} (which comes by itself where scripts run,
-and with a reload where not), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"twice": selector} (two clicks at
+and with a reload where not), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"toggle": selector} (the same where the page stays), {"twice": selector} (two clicks at
 once), {"back": true}, {"goto": url}, {"tab": url} (in another tab, which stays behind), {"arrives": start of the URL to come
 to}, {"forget": true} (all cookies), {"call": url} (outside of the browser), {"post": {"path", "body"}} (JSON, by somebody
 else), or {"leads": start of the URL of the page's link}. Pages whose URL begins with one of "others" are somebody else's; ours
@@ -201,6 +201,10 @@ def visit(browser, item, variant):
                 page.locator(step["twice"]).dblclick(no_wait_after=True)
             if len(posts) != before + 1 and scripts:
                 report(f"{len(posts) - before} requests for one double click")
+        elif "toggle" in step:
+            if not focus(page, step["toggle"]):
+                report(f"the keyboard does not reach {step['toggle']}")
+            page.keyboard.press("Enter")
         elif "back" in step:
             page.go_back(wait_until="load")
         elif "goto" in step:

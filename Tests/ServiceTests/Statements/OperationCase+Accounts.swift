@@ -26,7 +26,25 @@ extension OperationCase {
                 let user = try await world.service.signUp(ada)
                 return { try await world.service.refresh(user.refreshToken) }
             },
-        ]
+        ] + cookies
+
+    private static let cookies: [OperationCase] = [
+        withCookies("performWithCookies, a sign-in by password") { try await $0.signIn(ada) },
+        withCookies("performWithCookies, a refresh") { try await $0.refresh() },
+        withCookies("endCookies") { try await $0.signOut() },
+    ]
+
+    private static func withCookies(
+        _ name: String,
+        _ request: @escaping @Sendable (CookieApp) async throws -> Reply
+    ) -> OperationCase {
+        OperationCase(name, { $0.authorizedDomains = ["app.example.com"] }) { world in
+            _ = try await world.service.signUp(ada)
+            let app = CookieApp(world.service)
+            try await app.signIn(ada)
+            return { try await request(app) }
+        }
+    }
 
     private static func signedIn(_ name: String, _ path: String, _ body: JSON = [:]) -> OperationCase {
         OperationCase(name) { world in

@@ -43,16 +43,52 @@ struct TestProviderPageTests {
         for _ in 1...2 {
             let page = try await client.authorize(browser)
             let form = try #require(page.form(with: "The email is verified"))
-            let typed = ["email": "new+one@example.com", "name": "New Person", "verified": ""]
+            let typed = [
+                "email": "new+one@example.com", "name": "New Person", "photo_url": "https://example.com/new.png",
+                "verified": "",
+            ]
             let visit = try await browser.submit(form, typed, on: page, until: [client.redirectURI])
             let claims = try await claims(visit, client)
             #expect(claims["email"] as? String == "new+one@example.com")
             #expect(claims["name"] as? String == "New Person")
+            #expect(claims["picture"] as? String == "https://example.com/new.png")
             #expect(claims["email_verified"] as? Bool == false)
             subjects.insert(try #require(claims["sub"] as? String))
         }
         #expect(subjects.count == 1)
         #expect(tenant.violations.isEmpty)
+        #expect(try await client.authorize(browser).form(with: "New Person") != nil)
+    }
+
+    @Test func makesUpAnAccountThatCanBePickedAfterwards() async throws {
+        let (tenant, client) = try await tenant()
+        let browser = ScriptedBrowser()
+        var emails: Set<String> = []
+        for _ in 1...2 {
+            let page = try await client.authorize(browser)
+            let form = try #require(page.form(with: "Auto-generate user information"))
+            let visit = try await browser.submit(form, on: page, until: [client.redirectURI])
+            let claims = try await claims(visit, client)
+            #expect(claims["email_verified"] as? Bool == true)
+            let name = try #require(claims["name"] as? String)
+            emails.insert(try #require(claims["email"] as? String))
+            #expect(try await client.authorize(browser).form(with: name) != nil)
+        }
+        #expect(emails.count == 2)
+        #expect(tenant.violations.isEmpty)
+    }
+
+    @Test(
+        "scripts for the emulator's widget find its elements",
+        arguments: [
+            "add-account-button", "autogen-button", "main-form", "email-input", "display-name-input",
+            "screen-name-input",
+            "profile-photo-input", "sign-in",
+        ]
+    )
+    func hasTheElementsOfTheEmulator(id: String) async throws {
+        let (_, client) = try await tenant()
+        #expect(try await client.authorize().text.contains(#"id="\#(id)""#))
     }
 
     @Test func cancelGoesBackWithoutAnAccount() async throws {

@@ -1,0 +1,152 @@
+import Projects
+import Storage
+import TestKit
+import Testing
+
+@Suite("Tokens in cookies of an app's host", .database)
+struct CookieRoutesTests {
+    private static let attributes = "Path=/; Max-Age=34560000; Secure; SameSite=Lax; Partitioned; Priority=High"
+
+    @Test("a sign-in leaves both tokens in cookies, and the page without the refresh token")
+    func signsIn() async throws {
+        try await CookieApp.run { app in
+            _ = try await app.service.signUp("ada@example.com")
+            let reply = try await app.signIn()
+            #expect(reply.status == 200 && reply["email"] == "ada@example.com", "\(reply)")
+            #expect(reply.refreshToken == CookieApp.placeholder)
+            let (idToken, refreshToken) = (try #require(reply.idToken), try #require(app.refreshToken))
+            #expect(
+                reply.setCookies == [
+                    "__HOST-FIREBASE_[DEFAULT]=\(idToken); \(Self.attributes)",
+                    "\(app.refreshTokenName)=\(refreshToken); \(Self.attributes); HttpOnly",
+                ]
+            )
+            #expect(reply.response.header("cache-control") == "no-store")
+            #expect(try await app.service.lookUp(idToken).status == 200)
+            #expect(try await app.service.refresh(refreshToken).status == 200)
+        }
+    }
+
+    @Test("a refresh takes the token of the cookie, also where tokens rotate", arguments: [false, true])
+    func refreshes(rotates: Bool) async throws {
+        var options = TestService.Options()
+        options.settings.rotateRefreshTokens = rotates
+        try await CookieApp.run(options) { app in
+            _ = try await app.service.signUp("ada@example.com")
+            try await app.signIn()
+            var seen: Set<String?> = [app.refreshToken]
+            for _ in 1...3 {
+                let before = app.idToken
+                let reply = try await app.refresh()
+                #expect(reply.status == 200 && reply.refreshToken == CookieApp.placeholder, "\(reply)")
+                #expect(app.idToken == reply.idToken && app.idToken != before)
+                seen.insert(app.refreshToken)
+            }
+            #expect(seen.count == (rotates ? 4 : 1))
+        }
+    }
+
+    @Test("a page that has a refresh token of its own moves it into the cookie")
+    func movesIn() async throws {
+        try await CookieApp.run { app in
+            let user = try await app.service.signUp("ada@example.com")
+            let reply = try await app.refresh(user.refreshToken ?? "")
+            #expect(reply.status == 200 && app.idToken == reply.idToken, "\(reply)")
+            #expect(app.refreshToken == user.refreshToken)
+        }
+    }
+
+    @Test("a sign-out ends both cookies and the session")
+    func signsOut() async throws {
+        try await CookieApp.run { app in
+            _ = try await app.service.signUp("ada@example.com")
+            try await app.signIn()
+            let (idToken, refreshToken) = (app.idToken, app.refreshToken)
+            let reply = try await app.signOut()
+            #expect(reply.status == 200 && reply.json == [:], "\(reply)")
+            #expect(app.cookies.isEmpty, "\(reply.setCookies)")
+            #expect(reply.setCookies.allSatisfy { $0.contains("Secure; SameSite=Lax; Partitioned") })
+            #expect(try await app.service.refresh(refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await app.service.lookUp(idToken).error == "TOKEN_EXPIRED")
+            #expect(try await app.signOut().status == 200)
+        }
+    }
+
+    @Test("a tenant's user signs out of the tenant's session")
+    func signsOutOfTenant() async throws {
+        var options = TestService.Options()
+        options.settings.allowsTenants = true
+        try await CookieApp.run(options) { app in
+            let tenant = try await app.service.makeTenant("Northwind", ["allowPasswordSignup": true])
+            let body: JSON = [
+                "email": "ada@example.com", "password": "correct horse", "tenantId": .string(tenant),
+                "returnSecureToken": true,
+            ]
+            _ = try await app.service.call("accounts:signUp", body)
+            let signedIn = try await app.send(to: app.target("v1/accounts:signInWithPassword"), body.text)
+            #expect(signedIn.tenant == tenant, "\(signedIn)")
+            let refreshToken = app.refreshToken
+            try await app.signOut()
+            #expect(try await app.service.refresh(refreshToken).error == "TOKEN_EXPIRED")
+        }
+    }
+
+    @Test("a refused refresh ends the cookies, and without one the user is signed out")
+    func endsWithTheSession() async throws {
+        try await CookieApp.run { app in
+            let user = try await app.service.signUp("ada@example.com")
+            try await app.signIn()
+            _ = try await app.service.admin("accounts:update", ["localId": JSON(user.localID), "disableUser": true])
+            let reply = try await app.refresh()
+            #expect(reply.status == 400 && reply.error == "USER_DISABLED", "\(reply)")
+            #expect(app.cookies.isEmpty, "\(reply.setCookies)")
+            let without = try await app.refresh()
+            #expect(without.status == 400 && without.error == "TOKEN_EXPIRED", "\(without)")
+        }
+    }
+
+    @Test("a refused sign-in says why, and changes no cookie")
+    func refusedSignIn() async throws {
+        try await CookieApp.run { app in
+            _ = try await app.service.signUp("ada@example.com")
+            try await app.signIn()
+            let before = app.cookies
+            let target = app.target("v1/accounts:signInWithPassword")
+            let reply = try await app.send(to: target, #"{"email":"ada@example.com","password":"another horse"}"#)
+            #expect(reply.status == 400 && reply.error == "INVALID_LOGIN_CREDENTIALS", "\(reply)")
+            #expect(reply.setCookies.isEmpty && app.cookies == before)
+        }
+    }
+
+    @Test("an app of another name has cookies of its own, as has another project")
+    func partitions() async throws {
+        try await CookieApp.run { app in
+            _ = try await app.service.signUp("ada@example.com")
+            try await app.signIn()
+            try await app.signIn(appName: "second")
+            let second = app.cookies.filter { $0.key.hasSuffix("second") }
+            #expect(
+                Set(second.keys) == ["__HOST-FIREBASE_second", "__HOST-FIREBASEID_\(app.service.project.id)_second"]
+            )
+            #expect(app.cookies.count == 4)
+            let others = ["__HOST-FIREBASEID_other-project_[DEFAULT]": "x", "other": "y"]
+            for (name, value) in others { app.set(name, value) }
+            try await app.signOut()
+            #expect(app.cookies == second.merging(["other": "y"]) { $1 })
+        }
+    }
+
+    @Test("on http, of loopback alone, cookies have the SDK's other names")
+    func onLoopback() async throws {
+        var options = TestService.Options()
+        options.development = true
+        try await CookieApp.run(options) { app in
+            _ = try await app.service.signUp("ada@example.com")
+            let body = #"{"email":"ada@example.com","password":"correct horse","returnSecureToken":true}"#
+            let target = app.target("v1/accounts:signInWithPassword", host: "http://localhost:9099")
+            let reply = try await app.send(to: target, body, origin: "http://localhost:3000")
+            let names = ["__dev_FIREBASE_[DEFAULT]", "__dev_FIREBASEID_\(app.service.project.id)_[DEFAULT]"]
+            #expect(reply.status == 200 && Set(app.cookies.keys) == Set(names), "\(reply)")
+        }
+    }
+}
