@@ -43,5 +43,5 @@ package struct LeakedPasswordService: LeakedPasswords {
 }
 
 extension HTTPField.Name {
-    fileprivate static let addPadding = HTTPField.Name("Add-Padding")!
+    fileprivate static let addPadding = Self("add-padding") ?? .xContentTypeOptions
 }
