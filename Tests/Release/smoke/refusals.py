@@ -269,7 +269,8 @@ REFUSALS = {
         "path": {"project": CHANGED}, "json": {"platform": "ANDROID", "packageName": world.shared.app}})],
     "deleteApp": [(404, "CONFIGURATION_NOT_FOUND", {"path": {"project": CHANGED, "app": "none"}})],
     "listTenants": [stranger(), (400, "INVALID_PAGE_SELECTION", of_project(query={"pageSize": -1}))],
-    "createTenant": [(400, "INVALID_CONFIG", of_project(json={"displayName": "1"}))],
+    "createTenant": [(400, BAD, of_project(json={
+        "displayName": "Southwind", "passwordPolicyConfig": {"passwordPolicyEnforcementState": "SOMETIMES"}}))],
     **{name: [(404, "TENANT_NOT_FOUND", {"path": {"project": CHANGED, "tenant": "none"}, **request})]
        for name, request in (
            ("getTenant", {}), ("updateTenant", {"json": {"displayName": "Southwind"}}), ("deleteTenant", {}))},
