@@ -23,13 +23,16 @@ struct PasswordsCommand: AsyncParsableCommand {
         @Option(help: "Leaves out passwords that were found less often.") var minimumCount: UInt64 = 1
 
         func run() async throws {
+            if let list = lists.first(where: { !FileManager.default.isReadableFile(atPath: $0) }) {
+                throw CommandFailure.failed("\(list) cannot be read")
+            }
             do {
                 let count = try LeakedPasswordFilter.build(from: lists, minimumCount: minimumCount, at: output)
                 print("\(output): \(count) passwords")
             } catch let error as LeakedPasswordFilter.InvalidList {
                 throw CommandFailure.failed("\(error.path), line \(error.line): not a SHA-1 in 40 hexadecimal digits")
             } catch let error as CocoaError {
-                throw CommandFailure.failed("\(error.filePath ?? output): \(error.localizedDescription)")
+                throw CommandFailure.failed("\(output) cannot be written: \(error.localizedDescription)")
             }
         }
     }
