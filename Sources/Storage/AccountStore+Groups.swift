@@ -51,7 +51,9 @@ extension AccountStore {
         """
 
     /// The groups of a scope: its accounts with the same sign-in methods and state, which stand together in
-    /// `accounts_group_idx`. Each is found by one look into the index, however many accounts it has.
+    /// `accounts_group_idx`.
+    ///
+    /// Each is found by one look into the index, however many accounts it has.
     private static func groups(in scope: Scope) -> SQL {
         let first: SQL = "SELECT a.methods, \(sql: state) FROM accounts a WHERE \(sql: isOf(scope))"
         let order: SQL = "ORDER BY a.methods, \(sql: state) LIMIT 1"

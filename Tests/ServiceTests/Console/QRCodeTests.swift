@@ -4,7 +4,9 @@ import Secrets
 import Testing
 
 /// The judge is PyPI's `qrcode` 8.2: `qr_codes.tsv` has, for a text of so many letters, the SHA-256 of the code that it
-/// draws with level M, bytes, and our choice of mask. PyPI's `zxing-cpp` read the same texts from our codes.
+/// draws with level M, bytes, and our choice of mask.
+///
+/// PyPI's `zxing-cpp` read the same texts from our codes.
 @Suite("QR codes")
 struct QRCodeTests {
     @Test("codes of every size are, module by module, those of another implementation")
