@@ -288,7 +288,7 @@ let package = Package(
                 crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
             ],
             exclude: [
-                "Browser/app.html", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",
+                "Browser/app.html", "Console/qr_codes.tsv", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",
                 "Processes/admin_sdk.py", "Processes/front.py", "Processes/revocation_feed.py",
                 "Processes/verify_tokens.py",
                 "Pages/pages_in_chromium.py", "Statements/statements.tsv",

@@ -52,7 +52,56 @@ package struct QueryAccounts: Sendable {
         let scope = Scope(project: project.id, tenant: tenant)
         let place = try Self.place(of: query, scope)
         let position = try token.map { text throws(AccountsError) in try open(text, for: place) }
-        let page = try await parts.accounts.page(query, after: position, size: size, in: scope)
+        return try seal(await parts.accounts.page(query, after: position, size: size, in: scope), for: place)
+    }
+
+    /// A page of the console's list: complete if it is sorted by creation and its conditions are on sign-in methods,
+    /// state and creation; else it may end early, like ``page(_:after:size:_:_:)``.
+    ///
+    /// - Parameter token: of the same query's previous page; nil for the first page.
+    package func search(
+        _ query: AccountQuery,
+        after token: String?,
+        size: Int,
+        _ project: Project,
+        _ tenant: TenantID
+    ) async throws -> Page {
+        let scope = Scope(project: project.id, tenant: tenant)
+        let place = try Self.place(of: query, scope)
+        let position = try token.map { text throws(AccountsError) in try open(text, for: place) }
+        return try seal(await parts.accounts.search(query, after: position, size: size, in: scope), for: place)
+    }
+
+    /// The accounts that match a query, page by page; the export is in the audit log before the first.
+    package func export(_ query: AccountQuery, _ project: Project, _ tenant: TenantID) async throws -> Export {
+        let scope = Scope(project: project.id, tenant: tenant)
+        try await parts.stores.auditLog.record(.accountsExported, in: scope, at: parts.now())
+        return Export(query: query, scope: scope, accounts: parts.accounts)
+    }
+
+    /// An export in progress.
+    package actor Export {
+        private let query: AccountQuery
+        private let scope: Scope
+        private let accounts: AccountStore
+        private var position: AccountPosition?
+        private var isAtEnd = false
+
+        fileprivate init(query: AccountQuery, scope: Scope, accounts: AccountStore) {
+            (self.query, self.scope, self.accounts) = (query, scope, accounts)
+        }
+
+        /// At most ``QueryAccounts/limit`` accounts, even none; nil at the end.
+        package func next() async throws -> [Account]? {
+            guard !isAtEnd else { return nil }
+            let page = try await accounts.search(query, after: position, size: QueryAccounts.limit, in: scope)
+            position = page.next
+            isAtEnd = page.next == nil
+            return page.accounts
+        }
+    }
+
+    private func seal(_ page: AccountPage, for place: String) throws -> Page {
         let next = try page.next.map { try parts.keyRing.seal([UInt8](JSONEncoder().encode($0)), for: place) }
         return Page(accounts: page.accounts, nextPageToken: next.map { Base64URL.encode($0) })
     }

@@ -28,7 +28,15 @@ package struct AccountQuery: Sendable, Hashable, Codable {
     /// An account is used by signing in and by refreshing; if it never was, its creation counts.
     package var lastUsedBefore: Date?
     package var lastUsedAfter: Date?
+    package var createdBefore: Date?
+    /// At this time or later.
+    package var createdAfter: Date?
     package var isDisabled: Bool?
+    /// The account has an email that is not verified.
+    package var isUnverified: Bool?
+    package var hasSecondFactor: Bool?
+    /// The account has no sign-in method.
+    package var isAnonymous: Bool?
     /// The account has a detached credential.
     package var hasDetachedCredential: Bool?
     /// A linked identity's email is a provider's relay address.
@@ -51,6 +59,16 @@ package struct AccountQuery: Sendable, Hashable, Codable {
         (rest.subject, rest.sort, rest.descends) = (subject, sort, descends)
         return rest != self
     }
+
+    /// Whether all conditions are on the columns by which accounts are grouped (`accounts_group_idx`).
+    var isOfGroups: Bool {
+        var rest = AccountQuery()
+        (rest.sort, rest.descends) = (.createdAt, descends)
+        (rest.method, rest.createdBefore, rest.createdAfter) = (method, createdBefore, createdAfter)
+        (rest.isDisabled, rest.isUnverified) = (isDisabled, isUnverified)
+        (rest.hasSecondFactor, rest.isAnonymous) = (hasSecondFactor, isAnonymous)
+        return rest == self
+    }
 }
 
 /// An account's position in an order that has an index: the next page starts after it, even if the account no longer
@@ -71,6 +89,13 @@ package enum AccountPosition: Sendable, Hashable, Codable {
         case .name, .lastSignInAt: return nil
         }
     }
+}
+
+/// How many accounts a statement examines at most for a page with conditions; then the page ends early.
+package enum PageReach: Int, Sendable {
+    case api = 10_000
+    /// In 50 ms, even if each account's last sign-in is looked up.
+    case console = 2_500
 }
 
 /// A page of accounts and the position of the next one.

@@ -9,6 +9,14 @@ package struct MethodCount: Sendable, Hashable {
     /// Whether they have an email; without one, passwords and email links cannot sign in.
     package var hasEmail: Bool
     package var accounts: Int64
+
+    fileprivate static func decode(_ row: inout PostgresRow) throws -> MethodCount {
+        MethodCount(
+            methods: Set(try row.next([String].self).map { ProviderID($0) }),
+            hasEmail: try row.next(),
+            accounts: try row.next()
+        )
+    }
 }
 
 /// An account's identity at a provider, with its state.
@@ -32,14 +40,26 @@ extension AccountStore {
             SELECT methods, email IS NOT NULL, count(*) FROM accounts
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
             GROUP BY 1, 2
+            """,
+            MethodCount.decode
+        )
+    }
+
+    /// The same, by one more account than `limit` at most; nil if there are more.
+    ///
+    /// - Parameter limit: at most 10,000.
+    package func methodCounts(in scope: Scope, ofAtMost limit: Int) async throws -> [MethodCount]? {
+        let counts = try await database.query(
             """
-        ) { row in
-            MethodCount(
-                methods: Set(try row.next([String].self).map { ProviderID($0) }),
-                hasEmail: try row.next(),
-                accounts: try row.next()
-            )
-        }
+            SELECT methods, email IS NOT NULL, count(*) FROM (
+                SELECT methods, email FROM accounts a WHERE \(sql: Self.isOf(scope))
+                ORDER BY created_at, account LIMIT 10001
+            ) a
+            GROUP BY 1, 2
+            """,
+            MethodCount.decode
+        )
+        return counts.reduce(0) { $0 + $1.accounts } > limit ? nil : counts
     }
 
     /// The last sign-in by each method; reads all sessions of the scope.

@@ -43,7 +43,7 @@ extension AccountStore {
 
     /// A page of the accounts that match a query, in an order that has an index.
     ///
-    /// Its cost does not depend on the number of accounts: it examines at most 10,000 of them and may then end early,
+    /// Its cost does not depend on the number of accounts: it examines at most `reach` of them and may then end early,
     /// even without an account, but with the position where the next page continues.
     ///
     /// - Parameter size: 1 to 500.
@@ -51,13 +51,20 @@ extension AccountStore {
         _ query: AccountQuery,
         after position: AccountPosition?,
         size: Int,
+        reach: PageReach = .api,
         in scope: Scope
     ) async throws -> AccountPage {
         // The limits are literals, so that the planner knows that it reads a few rows of an index, not a tenth of all.
-        let reach: SQL = query.isFiltered ? "10000" : "500"
+        let (examined, last): (SQL, SQL) =
+            switch reach {
+            case _ where !query.isFiltered: ("500", "499")
+            case .api: ("10000", "9999")
+            case .console: ("2500", "2499")
+            }
         let candidates: SQL = """
             SELECT a.*, \(sql: Self.place(in: query)) AS place FROM accounts a
             WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.follows(position, query))
+                AND \(sql: query.sort == .createdAt ? Self.isCreatedInTime(query) : "true")
             ORDER BY \(sql: Self.order(of: query))
             """
         // In the same statement: between two statements, created or deleted accounts would move the end.
@@ -65,13 +72,13 @@ extension AccountStore {
             query.isFiltered
             ? """
             UNION ALL
-            SELECT *, false FROM (\(sql: candidates) LIMIT 1 OFFSET 9999) a
+            SELECT *, false FROM (\(sql: candidates) LIMIT 1 OFFSET \(sql: last)) a
             WHERE (SELECT count(*) FROM page) < \(size)
             """ : ""
         let rows = try await database.query(
             """
             WITH page AS MATERIALIZED (
-                SELECT * FROM (\(sql: candidates) LIMIT \(sql: reach)) a
+                SELECT * FROM (\(sql: candidates) LIMIT \(sql: examined)) a
                 WHERE \(sql: Self.meets(query))
                 ORDER BY \(sql: Self.order(of: query)) LIMIT \(size)
             )
@@ -81,8 +88,8 @@ extension AccountStore {
             """
         ) { row in (isMeant: try row.next(Bool.self), account: try AccountRow.decode(&row)) }
         let accounts = AccountRow.merge(rows.filter(\.isMeant).map(\.account))
-        let last = accounts.count == size ? accounts.last : rows.last { !$0.isMeant }?.account
-        return AccountPage(accounts: accounts, next: last.flatMap { AccountPosition(of: $0, by: query.sort) })
+        let final = accounts.count == size ? accounts.last : rows.last { !$0.isMeant }?.account
+        return AccountPage(accounts: accounts, next: final.flatMap { AccountPosition(of: $0, by: query.sort) })
     }
 
     // MARK: Conditions on an account `a`
@@ -117,8 +124,14 @@ extension AccountStore {
         return "\(sql: isOf(scope)) \(sql: named)"
     }
 
+    static func isCreatedInTime(_ query: AccountQuery) -> SQL {
+        let after: SQL? = query.createdAfter.map { "a.created_at >= \($0)" }
+        let before: SQL? = query.createdBefore.map { "a.created_at < \($0)" }
+        return "\(sql: after ?? "true") AND \(sql: before ?? "true")"
+    }
+
     /// Matches accounts after a position, in the query's direction.
-    private static func follows(_ position: AccountPosition?, _ query: AccountQuery) -> SQL {
+    static func follows(_ position: AccountPosition?, _ query: AccountQuery) -> SQL {
         let follows: SQL = query.descends ? "<" : ">"
         return switch position {
         case nil: "true"
@@ -137,6 +150,11 @@ extension AccountStore {
             (\(query.method?.rawValue)::text IS NULL OR \(query.method?.rawValue) = ANY (a.methods))
             AND (\(query.emailDomain)::text IS NULL OR split_part(a.email, '@', 2) = \(query.emailDomain))
             AND (\(query.isDisabled)::bool IS NULL OR (a.disabled IS TRUE) = \(query.isDisabled))
+            AND (\(query.isUnverified)::bool IS NULL
+                OR (a.email IS NOT NULL AND NOT a.email_verified) = \(query.isUnverified))
+            AND (\(query.hasSecondFactor)::bool IS NULL OR (a.second_factors IS NOT NULL) = \(query.hasSecondFactor))
+            AND (\(query.isAnonymous)::bool IS NULL OR (a.methods = '{}') = \(query.isAnonymous))
+            AND \(sql: isCreatedInTime(query))
             AND (\(query.lastUsedBefore)::timestamptz IS NULL OR \(sql: lastUse) < \(query.lastUsedBefore))
             AND (\(query.lastUsedAfter)::timestamptz IS NULL OR \(sql: lastUse) > \(query.lastUsedAfter))
             AND (\(query.hasDetachedCredential)::bool IS NULL OR \(query.hasDetachedCredential) = EXISTS (
@@ -192,7 +210,7 @@ extension AccountStore {
     }
 
     /// The order of accounts with their `place`; for the ID alone, the planner must not sort by it twice.
-    private static func order(of query: AccountQuery) -> SQL {
+    static func order(of query: AccountQuery) -> SQL {
         let direction: SQL = query.descends ? "DESC" : "ASC"
         let place: SQL = query.sort == .account ? "" : "place \(sql: direction),"
         return "\(sql: place) account \(sql: direction)"

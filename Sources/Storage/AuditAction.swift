@@ -17,7 +17,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     /// removed.
     case accountTakenOver = "ACCOUNT_TAKEN_OVER"
     case accountDeleted = "ACCOUNT_DELETED"
-    /// An admin read accounts with their password hashes.
+    /// An admin read accounts with their password hashes, or exported a list of accounts at the console.
     case accountsExported = "ACCOUNTS_EXPORTED"
     case accountMerged = "ACCOUNT_MERGED"
     case mergeUndone = "MERGE_UNDONE"

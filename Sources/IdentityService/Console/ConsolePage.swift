@@ -25,7 +25,7 @@ struct ConsolePage: Sendable {
 
     /// The parts of a project in the navigation.
     enum Part: String, CaseIterable {
-        case accounts, overview, providers, settings, access, audit
+        case overview, accounts, providers, settings, access, audit
 
         var title: String {
             switch self {

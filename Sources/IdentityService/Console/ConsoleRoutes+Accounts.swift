@@ -9,6 +9,7 @@ extension ConsoleRoutes {
     var accountRoutes: [Route] {
         [
             page("/console/{project}/accounts", listAccounts),
+            action("/console/{project}/accounts.csv", isGrave: { _ in false }, exportAccounts),
             page("/console/{project}/accounts/{account}", showAccount),
             action("/console/{project}/accounts/{account}", isGrave: AccountAction.isGrave, changeAccount),
         ]
@@ -22,36 +23,12 @@ extension ConsoleRoutes {
     private static let longestTerm = 512
 
     @Sendable private func listAccounts(_ visit: ConsoleVisit) async throws -> ConsolePage {
-        let place = try place(visit, .readAccounts)
+        let place = try place(visit, .readAccounts).entering(tenant: visit.call.query.value("tenant"))
         let term = try visit.call.query.value("q").map { $0.trimmingSpaces } ?? ""
-        let (found, next) = try await find(term, after: visit.call.query.value("after"), place)
-        let items = found.map { account -> HTML in
-            let methods = account.methods.map { ConsoleText.name(of: $0) }.sorted().joined(separator: ", ")
-            return """
-                <li>
-                <p><a href="\(place.path(of: account.id))"><b><bdi>\(ConsoleText.name(of: account))</bdi></b></a>\
-                \(html: ConsoleText.tags(of: account))</p>
-                <p class="quiet">\(methods.isEmpty ? "no sign-in methods" : methods)<br><code>\(account.id.rawValue)</code>,
-                created \(html: ConsoleText.time(account.createdAt))</p>
-                </li>
-
-                """
-        }
-        let more: HTML? = next.map { token in
-            "<p><a class=\"button\" href=\"\(place.path)/accounts?after=\(token)\">Older accounts</a></p>"
-        }
-        let list: HTML =
-            items.isEmpty ? nothingFound(term, place) : "<ul class=\"rows\">\n\(html: items)</ul>\(html: more)"
+        let content = try await term.isEmpty ? filteredAccounts(visit, place) : foundAccounts(term, place)
         var page = ConsolePage(
             "Accounts",
-            """
-            <form class="search" role="search" method="get" action="\(place.path)/accounts">
-            <label for="q">Email address, phone number, account ID, or user ID at a provider</label>
-            <div><input id="q" name="q" type="search" value="\(term)" maxlength="512" autocomplete="off" spellcheck="false">
-            <button>Search</button></div>
-            </form>
-            \(html: list)
-            """,
+            "\(html: ConsoleAccountList.search(term, place))\n\(html: content)",
             visit: visit,
             place: place,
             part: .accounts
@@ -60,48 +37,74 @@ extension ConsoleRoutes {
         return page
     }
 
-    private func nothingFound(_ term: String, _ place: ConsolePlace) -> HTML {
-        guard term.isEmpty else {
-            return """
-                <p>No account matches <b><bdi>\(term)</bdi></b>. Enter the complete email address, phone number with country code
-                (<code>+49…</code>), account ID, or user ID at a provider.
-                <a href="\(place.path)/accounts">Show the newest accounts</a></p>
-                """
-        }
+    private func foundAccounts(_ term: String, _ place: ConsolePlace) async throws -> HTML {
+        let list = ConsoleAccountList(place: place, filter: ConsoleAccountFilter())
+        let nothing: HTML = """
+            <p>No account matches <b><bdi>\(term)</bdi></b>. Enter the complete email address, phone number with country code
+            (<code>+49…</code>), account ID, or user ID at a provider.
+            <a href="\(place.path)/accounts">Show the newest accounts</a></p>
+            """
+        return list.table(try await find(term, place)) ?? nothing
+    }
+
+    /// The accounts that match the filters of the URL, with the filters.
+    private func filteredAccounts(_ visit: ConsoleVisit, _ place: ConsolePlace) async throws -> HTML {
+        let items = visit.call.query
+        let filter = try ConsoleAccountFilter(items)
+        let list = ConsoleAccountList(place: place, filter: filter)
+        let (project, tenant) = (place.project, place.tenant)
+        let after = try items.value("after")
+        let page = try await accounts.queryAccounts.search(
+            filter.query,
+            after: after,
+            size: Self.pageSize,
+            project,
+            tenant
+        )
+        let counts =
+            try await items.value("count") == "all"
+            ? accounts.countProviders.accounts(project, tenant) : accounts.countProviders.ifFew(project, tenant)
+        let tenants = tenant == .none ? project.tenants.keys.sorted { $0.rawValue < $1.rawValue } : []
+        let (size, next) = (Self.pageSize, page.nextPageToken)
+        let table = list.table(page.accounts) ?? list.nothing(hasMore: next != nil, isFirst: after == nil)
         return """
-            <p>No accounts yet. Use the project's API key in an app (<code>identity api-keys list</code>), or import accounts
-            with <code>identity import</code>.</p>
+            \(html: list.counts(counts))
+            \(html: list.filters(methods(of: place), tenants: tenants))
+            \(html: table)
+            <div class="end">
+            \(html: list.pages(page.accounts.count, of: size, after: next, isFirst: after == nil))
+            \(html: page.accounts.isEmpty ? nil : list.export(visit))
+            </div>
             """
     }
 
-    /// The accounts that match a search term, or the newest ones.
-    private func find(
-        _ term: String,
-        after token: String?,
-        _ place: ConsolePlace
-    ) async throws -> (accounts: [Account], next: String?) {
-        guard !term.isEmpty else {
-            var query = AccountQuery()
-            query.sort = .createdAt
-            query.descends = true
-            let page = try await accounts.queryAccounts.page(
-                query,
-                after: token,
-                size: Self.pageSize,
-                place.project,
-                place.tenant
-            )
-            return (page.accounts, page.nextPageToken)
-        }
-        guard term.utf8.count <= Self.longestTerm, !term.utf8.contains(0) else { return ([], nil) }
+    /// The accounts of a filter as a file, made page by page as the client takes it.
+    @Sendable private func exportAccounts(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
+        let place = try place(visit, .readAccounts)
+        let filter = try ConsoleAccountFilter(form.items)
+        let pages = try await accounts.queryAccounts.export(filter.query, place.project, place.tenant)
+        return .file(AccountCSV.response(pages))
+    }
+
+    /// The sign-in methods that the filter offers.
+    private func methods(of place: ConsolePlace) -> [ProviderID] {
+        let snapshot = configuration.snapshot
+        let configured =
+            snapshot.providers(project: place.project.id, tenant: place.tenant)
+            + snapshot.samlProviders(project: place.project.id, tenant: place.tenant)
+        return [.password, .emailLink, .phone] + configured.map(\.provider)
+    }
+
+    /// The accounts that match a search term.
+    private func find(_ term: String, _ place: ConsolePlace) async throws -> [Account] {
+        guard term.utf8.count <= Self.longestTerm, !term.utf8.contains(0) else { return [] }
         var selectors = AdminAccounts.Selectors()
         selectors.localIDs = [term]
         selectors.emails = [term]
         if let number = PhoneNumber(term) { selectors.phoneNumbers = [number.text] }
         let providers = configuration.snapshot.providers(project: place.project.id, tenant: place.tenant)
         selectors.federated = providers.map { ($0.provider, term) }
-        let found = try await accounts.admin.lookUp(selectors, place.project, place.tenant)
-        return (found, nil)
+        return try await accounts.admin.lookUp(selectors, place.project, place.tenant)
     }
 
     // MARK: One account
@@ -250,7 +253,7 @@ extension ConsoleRoutes {
         _ place: ConsolePlace
     ) async throws -> ConsolePage {
         let term = try form.value("merged").trimmingSpaces
-        guard !term.isEmpty, let other = try await find(term, after: nil, place).accounts.first else {
+        guard !term.isEmpty, let other = try await find(term, place).first else {
             throw WireError("EMAIL_NOT_FOUND")
         }
         var request = MergeAccounts.Request()

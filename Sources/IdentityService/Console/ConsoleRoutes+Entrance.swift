@@ -171,7 +171,8 @@ extension ConsoleRoutes {
             aria-describedby="password-hint" required>
             <p id="password-hint" class="hint">At least 12 characters. We recommend a password manager.</p>
             <h2>Authenticator app</h2>
-            <p>Add an account to your app with this key, or open <a href="\(enrollment.uri)">this link</a> on this device.</p>
+            <p>Scan this code with your app, open <a href="\(enrollment.uri)">this link</a> on this device, or enter the key:</p>
+            \(html: QRCode(enrollment.uri)?.svg("QR code with the key below"))
             <p><code class="key">\(Self.grouped(enrollment.secret))</code></p>
             <label for="code">Code from the app</label>
             <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>

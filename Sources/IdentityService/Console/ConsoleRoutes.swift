@@ -53,6 +53,7 @@ struct ConsoleRoutes: Sendable {
         /// Done: the browser is redirected to a page, so that a reload does not repeat the action.
         case done(String, Notice?)
         case page(ConsolePage)
+        case file(Response)
     }
 
     /// An action of a signed-in admin.
@@ -121,6 +122,7 @@ struct ConsoleRoutes: Sendable {
         case .page(var page):
             page.cookies += cookies
             return page.response()
+        case .file(let file): return file
         }
     }
 

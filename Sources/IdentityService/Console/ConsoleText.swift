@@ -10,6 +10,19 @@ enum ConsoleText {
         return "<time datetime=\"\(text)Z\">\(text.replacing("T", with: " ")) UTC</time>"
     }
 
+    /// To the minute, for tables.
+    static func minute(_ date: Date) -> HTML {
+        let text = UTCTime(seconds: Int64(date.timeIntervalSince1970)).text
+        return "<time datetime=\"\(text)Z\">\(String(text.prefix(16)).replacing("T", with: " "))</time>"
+    }
+
+    /// `1,234,567`.
+    static func number(_ number: Int64) -> String {
+        var digits = Array(String(number.magnitude))
+        for place in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(",", at: place) }
+        return (number < 0 ? "-" : "") + String(digits)
+    }
+
     /// The display name of an account: its email, number, or name, otherwise its ID.
     static func name(of account: Account) -> String {
         let email = account.email?.original ?? account.linked.compactMap(\.email).first
@@ -32,6 +45,7 @@ enum ConsoleText {
         if account.isDisabled { tags.append(" <span class=\"tag warning\">disabled</span>") }
         if account.email != nil, !account.emailVerified { tags.append(" <span class=\"tag\">unverified</span>") }
         if !account.secondFactors.isEmpty { tags.append(" <span class=\"tag\">second factor</span>") }
+        if account.methods.isEmpty, !account.customAuth { tags.append(" <span class=\"tag\">anonymous</span>") }
         return "\(html: tags)"
     }
 

@@ -35,6 +35,16 @@ struct ConsolePlace: Sendable {
         return tenant == .none ? path : path + "/tenants/\(ConsolePath.segment(tenant.rawValue))"
     }
 
+    /// The place of one of the project's tenants.
+    ///
+    /// - Parameter name: empty or nil for this place itself.
+    /// - Throws: 404 for an unknown tenant, and for any in a tenant.
+    func entering(tenant name: String?) throws(WireError) -> ConsolePlace {
+        guard let name, !name.isEmpty else { return self }
+        guard tenant == .none, let found = project.tenants[TenantID(rawValue: name)] else { throw .tenantNotFound }
+        return ConsolePlace(project: found.project, tenant: found.configuration.id)
+    }
+
     func path(of account: AccountID) -> String { "\(path)/accounts/\(ConsolePath.segment(account.rawValue))" }
 }
 

@@ -177,9 +177,11 @@ final class HTTPConnection: ChannelDuplexHandler {
         if !head.isKeepAlive || head.wantsAnotherProtocol { isEnding = true }
         limit(to: limits.time, context)
         let connection = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let parts = Parts(connection: connection, isChunked: head.version != .http1_0)
         state = .answering(
             Task(executorPreference: executor) { [responder, load] in
                 let response = await responder.respond(to: request)
+                if response.nextPart != nil { return await parts.send(response, load, isAdmitted) }
                 if isAdmitted { load.end() }
                 let (connection, context) = connection.value
                 connection.finish(response, context)
@@ -196,6 +198,74 @@ final class HTTPConnection: ChannelDuplexHandler {
         state = .idle
         limit(to: limits.idle, context)
         context.writeAndFlush(wrapOutboundOut(bytes(of: response)), promise: nil)
+        takeWaiting(context)
+    }
+
+    // MARK: Answers in parts
+
+    /// Sends a response part by part, each after the previous one has left.
+    private struct Parts: Sendable {
+        let connection: NIOLoopBound<(HTTPConnection, ChannelHandlerContext)>
+        /// Clients of HTTP/1.0 know no chunks: the end of the connection is that of the response.
+        let isChunked: Bool
+
+        /// Without the last, empty chunk, the client knows that the response is not complete.
+        func send(_ response: Response, _ load: ServerLoad, _ isAdmitted: Bool) async {
+            defer { if isAdmitted { load.end() } }
+            do {
+                try await send(head(of: response)).get()
+                var part: ByteBuffer? = response.body
+                while let body = part {
+                    try await send(isChunked ? HTTPConnection.chunk(body) : body).get()
+                    part = try await response.nextPart?()
+                }
+                end(isComplete: true)
+            } catch {
+                end(isComplete: false)
+            }
+        }
+
+        private func head(of response: Response) -> ByteBuffer {
+            let connection = connection.value.0
+            var head = response
+            head.body.clear()
+            if isChunked { head.headers[.transferEncoding] = "chunked" } else { connection.isEnding = true }
+            return connection.bytes(of: head, closes: connection.isEnding)
+        }
+
+        private func send(_ bytes: ByteBuffer) -> EventLoopFuture<Void> {
+            let (connection, context) = connection.value
+            guard case .answering = connection.state else {
+                return context.eventLoop.makeFailedFuture(ChannelError.eof)
+            }
+            connection.limit(to: connection.limits.time, context)
+            return context.writeAndFlush(connection.wrapOutboundOut(bytes))
+        }
+
+        private func end(isComplete: Bool) {
+            let (connection, context) = connection.value
+            connection.release()
+            guard isComplete else { return connection.close(context) }
+            let end: StaticString = "0\r\n\r\n"
+            connection.finishParts(isChunked ? ByteBuffer(staticString: end) : ByteBuffer(), context)
+        }
+    }
+
+    /// A part in the format of chunked coding (RFC 9112 §7.1); nothing for an empty one, which would be the end.
+    private static func chunk(_ part: ByteBuffer) -> ByteBuffer {
+        guard part.readableBytes > 0 else { return part }
+        var bytes = ByteBuffer(string: String(part.readableBytes, radix: 16) + "\r\n")
+        bytes.writeImmutableBuffer(part)
+        bytes.writeStaticString("\r\n")
+        return bytes
+    }
+
+    private func finishParts(_ end: ByteBuffer, _ context: ChannelHandlerContext) {
+        guard case .answering = state else { return }
+        context.writeAndFlush(wrapOutboundOut(end), promise: nil)
+        guard !isEnding else { return closeAfterAnswers(context) }
+        state = .idle
+        limit(to: limits.idle, context)
         takeWaiting(context)
     }
 

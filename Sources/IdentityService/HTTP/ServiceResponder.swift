@@ -217,7 +217,10 @@ package struct ServiceResponder: Sendable {
         response.headers[.requestID] = id
         response.headers[.xContentTypeOptions] = "nosniff"
         if response.headers[.referrerPolicy] == nil { response.headers[.referrerPolicy] = "no-referrer" }
-        if response.status != .noContent { response.headers[.contentLength] = String(response.body.readableBytes) }
+        if request.method == .head { response.nextPart = nil }
+        if response.status != .noContent, response.nextPart == nil {
+            response.headers[.contentLength] = String(response.body.readableBytes)
+        }
         if request.method == .head { response.body.clear() }
     }
 }

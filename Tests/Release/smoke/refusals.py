@@ -243,6 +243,7 @@ REFUSALS = {
     "consoleOperations": [console(400, BAD, raw_query="a=%zz")],
     "consoleAccounts": [console(404, "NOT_FOUND", {"project": "none"}),
                         console(400, "INVALID_PAGE_SELECTION", query={"after": "none"})],
+    "exportConsoleAccounts": [form(400, BAD, {}, state="none")],
     "consoleAccount": [console(404, "NOT_FOUND", {"account": "nobody"}), console(404, "NOT_FOUND", {"account": "~!"})],
     "changeConsoleAccount": [(409, "the account changed after you opened the page", other_account),
                              form(403, "This form has expired", {"account": "a"}, token="none")],

@@ -526,6 +526,7 @@ SUCCESSES = {
     "signOutOfConsole": [console_sign_out],
     "consoleOperations": [console()],
     "consoleAccounts": [console(), lambda world: {**console()(world), "query": {"q": world.shared.member["email"]}}],
+    "exportConsoleAccounts": [lambda world: world.console_form({}, provider="password")],
     "consoleAccount": [console_account],
     "changeConsoleAccount": [disabled_account],
     "consoleOverview": [console()],

@@ -17,11 +17,35 @@ struct BrowserConsoleTests {
     @Test("pages before the sign-in")
     func entrance() async throws {
         try await TestService.runConsole { service in
-            try await PagesInChromium.look(at: [
-                Visit(name: "console-sign-in", url: service.baseURL + "/console"),
-                Visit(name: "console-set-up", url: service.baseURL + "/console/set-up"),
-                Visit(name: "console-nowhere", url: service.baseURL + "/console/sign-in?next=a&next=b"),
-            ])
+            let variants = Self.variants
+            var setUps: [Visit] = []
+            for variant in variants {
+                let (_, code) = try await service.stores.console.createAdmin(
+                    try #require(EmailAddress("\(variant)@example.com")),
+                    project: nil,
+                    scopes: Set(AdminScope.allCases),
+                    expiresAt: nil,
+                    now: service.clock.current
+                )
+                setUps.append(
+                    Visit(
+                        name: "console-enrollment",
+                        url: service.baseURL + "/console/set-up",
+                        variants: [variant],
+                        steps: [
+                            Step(fill: ["#setup": code.reveal()]), Step(press: "main form button"),
+                            Step(heading: "Set a password and an authenticator app"),
+                        ]
+                    )
+                )
+            }
+            try await PagesInChromium.look(
+                at: setUps + [
+                    Visit(name: "console-sign-in", url: service.baseURL + "/console"),
+                    Visit(name: "console-set-up", url: service.baseURL + "/console/set-up"),
+                    Visit(name: "console-nowhere", url: service.baseURL + "/console/sign-in?next=a&next=b"),
+                ]
+            )
         }
     }
 
@@ -74,6 +98,8 @@ struct BrowserConsoleTests {
                     Step(fill: ["#code": person.code()]), Step(press: "main form button"),
                     Step(heading: "Accounts"), Step(fill: ["#q": "nobody@example.com"]),
                     Step(press: ".search button"), Step(says: "No account matches"),
+                    Step(goto: root + "/accounts?state=unverified&provider=github.com"), Step(says: "GitHub"),
+                    Step(goto: root + "/accounts?state=disabled"), Step(says: "No account matches these filters"),
                     Step(goto: account), Step(heading: "ada-\(variant)@example.com"),
                     Step(says: "Sign-in methods"),
                     Step(goto: root + "/audit"), Step(heading: "Audit log"),

@@ -241,7 +241,7 @@ struct ConsoleAccountTests {
             let done = try await person.press("Disable account", on: page)
             #expect(done.url.contains("/tenants/\(tenant)/accounts/ada"), "\(done.url)")
             #expect(try await person.open("\(root)/tenants/none/accounts").status == 404)
-            #expect(try await person.open("/console").text.contains("/tenants/\(tenant)/accounts"))
+            #expect(try await person.open("/console").text.contains("/tenants/\(tenant)/overview"))
         }
     }
 }

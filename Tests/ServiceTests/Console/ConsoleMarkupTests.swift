@@ -98,7 +98,7 @@ struct ConsoleMarkupTests {
     }
 
     private func expectPlain(_ reply: Reply, _ what: String) {
-        for marker in ["<script", "<img", "<svg", "onmouseover='", "onerror=alert(1)>"] {
+        for marker in ["<script", "<img", "<svg/", "onmouseover='", "onerror=alert(1)>"] {
             #expect(!reply.text.contains(marker), "\(what): \(marker)")
         }
         #expect(reply.response.header("set-cookie")?.contains("a=b") != true, "\(what)")

@@ -57,6 +57,9 @@ struct ConsoleOverviewTests {
             #expect(page.text.contains("Sign-ins by method: 4 in 14 days, 2 on the busiest day"), "\(page.text)")
             #expect(page.text.contains("Outcomes: 5 in 14 days, 3 on the busiest day"), "\(page.text)")
             #expect(page.text.contains("No account conflicts."), "\(page.text)")
+            let today = String(service.clock.current.ISO8601Format().prefix(10))
+            #expect(page.text.contains("<title>\(today): 2\nPassword: 2</title>"), "\(page.text)")
+            for step in 0...2 { #expect(page.text.contains(">\(step)</text>"), "the axis: \(page.text)") }
             service.clock.advance(by: 14 * 86_400)
             #expect(try await Self.count(service).methods.isEmpty)
         }

@@ -27,7 +27,7 @@ struct ConsoleSignInTests {
         try await TestService.runConsole { service in
             let person = try await ConsolePerson.setUp(service)
             let projects = try await person.open("/console")
-            #expect(projects.text.contains("/console/\(service.project.id)/accounts"), "\(projects.text)")
+            #expect(projects.text.contains("/console/\(service.project.id)/overview"), "\(projects.text)")
             let out = try await person.press("Sign out", on: projects)
             #expect(out.heading == "You are signed out", "\(out.text)")
             #expect(person.handle == nil)

@@ -65,6 +65,61 @@ struct HTTPConnectionTests {
         }
     }
 
+    /// A route whose response comes in parts; with `?fails`, its last one cannot be made.
+    private static let parts = Route(
+        .get,
+        "/parts",
+        on: .service,
+        errors: .status,
+        .open { call in
+            var response = Response(status: .ok, body: ByteBuffer(string: "first,"))
+            let parts = Parts(call.rawQuery == "fails" ? ["second,", "", nil] : ["second,", "", "third"])
+            response.nextPart = { try await parts.next() }
+            return response
+        }
+    )
+
+    private actor Parts {
+        private struct Failure: Error {}
+        /// Nil fails.
+        private var rest: [String?]
+
+        init(_ rest: [String?]) { self.rest = rest }
+
+        func next() throws -> ByteBuffer? {
+            guard !rest.isEmpty else { return nil }
+            guard let part = rest.removeFirst() else { throw Failure() }
+            return ByteBuffer(string: part)
+        }
+    }
+
+    @Test("sends a response in parts as chunks, or to HTTP/1.0 without; the connection goes on")
+    func sendsParts() async throws {
+        try await connect(routes: [Self.parts]) { connection in
+            try await connection.send("GET /parts HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try await connection.read(until: "0\r\n\r\n")
+            #expect(answer.hasSuffix("\r\n\r\n6\r\nfirst,\r\n7\r\nsecond,\r\n5\r\nthird\r\n0\r\n\r\n"), "\(answer)")
+            #expect(answer.lowercased().contains("\r\ntransfer-encoding: chunked\r\n"), "\(answer)")
+            #expect(!answer.lowercased().contains("content-length"), "\(answer)")
+            try await connection.send("HEAD /parts HTTP/1.1\r\nHost: a\r\n\r\n" + Self.post("/length", "{}"))
+            let next = try await connection.read(until: "}")
+            #expect(!next.contains("first") && next.hasSuffix(#"{"length":2}"#), "\(next)")
+        }
+        try await connect(routes: [Self.parts]) { connection in
+            try await connection.send("GET /parts HTTP/1.0\r\n\r\n")
+            #expect(try await connection.readAll().hasSuffix("\r\n\r\nfirst,second,third"))
+        }
+    }
+
+    @Test("a response whose next part fails ends the connection without its last chunk")
+    func failsInParts() async throws {
+        try await connect(routes: [Self.parts]) { connection in
+            try await connection.send("GET /parts?fails HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try await connection.readAll()
+            #expect(answer.contains("second,") && !answer.contains("0\r\n\r\n"), "\(answer)")
+        }
+    }
+
     @Test("closes when the client asks for it, and for HTTP/1.0")
     func closes() async throws {
         for request in [

@@ -37,6 +37,7 @@ extension OperationCase {
         signedIn("consoleAccounts, a search") { admin in
             try await admin.get(admin.project + "/accounts?q=\(ada)")
         },
+        signedIn("exportConsoleAccounts") { admin in try await admin.post(admin.project + "/accounts.csv", []) },
         signedIn("consoleAccount") { admin in try await admin.get(admin.project + "/accounts/ada") },
         signedIn("changeConsoleAccount, disabled") { admin in
             try await admin.post(admin.project + "/accounts/ada", [("do", "disable"), ("version", "1")])

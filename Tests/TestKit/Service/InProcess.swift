@@ -35,8 +35,19 @@ enum InProcess {
         return PlainResponse(
             status: response.status.code,
             headers: response.headers.map { (name: $0.name.rawName, value: $0.value) },
-            body: Array(buffer: response.body)
+            body: await allParts(of: response)
         )
+    }
+
+    /// With all its parts; nothing if one of them cannot be made.
+    private static func allParts(of response: Response) async -> [UInt8] {
+        var body = response.body
+        do {
+            while let part = try await response.nextPart?() { body.writeImmutableBuffer(part) }
+        } catch {
+            return []
+        }
+        return Array(buffer: body)
     }
 
     private static let methods: Set<String> = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
