@@ -123,7 +123,7 @@ let package = Package(
 
         // The domain
         .target(name: "Linking", swiftSettings: strict),
-        .target(name: "Projects", dependencies: ["Linking", "Secrets"], swiftSettings: strict),
+        .target(name: "Projects", dependencies: ["Linking", "Passkeys", "Secrets"], swiftSettings: strict),
         .target(
             name: "Passwords",
             dependencies: ["Secrets", "SystemCrypto", crypto, cryptoExtras, nioPosix, serviceLifecycle],
@@ -163,8 +163,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Escaping", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus",
-                "Secrets", "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Escaping", "Federation", "Linking", "Passkeys", "Passwords", "Postgres", "Projects",
+                "Prometheus", "Secrets", "Sessions", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             exclude: ["Hot/Plans"],
             swiftSettings: strict
@@ -174,15 +174,15 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets",
-                "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Federation", "Linking", "Passkeys", "Passwords", "Projects", "Prometheus", "SMTPClient",
+                "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "Administration",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
+                "Delivery", "Federation", "Linking", "Passkeys", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
                 httpTypes,
             ],
             swiftSettings: strict
@@ -190,8 +190,8 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Escaping", "Federation", "Linking", "Prometheus",
-                "Passwords",
+                "Accounts", "Administration", "Delivery", "Escaping", "Federation", "Linking", "Passkeys",
+                "Passwords", "Prometheus",
                 "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "Traces", asyncAlgorithms,
                 httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
                 serviceLifecycle,

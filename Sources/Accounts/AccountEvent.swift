@@ -18,6 +18,7 @@ enum AccountEvent: String, Sendable {
     case secondFactorEnrolled = "Enrolled a second factor"
     case secondFactorRefused = "Refused the code of a second factor"
     case secondFactorRemoved = "Removed a second factor"
+    case passkeyCloneSuspected = "The counter of a passkey did not increase: a copy may exist"
     case changed = "Changed the account"
     case passwordReset = "Reset the password"
     case unlinked = "Unlinked providers"
@@ -43,7 +44,7 @@ enum AccountEvent: String, Sendable {
         switch self {
         case .consentRequired, .customTokenRefused, .foreignPendingCredential, .issuerChanged, .nameNotKept,
             .notificationApplied,
-            .notificationRefused,
+            .notificationRefused, .passkeyCloneSuspected,
             .refreshTokenReused, .takenOver:
             Logger.current.notice("\(rawValue)", metadata: metadata)
         default: Logger.current.info("\(rawValue)", metadata: metadata)

@@ -46,6 +46,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var deleteAccountsDeletedAtProvider = false
     package var passwordPolicy = PasswordPolicy()
     package var secondFactors = SecondFactorSettings()
+    package var passkeys = PasskeySettings()
     /// `signIn.hashConfig`: for new hashes, and for old ones at the next sign-in.
     package var passwordCost = PasswordCost()
     /// The content of emails.
@@ -100,6 +101,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         )
         passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
         secondFactors = try value(.secondFactors, \.secondFactors)
+        passkeys = try value(.passkeys, \.passkeys)
         passwordCost = try value(.passwordCost, \.passwordCost)
         mail = try value(.mail, \.mail)
         pages = try value(.pages, \.pages)
