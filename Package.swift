@@ -182,7 +182,8 @@ let package = Package(
         .target(
             name: "Administration",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passkeys", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
+                "Delivery", "Federation", "Linking", "Passkeys", "Projects", "Secrets", "Sessions", "Storage",
+                "StrictJSON",
                 httpTypes,
             ],
             swiftSettings: strict

@@ -22,7 +22,8 @@ package struct PasskeySettings: Sendable, Hashable, Codable {
 
     package static func isRelyingPartyID(_ text: String) -> Bool {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        return text.utf8.count <= 253 && labels.allSatisfy { $0.wholeMatch(of: /[a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?/) != nil }
+        return text.utf8.count <= 253
+            && labels.allSatisfy { $0.wholeMatch(of: /[a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?/) != nil }
             && labels.last?.contains { $0.isLetter } ?? false
     }
 

@@ -19,7 +19,9 @@ struct PasskeyConfigRoutes {
     private func get(_ call: AdminCall) async throws -> Response { Self.answer(call.project, call) }
 
     private func patch(_ call: AdminCall) async throws -> Response {
-        let config = WireObject([.init(name: Setting.passkeyConfig, value: .object(JSONObject(try call.json().members)))])
+        let config = WireObject([
+            .init(name: Setting.passkeyConfig, value: .object(JSONObject(try call.json().members)))
+        ])
         let mask = FieldMask(try call.call.query.value("updateMask"))
         let changes = try Setting.passkeys.filter { mask.contains($0.name) }.map { try $0.change(in: config) }
         guard call.tenant != .none else {
