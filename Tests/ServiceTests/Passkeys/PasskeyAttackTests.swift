@@ -91,6 +91,29 @@ struct PasskeyAttackTests {
         }
     }
 
+    @Test("T-D16: of two accounts that enroll one credential at once, one gets it")
+    func claimRace() async throws {
+        try await PasskeyScene.run { service in
+            let users = [try await service.signUp("ada@example.com"), try await service.signUp("bob@example.com")]
+            for _ in 0..<RaceRounds.count / 4 {
+                let passkey = SoftwareAuthenticator(userHandle: [])
+                let challenges = try await [
+                    enrollmentChallenge(users[0].idToken, service), enrollmentChallenge(users[1].idToken, service),
+                ]
+                async let one = service.finishEnrollingPasskey(
+                    users[0].idToken,
+                    passkey.registration(for: challenges[0])
+                )
+                async let other = service.finishEnrollingPasskey(
+                    users[1].idToken,
+                    passkey.registration(for: challenges[1])
+                )
+                let errors = try await [one.error, other.error]
+                #expect(errors.contains(nil) && errors.contains("PASSKEY_EXISTS"), "\(errors)")
+            }
+        }
+    }
+
     private func enrollmentChallenge(_ idToken: String?, _ service: TestService) async throws -> [UInt8] {
         let started = try await service.startEnrollingPasskey(idToken)["credentialCreationOptions"]
         return try PasskeyScene.bytes(started?["challenge"])
