@@ -123,7 +123,7 @@ let package = Package(
 
         // The domain
         .target(name: "Linking", dependencies: ["Text"], swiftSettings: strict),
-        .target(name: "Projects", dependencies: ["Linking", "Secrets", "Text"], swiftSettings: strict),
+        .target(name: "Projects", dependencies: ["Linking", "Passkeys", "Secrets", "Text"], swiftSettings: strict),
         .target(
             name: "Passwords",
             dependencies: ["Secrets", "SystemCrypto", "Text", crypto, cryptoExtras, nioPosix, serviceLifecycle],
@@ -165,8 +165,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects", "Prometheus", "Secrets",
-                "Sessions", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Federation", "Linking", "Passkeys", "Passwords", "Postgres", "Projects", "Prometheus",
+                "Secrets", "Sessions", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             exclude: ["Hot/Plans"],
             swiftSettings: strict
@@ -176,15 +176,17 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets",
-                "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Federation", "Linking", "Passkeys", "Passwords", "Projects", "Prometheus", "SMTPClient",
+                "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging,
+                serviceLifecycle,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "Administration",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON", "Text",
+                "Delivery", "Federation", "Linking", "Passkeys", "Projects", "Secrets", "Sessions", "Storage",
+                "StrictJSON", "Text",
                 httpTypes,
             ],
             swiftSettings: strict
@@ -192,8 +194,9 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Federation", "Linking", "Passwords", "Postgres", "Projects",
-                "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms,
+                "Accounts", "Administration", "Delivery", "Federation", "Linking", "Passkeys", "Passwords", "Postgres",
+                "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces",
+                asyncAlgorithms,
                 httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
                 serviceLifecycle,
             ],

@@ -18,6 +18,7 @@ enum AccountEvent: String, Sendable {
     case secondFactorEnrolled = "Enrolled a second factor"
     case secondFactorRefused = "Refused the code of a second factor"
     case secondFactorRemoved = "Removed a second factor"
+    case passkeyCloneSuspected = "The counter of a passkey did not increase: a copy may exist"
     case changed = "Changed the account"
     case leakedPassword = "Signed in with a password that was leaked"
     case passwordReset = "Reset the password"
@@ -45,7 +46,7 @@ enum AccountEvent: String, Sendable {
         case .consentRequired, .customTokenRefused, .foreignPendingCredential, .issuerChanged, .leakedPassword,
             .nameNotKept,
             .notificationApplied,
-            .notificationRefused,
+            .notificationRefused, .passkeyCloneSuspected,
             .refreshTokenReused, .takenOver:
             Logger.current.notice("\(rawValue)", metadata: metadata)
         default: Logger.current.info("\(rawValue)", metadata: metadata)

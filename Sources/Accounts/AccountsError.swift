@@ -159,6 +159,7 @@ package enum AccountsError: Error, Sendable, Hashable {
     /// Storage gave up after its retries: the caller can try again.
     case contended
     case secondFactor(SecondFactorError)
+    case passkey(PasskeyRefusal)
 }
 
 extension AccountsError {

@@ -22,6 +22,8 @@ extension AdminAccounts {
         package var createdAt: Date?
         package var lastSignInAt: Date?
         package var deleteProviders: [String] = []
+        /// The IDs of passkeys.
+        package var deletePasskeys: [String] = []
         /// Providers to unblock after they reported that someone else may be using the account.
         package var unblockProviders: [String] = []
         package var deleteAttributes: [UpdateAccount.Attribute] = []
@@ -106,6 +108,8 @@ extension AdminAccounts {
         let attributes = Set(request.deleteAttributes)
         if providers.contains(.password) || attributes.contains(.password) { changes.password = .some(nil) }
         if providers.contains(.phone) { changes.phoneNumber = .some(nil) }
+        let left = account.passkeys.filter { !providers.contains(.passkey) && !request.deletePasskeys.contains($0.id) }
+        if left.count < account.passkeys.count { changes.passkeys = left }
         changes.unlinked = providers.filter(\.isFederated).intersection(account.linked.map(\.provider))
         if attributes.contains(.displayName) { changes.displayName = .some(nil) }
         if attributes.contains(.photoURL) { changes.photoURL = .some(nil) }

@@ -96,6 +96,7 @@ struct BlockingEvent {
             write(provider: .password, uid: email.canonical, email: email.canonical, to: &json)
         }
         if let number = account.phoneNumber { write(provider: .phone, uid: number, phoneNumber: number, to: &json) }
+        for passkey in account.passkeys { write(provider: .passkey, uid: passkey.id, to: &json) }
         for linked in account.linked {
             write(
                 provider: linked.provider,

@@ -40,7 +40,7 @@ extension Parts {
     }
 
     /// The request for a second factor, instead of the session that the first factor would have opened; nil if none is
-    /// needed.
+    /// needed, or a passkey proved two factors.
     ///
     /// The pending sign-in is sealed and given to the client, so unfinished sign-ins store nothing.
     ///
@@ -50,7 +50,7 @@ extension Parts {
         _ session: PreparedSession,
         _ caller: Caller
     ) throws -> SecondFactorChallenge? {
-        guard needsSecondFactor(account, caller) else { return nil }
+        guard needsSecondFactor(account, caller), session.values.secondFactor == nil else { return nil }
         let pending = PendingSignIn(
             account: account.id.rawValue,
             authTime: session.values.authTime,

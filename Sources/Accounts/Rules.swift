@@ -129,6 +129,7 @@ extension AccountsError {
             case .phoneNumber: .phoneNumberExists
             case .accountID: .duplicateLocalID
             case .subject: .linking(.identityLinkedToAnotherAccount)
+            case .passkey: .passkey(.exists)
             }
     }
 }

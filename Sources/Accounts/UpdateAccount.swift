@@ -24,6 +24,8 @@ package struct UpdateAccount: Sendable {
         package var email: String?
         package var password: Secret?
         package var deleteProviders: [String] = []
+        /// The IDs of passkeys.
+        package var deletePasskeys: [String] = []
         package var deleteAttributes: [Attribute] = []
         /// `validSince` was sent: every earlier session ends, whatever its value.
         package var revokesSessions = false
@@ -66,6 +68,7 @@ package struct UpdateAccount: Sendable {
                 changes.sends = parts.recoveryCode(of: account, replacedBy: email, caller)
             }
             var session = renewal.of(user.session)
+            for id in request.passkeysToDelete(from: account) { session = session.losing(id) }
             if let stored {
                 guard account.email != nil || email != nil || !caller.project.settings.emailEnumerationProtection else {
                     throw AccountsError.verifyEmailBeforeChange
@@ -76,13 +79,15 @@ package struct UpdateAccount: Sendable {
                 session = session.signedInAgain(Evidence(settingPassword: stored, at: parts.seconds), with: .password)
             }
             try remove(request, from: account, into: &changes, caller)
+            if changes.passkeys != nil { changes.session = .renew(session, retiresOldSecret: false) }
             if request.revokesSessions || stored != nil || changes.email != nil {
                 changes.endOthers(keeping: session)
             }
             return changes
         }
         var result = Result(account: try changed.existing)
-        let event: AccountEvent = changed.changes.unlinked.isEmpty ? .changed : .unlinked
+        let isUnlinked = !changed.changes.unlinked.isEmpty || changed.changes.passkeys != nil
+        let event: AccountEvent = isUnlinked ? .unlinked : .changed
         event.log(result.account.id, caller)
         result.tokens = try parts.issueTokens(
             for: result.account,
@@ -106,6 +111,8 @@ package struct UpdateAccount: Sendable {
         let attributes = Set(request.deleteAttributes)
         var removed = providers
         if attributes.contains(.password) { removed.insert(.password) }
+        let passkeys = request.passkeysToDelete(from: account)
+        if !passkeys.isEmpty, passkeys.count == account.passkeys.count { removed.insert(.passkey) }
         removed.formIntersection(account.methods)
         if settings.keepLastSignInMethod {
             var lost = removed
@@ -125,6 +132,7 @@ package struct UpdateAccount: Sendable {
         }
         if removed.contains(.password) { changes.password = .some(nil) }
         if removed.contains(.phone) { changes.phoneNumber = .some(nil) }
+        if !passkeys.isEmpty { changes.passkeys = account.passkeys.filter { !passkeys.contains($0.id) } }
         changes.unlinked = removed.filter(\.isFederated)
         if attributes.contains(.displayName) { changes.displayName = .some(nil) }
         if attributes.contains(.photoURL) { changes.photoURL = .some(nil) }
@@ -154,10 +162,18 @@ extension UpdateAccount.Request {
             switch ProviderID(provider) {
             case .password: operations.insert(.removePassword)
             case .phone: operations.insert(.removePhoneNumber)
+            case .passkey: operations.insert(.removePasskey)
             default: operations.insert(.unlinkProvider)
             }
         }
+        if !deletePasskeys.isEmpty { operations.insert(.removePasskey) }
         return operations
+    }
+
+    /// The account's passkeys among those of the request; `deleteProvider` removes all.
+    fileprivate func passkeysToDelete(from account: Account) -> Set<String> {
+        let ids = Set(account.passkeys.map(\.id))
+        return deleteProviders.contains(ProviderID.passkey.rawValue) ? ids : ids.intersection(deletePasskeys)
     }
 }
 

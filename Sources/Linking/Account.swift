@@ -40,6 +40,8 @@ package struct Account: Sendable, Hashable {
     package var dateOfBirth: String?
     /// The factors that a sign-in must prove after the first step, in the order of their enrollment.
     package var secondFactors: [SecondFactor] = []
+    /// In the order of their enrollment.
+    package var passkeys: [Passkey] = []
     /// Sorted by provider; at most one identity for each.
     package var linked: [LinkedCredential] = []
 
@@ -52,12 +54,13 @@ package struct Account: Sendable, Hashable {
 
     package var isDisabled: Bool { disabled == true }
 
-    /// `password`, `phone` and `emailLink`, if the account has them.
+    /// `password`, `phone`, `emailLink` and `passkey`, if the account has them.
     package var ownMethods: Set<ProviderID> {
         var methods: Set<ProviderID> = []
         if hasPassword { methods.insert(.password) }
         if phoneNumber != nil { methods.insert(.phone) }
         if emailLinkSignIn { methods.insert(.emailLink) }
+        if !passkeys.isEmpty { methods.insert(.passkey) }
         return methods
     }
 

@@ -9,7 +9,7 @@ package struct AccountMerge: Sendable, Hashable {
     package static let secondFactors: ProviderID = "mfa"
 
     package struct Conflict: Sendable, Hashable {
-        /// An identity provider, `password`, `phone`, `emailLink` or `mfa`.
+        /// An identity provider, `password`, `phone`, `emailLink`, `passkey` or `mfa`.
         package var method: ProviderID
         package var reason: Reason
     }
@@ -23,7 +23,7 @@ package struct AccountMerge: Sendable, Hashable {
         case emailNotVerified
         /// Accounts with second factors cannot sign in by phone, and one of the two has some.
         case phoneSignIn
-        /// More second factors than the limit for an account.
+        /// More second factors or passkeys than the limit for an account.
         case tooMany
         /// Both have a second factor with the same ID.
         case enrollmentExists
@@ -91,6 +91,7 @@ package struct AccountMerge: Sendable, Hashable {
         }
         record.moved = moved
         record.phoneNumber = moved.contains(.phone) ? merged.phoneNumber : nil
+        if moved.contains(.passkey) { record.passkeys = merged.passkeys.map(\.id) }
         for credential in merged.linked where moved.contains(credential.provider) {
             record.subjects[credential.provider.rawValue] = credential.subject
         }
@@ -116,6 +117,7 @@ package struct AccountMerge: Sendable, Hashable {
             if survivor.phoneNumber != nil { return .alreadyLinked }
             return !survivor.secondFactors.isEmpty && merged.secondFactors.isEmpty ? .phoneSignIn : nil
         case .emailLink: return survivor.email == nil ? nil : .otherAddress
+        case .passkey: return survivor.passkeys.count + merged.passkeys.count > Passkey.most ? .tooMany : nil
         default: return survivor.linked.contains { $0.provider == method } ? .alreadyLinked : nil
         }
     }
@@ -137,6 +139,9 @@ package struct AccountMerge: Sendable, Hashable {
             after.passwordUpdatedAt = rest.passwordUpdatedAt
         case .phone: (after.phoneNumber, rest.phoneNumber) = (rest.phoneNumber, nil)
         case .emailLink: (after.emailLinkSignIn, rest.emailLinkSignIn) = (true, false)
+        case .passkey:
+            after.passkeys += rest.passkeys
+            rest.passkeys = []
         default:
             after.linked += rest.linked.filter { $0.provider == method }
             after.linked.sort { $0.provider.rawValue < $1.provider.rawValue }
@@ -170,6 +175,8 @@ package struct MergeRecord: Sendable, Hashable, Codable {
     fileprivate var phoneNumber: String?
     /// The IDs of the moved second factors.
     fileprivate var factors: [String] = []
+    /// The IDs of the moved passkeys; nil for none.
+    fileprivate var passkeys: [String]?
     fileprivate var before: Fields
     fileprivate var after: Fields
     fileprivate var wasDisabled: Bool?
@@ -237,6 +244,12 @@ package struct MergeUndo: Sendable, Hashable {
             case .emailLink:
                 stands = emailStands && survivor.emailLinkSignIn
                 if stands { (restored.emailLinkSignIn, back.emailLinkSignIn) = (true, record.before.emailLinkSignIn) }
+            case .passkey:
+                let ids = Set(record.passkeys ?? [])
+                let current = back.passkeys.filter { ids.contains($0.id) }
+                back.passkeys.removeAll { ids.contains($0.id) }
+                restored.passkeys += current
+                stands = !current.isEmpty
             default:
                 let subject = record.subjects[method.rawValue]
                 let credential = survivor.linked.first { $0.provider == method && $0.subject == subject }

@@ -2,9 +2,9 @@ package import struct Foundation.Date
 
 /// A sign-in method that an account lost to another identity.
 package struct DetachedCredential: Sendable, Hashable {
-    /// An identity provider, `password` or `phone`.
+    /// An identity provider, `password`, `phone` or `passkey`.
     package var provider: ProviderID
-    /// The user's ID at the provider, the email of a password, or the number of a phone.
+    /// The user's ID at the provider, the email of a password, the number of a phone, or the IDs of passkeys.
     package var subject: String
     package var email: String?
     package var displayName: String?

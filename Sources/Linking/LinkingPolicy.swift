@@ -39,7 +39,7 @@ package struct CandidateAccount: Sendable, Hashable {
     package var email: EmailAddress?
     package var emailVerified: Bool
     package var disabled: Bool
-    /// `password`, `phone` and `emailLink`, if the account has them.
+    /// `password`, `phone`, `emailLink` and `passkey`, if the account has them.
     package var ownMethods: Set<ProviderID>
     /// The subject at each linked provider; at most one for each.
     package var linked: [ProviderID: String]

@@ -15,13 +15,14 @@ package struct ProviderID: RawRepresentable, Sendable, Hashable, Codable, Custom
     package static let anonymous = ProviderID("anonymous")
     package static let custom = ProviderID("custom")
     package static let emailLink = ProviderID("emailLink")
+    package static let passkey = ProviderID("passkey")
     package static let google = ProviderID("google.com")
     package static let github = ProviderID("github.com")
     package static let apple = ProviderID("apple.com")
 
     /// Whether this is an identity provider, not one of the service's own methods.
     package var isFederated: Bool {
-        ![.password, .phone, .anonymous, .custom, .emailLink].contains(self)
+        ![.password, .phone, .anonymous, .custom, .emailLink, .passkey].contains(self)
     }
     package var isOIDC: Bool { rawValue.hasPrefix("oidc.") }
     package var isOAuth2: Bool { rawValue.hasPrefix("oauth.") }

@@ -16,6 +16,9 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     case replacePhoneNumber
     /// Afterwards, another number counts as a first one, so removing is half of replacing.
     case removePhoneNumber
+    /// A passkey that verifies its user counts as two factors.
+    case enrollPasskey
+    case removePasskey
     case enrollSecondFactor
     case withdrawSecondFactor
     /// `validSince`.
@@ -29,12 +32,14 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     ///   - hasSecondFactor: whether the account has a second factor.
     package func isSensitive(under policy: MethodChangePolicy, hasSecondFactor: Bool) -> Bool {
         switch self {
-        case .addMethod, .unlinkProvider:
+        case .addMethod, .unlinkProvider, .removePasskey:
             switch policy {
             case .anySession: false
             case .secondFactor: hasSecondFactor
             case .recentSignIn: true
             }
+        // Whatever the policy, a session without the second factor cannot create a way around it.
+        case .enrollPasskey: hasSecondFactor || policy == .recentSignIn
         case .setPassword, .removePassword, .changeEmail, .requestEmailChange, .removeEmail, .replacePhoneNumber,
             .removePhoneNumber, .enrollSecondFactor, .withdrawSecondFactor, .endOtherSessions, .deleteAccount:
             true
@@ -45,11 +50,13 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     package var operations: Set<String> {
         switch self {
         case .setPassword: ["update", "signUp"]
-        case .removePassword, .removeEmail, .unlinkProvider, .removePhoneNumber, .endOtherSessions: ["update"]
+        case .removePassword, .removeEmail, .unlinkProvider, .removePhoneNumber, .removePasskey, .endOtherSessions:
+            ["update"]
         case .changeEmail: ["update", "signUp", "signInWithEmailLink"]
         case .requestEmailChange: ["sendOobCode"]
         case .addMethod: ["signInWithIdp", "signInWithPhoneNumber", "signInWithEmailLink"]
         case .replacePhoneNumber: ["signInWithPhoneNumber"]
+        case .enrollPasskey: ["startPasskeyEnrollment", "finalizePasskeyEnrollment"]
         case .enrollSecondFactor: ["startMFAEnrollment", "finalizeMFAEnrollment"]
         case .withdrawSecondFactor: ["withdrawMFAEnrollment"]
         case .deleteAccount: ["delete"]

@@ -48,6 +48,7 @@ extension Account {
         phoneNumber = nil
         emailLinkSignIn = false
         secondFactors = []
+        passkeys = []
         initialEmail = nil
         emailVerified = true
         self.validSince = validSince

@@ -7,6 +7,6 @@ package enum Schema {
         .storeOOBCodes, .storeVerificationCodes, .addSecondFactors, .limitRates, .bindFlowsToBrowsers,
         .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts,
         .rotateSigningKeys, .auditChanges, .takeTurnsAtCleanup, .traceMessages, .openConsole, .countSignIns,
-        .bindCodesToSessions, .recordRevocations, .indexInitialEmails, .groupAccounts,
+        .bindCodesToSessions, .recordRevocations, .indexInitialEmails, .addPasskeys, .groupAccounts,
     ]
 }

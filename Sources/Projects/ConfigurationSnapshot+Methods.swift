@@ -18,6 +18,7 @@ extension ConfigurationSnapshot {
         if project.settings.passwordSignIn { usable.insert(.password) }
         if project.settings.emailLinkSignIn { usable.insert(.emailLink) }
         if project.settings.phone.isEnabled { usable.insert(.phone) }
+        if project.settings.passkeys.relyingParty != nil { usable.insert(.passkey) }
         return usable
     }
 }

@@ -48,6 +48,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Whether users may not choose passwords that were leaked; needs a list in the configuration of the node.
     package var refusesLeakedPasswords = false
     package var secondFactors = SecondFactorSettings()
+    package var passkeys = PasskeySettings()
     /// `signIn.hashConfig`: for new hashes, and for old ones at the next sign-in.
     package var passwordCost = PasswordCost()
     /// The content of emails.
@@ -103,6 +104,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
         refusesLeakedPasswords = try value(.refusesLeakedPasswords, \.refusesLeakedPasswords)
         secondFactors = try value(.secondFactors, \.secondFactors)
+        passkeys = try value(.passkeys, \.passkeys)
         passwordCost = try value(.passwordCost, \.passwordCost)
         mail = try value(.mail, \.mail)
         pages = try value(.pages, \.pages)

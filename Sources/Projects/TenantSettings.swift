@@ -11,6 +11,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
     package var emailEnumerationProtection = true
     package var passwordPolicy = PasswordPolicy()
     package var secondFactors = SecondFactorSettings()
+    package var passkeys = PasskeySettings()
     package var testPhoneNumbers: [String: String] = [:]
     package var smsRegions = SMSRegions()
 
@@ -33,6 +34,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         emailEnumerationProtection = tenant.emailEnumerationProtection
         passwordPolicy = tenant.passwordPolicy
         secondFactors = tenant.secondFactors
+        passkeys = tenant.passkeys
         testPhoneNumbers = tenant.phone.testNumbers
         smsRegions = tenant.phone.regions
     }
@@ -51,6 +53,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         emailEnumerationProtection = try value(.emailEnumerationProtection, \.emailEnumerationProtection)
         passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
         secondFactors = try value(.secondFactors, \.secondFactors)
+        passkeys = try value(.passkeys, \.passkeys)
         testPhoneNumbers = try value(.testPhoneNumbers, \.testPhoneNumbers)
         smsRegions = try value(.smsRegions, \.smsRegions)
     }
@@ -69,6 +72,7 @@ extension ProjectSettings {
         settings.emailEnumerationProtection = own.emailEnumerationProtection
         settings.passwordPolicy = own.passwordPolicy
         settings.secondFactors = own.secondFactors
+        settings.passkeys = own.passkeys
         settings.phone.testNumbers = own.testPhoneNumbers
         settings.phone.regions = own.smsRegions
         return settings

@@ -42,7 +42,7 @@ package struct IDTokenClaims: Sendable {
 
     /// The second factor of a sign-in.
     package struct SecondFactor: Sendable, Hashable {
-        /// `phone` or `totp`.
+        /// `phone`, `totp` or `passkey`.
         package var kind: String
         /// The ID of the enrollment.
         package var enrollment: String

@@ -57,6 +57,7 @@ extension AccountChanges {
             ("phoneNumber", phoneNumber.map { $0 != account.phoneNumber } ?? false),
             ("password", password != nil),
             ("emailLinkSignin", emailLinkSignIn.map { $0 != account.emailLinkSignIn } ?? false),
+            ("passkeyInfo", passkeys.map { $0 != account.passkeys } ?? false),
             ("mfaInfo", secondFactors.map { $0 != account.secondFactors } ?? false),
             ("customAttributes", customAttributes.map { $0 != account.customAttributes } ?? false),
             ("disabled", disabled.map { $0 != account.disabled } ?? false),

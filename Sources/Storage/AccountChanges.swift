@@ -19,6 +19,8 @@ package struct AccountChanges: Sendable {
     package var emailLinkSignIn: Bool?
     /// The complete new list of the account's second factors.
     package var secondFactors: [SecondFactor]?
+    /// The complete new list of the account's passkeys.
+    package var passkeys: [Passkey]?
     /// The email was verified for the first time by a user who did not sign in as the account: earlier credentials are
     /// removed, and the other changes apply to the rest.
     package var firstVerification: EmailProof?

@@ -49,7 +49,7 @@ enum AccountRow {
         a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name,
         a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth,
         a.custom_attributes, a.disabled, a.valid_since, a.revoked_version, a.created_at, \(sql: activity),
-        a.screen_name, a.language, a.time_zone, a.date_of_birth, a.second_factors
+        a.screen_name, a.language, a.time_zone, a.date_of_birth, a.second_factors, a.passkeys
         """
     }
 
@@ -89,6 +89,7 @@ enum AccountRow {
         account.timeZone = try row.next()
         account.dateOfBirth = try row.next()
         account.secondFactors = try SecondFactorColumn.factors(in: row.next())
+        account.passkeys = try PasskeyColumn.passkeys(in: row.next())
         return account
     }
 

@@ -105,6 +105,7 @@ extension AccountStore {
         if let phoneNumber = changes.phoneNumber { after.phoneNumber = phoneNumber }
         if let password = changes.password { after.hasPassword = password != nil }
         if let emailLink = changes.emailLinkSignIn { after.emailLinkSignIn = emailLink }
+        if let passkeys = changes.passkeys { after.passkeys = passkeys }
         after.linked.removeAll { changes.unlinked.contains($0.provider) }
         if let linked = changes.linked { after.linked.append(linked) }
         // One statement can write every column, because the row is locked and its other values cannot have changed.
@@ -121,6 +122,7 @@ extension AccountStore {
                 display_name = \(changes.displayName ?? account.displayName),
                 photo_url = \(changes.photoURL ?? account.photoURL),
                 phone_number = \(after.phoneNumber), second_factors = \(secondFactors),
+                passkeys = \(try PasskeyColumn.text(of: after.passkeys)),
                 password_hash = CASE WHEN \(setsPassword) THEN \(password?.hash.hash) ELSE password_hash END,
                 password_salt = CASE WHEN \(setsPassword) THEN \(password?.hash.salt) ELSE password_salt END,
                 password_parameters = CASE WHEN \(setsPassword) THEN \(password?.parameters)
@@ -317,7 +319,7 @@ extension AccountStore {
         )
     }
 
-    /// Parts of a statement that release what accounts hold: the emails and numbers of `gone`, and `identities`.
+    /// Parts of a statement that release what accounts hold: the emails, numbers and passkeys of `gone`, and `identities`.
     private func releasing(_ scope: Scope) -> SQL {
         """
         emails AS (
@@ -332,6 +334,9 @@ extension AccountStore {
             DELETE FROM credential_subjects c USING identities i
             WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
                 AND c.provider = i.provider AND c.subject = i.subject
+        ), passkeys AS (
+            DELETE FROM account_passkeys
+            WHERE project = \(scope.project.rawValue) AND account = ANY (ARRAY(SELECT account FROM gone))
         ), names AS (
             DELETE FROM kept_names k USING identities i
             WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)

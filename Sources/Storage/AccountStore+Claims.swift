@@ -3,7 +3,7 @@ import Postgres
 import Projects
 import struct Foundation.Date
 
-/// The unique claims of an account: emails, phone numbers, and subjects at providers.
+/// The unique claims of an account: emails, phone numbers, passkeys, and subjects at providers.
 extension AccountStore {
     func applyClaims(_ changes: AccountChanges, _ transition: Transition) async throws {
         let (before, after, scope, transaction) = (
@@ -22,6 +22,7 @@ extension AccountStore {
                 try await transaction.execute("WITH target AS (\(sql: target)) \(sql: claimPhone(new, scope))")
             }
         }
+        if after.passkeys != before.passkeys { try await applyPasskeys(transition) }
         let gone = before.linked.filter { changes.unlinked.contains($0.provider) }
         if !gone.isEmpty {
             try await releaseLinked(gone, of: before.id, scope, transaction)

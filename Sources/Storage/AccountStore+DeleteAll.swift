@@ -12,7 +12,8 @@ extension AccountStore {
 
     /// All tables whose rows belong to a project or tenant, except the accounts' own tables.
     private static let tables: [SQL] = [
-        "account_emails", "account_phones", "credential_subjects", "linked_credentials", "sessions", "flows",
+        "account_emails", "account_phones", "account_passkeys", "credential_subjects", "linked_credentials", "sessions",
+        "flows",
         "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox",
         "oob_codes", "verification_codes", "account_merges",
     ]

@@ -6,7 +6,7 @@ import struct Foundation.Date
 
 extension AccountStore {
     /// The part of a statement that records detached credentials: those of `provider`, or if it is nil all of them,
-    /// with the password and phone.
+    /// with the password, phone and passkeys.
     func recordDetached(
         from account: Account,
         provider: ProviderID?,
@@ -18,6 +18,7 @@ extension AccountStore {
         let takesAll = provider == nil
         let password: String? = takesAll && account.hasPassword ? account.email?.canonical ?? "" : nil
         let phone: String? = takesAll ? account.phoneNumber : nil
+        let passkeys = takesAll ? account.passkeys.map(\.id).joined(separator: " ") : ""
         return """
             INSERT INTO detached_credentials (project, account, version, provider, tenant, subject, email, display_name,
                 linked_at, reason, by_provider, by_subject, detached_at)
@@ -32,6 +33,8 @@ extension AccountStore {
                 SELECT 'password', \(password)::text, \(password)::text, NULL, NULL WHERE \(password)::text IS NOT NULL
                 UNION ALL
                 SELECT 'phone', \(phone)::text, NULL, NULL, NULL WHERE \(phone)::text IS NOT NULL
+                UNION ALL
+                SELECT 'passkey', \(passkeys)::text, NULL, NULL, NULL WHERE \(passkeys)::text <> ''
             ) lost
             """
     }

@@ -7,7 +7,7 @@ import struct Foundation.Date
 extension AccountStore {
     /// The parts of a statement that remove an account's earlier credentials when its email is first verified.
     ///
-    /// These are linked credentials, phone, sessions and codes (threats.md, T-A1, T-A7);
+    /// These are linked credentials, phone, passkeys, sessions and codes (threats.md, T-A1, T-A7);
     /// ``Linking/Account/dropUnproved(validSince:)`` changes the account's own columns.
     ///
     /// - Parameter provider: the provider whose row stays, because another subject replaces it.
@@ -18,7 +18,7 @@ extension AccountStore {
         _ scope: Scope,
         now: Date
     ) -> [SQL] {
-        [
+        let claims: [SQL] = [
             recordDetached(from: account, provider: nil, reason: .takeOver, by: proof, scope, now: now),
             releaseSubjects(of: account.id, scope, provider: nil),
             """
@@ -35,5 +35,6 @@ extension AccountStore {
                 AND EXISTS (SELECT FROM target)
             """,
         ]
+        return account.passkeys.isEmpty ? claims : claims + [releasePasskeys(of: account, scope)]
     }
 }

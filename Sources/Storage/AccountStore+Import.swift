@@ -141,6 +141,9 @@ extension AccountStore {
                 DELETE FROM account_phones WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue)
                     AND phone_number = ANY(\(phoneNumbers)::text[])
+            ), passkeys AS (
+                DELETE FROM account_passkeys
+                WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
             ), activity AS (
                 DELETE FROM account_activity
                 WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
@@ -234,6 +237,8 @@ extension AccountStore {
             account.phoneNumber.map { (claim: $0, account.id.rawValue) }
         }
         .sorted { $0.claim < $1.claim }
+        let passkeys = accounts.flatMap { account in account.passkeys.map { (claim: $0.id, account.id.rawValue) } }
+            .sorted { $0.claim < $1.claim }
         return """
             emails AS (
                 INSERT INTO account_emails (project, tenant, email_key, account)
@@ -243,6 +248,10 @@ extension AccountStore {
                 INSERT INTO account_phones (project, tenant, phone_number, account)
                 SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.phone_number, n.account
                 FROM unnest(\(phones.map(\.claim))::text[], \(phones.map(\.1))::text[]) n (phone_number, account)
+            ), passkeys AS (
+                INSERT INTO account_passkeys (project, tenant, credential, account)
+                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.credential, n.account
+                FROM unnest(\(passkeys.map(\.claim))::text[], \(passkeys.map(\.1))::text[]) n (credential, account)
             )
             """
     }
@@ -268,18 +277,20 @@ extension AccountStore {
     ) throws -> SQL {
         let accounts = imported.map(\.account)
         let factors = try accounts.map { try SecondFactorColumn.text(of: $0.secondFactors) }
+        let passkeys = try accounts.map { try PasskeyColumn.text(of: $0.passkeys) }
         // ID tokens of the old account must count as revoked.
         let validSince = accounts.map { max($0.validSince, replaced[$0.id.rawValue]?.validSince ?? 0) }
         return """
             INSERT INTO accounts (project, tenant, account, version, revoked_version, methods, valid_since, disabled,
                 email, email_original, email_verified, email_link, initial_email, phone_number, display_name, photo_url,
                 screen_name, language, time_zone, date_of_birth, custom_attributes, custom_auth, password_hash,
-                password_salt, password_parameters, password_updated_at, second_factors, created_at)
+                password_salt, password_parameters, password_updated_at, second_factors, passkeys, created_at)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.version, n.version,
                 n.methods::text[], n.valid_since, n.disabled, n.email, n.email_original, n.email_verified, n.email_link,
                 n.initial_email, n.phone_number, n.display_name, n.photo_url, n.screen_name, n.language,
                 n.time_zone, n.date_of_birth, n.custom_attributes, n.custom_auth, n.password_hash,
-                n.password_salt, n.password_parameters, n.password_updated_at, n.second_factors, n.created_at
+                n.password_salt, n.password_parameters, n.password_updated_at, n.second_factors, n.passkeys,
+                n.created_at
             FROM unnest(\(accounts.map(\.id.rawValue))::text[],
                 \(accounts.map { (replaced[$0.id.rawValue]?.version ?? 0) + 1 })::bigint[],
                 \(accounts.map { Self.arrayText($0.methodNames) })::text[], \(validSince)::bigint[],
@@ -292,12 +303,12 @@ extension AccountStore {
                 \(accounts.map(\.dateOfBirth))::text[], \(accounts.map(\.customAttributes))::text[],
                 \(accounts.map(\.customAuth))::boolean[], \(imported.map(\.password?.hash.hash))::bytea[],
                 \(imported.map(\.password?.hash.salt))::bytea[], \(imported.map(\.password?.parameters))::text[],
-                \(accounts.map(\.passwordUpdatedAt))::timestamptz[], \(factors)::text[],
+                \(accounts.map(\.passwordUpdatedAt))::timestamptz[], \(factors)::text[], \(passkeys)::text[],
                 \(accounts.map(\.createdAt))::timestamptz[])
                 n (account, version, methods, valid_since, disabled, email, email_original, email_verified,
                     email_link, initial_email, phone_number, display_name, photo_url, screen_name, language,
                     time_zone, date_of_birth, custom_attributes, custom_auth, password_hash, password_salt,
-                    password_parameters, password_updated_at, second_factors, created_at)
+                    password_parameters, password_updated_at, second_factors, passkeys, created_at)
             """
     }
 

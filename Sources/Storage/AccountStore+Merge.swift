@@ -157,7 +157,7 @@ extension AccountStore {
         return (one, other)
     }
 
-    /// Moves the account's new email and phone number to it.
+    /// Moves the account's new email, phone number and passkeys to it.
     func moveClaims(
         of owner: Account,
         to account: Account,
@@ -166,13 +166,18 @@ extension AccountStore {
     ) async throws {
         let email = owner.email?.canonical == account.email?.canonical ? owner.email?.canonical : nil
         let number = owner.phoneNumber == account.phoneNumber ? owner.phoneNumber : nil
-        guard email != nil || number != nil else { return }
+        let passkeys = Set(owner.passkeys.map(\.id)).intersection(account.passkeys.map(\.id)).sorted()
+        guard email != nil || number != nil || !passkeys.isEmpty else { return }
         try await transaction.execute(
             """
             WITH emails AS (
                 UPDATE account_emails SET account = \(account.id.rawValue)
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND email_key = \(email) AND account = \(owner.id.rawValue)
+            ), passkeys AS (
+                UPDATE account_passkeys SET account = \(account.id.rawValue)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND credential = ANY (\(passkeys)::text[]) AND account = \(owner.id.rawValue)
             )
             UPDATE account_phones SET account = \(account.id.rawValue)
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
@@ -280,6 +285,7 @@ extension AccountStore {
                 photo_url = \(account.photoURL), screen_name = \(account.screenName), language = \(account.language),
                 time_zone = \(account.timeZone), date_of_birth = \(account.dateOfBirth),
                 second_factors = \(try SecondFactorColumn.text(of: account.secondFactors)),
+                passkeys = \(try PasskeyColumn.text(of: account.passkeys)),
                 password_updated_at = \(account.passwordUpdatedAt),
                 (password_hash, password_salt, password_parameters) = (
                     SELECT \(sql: columns) FROM accounts a \(sql: source)

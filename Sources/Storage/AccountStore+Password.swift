@@ -181,7 +181,7 @@ extension AccountStore {
     }
 
     /// Parts of a statement that open a session for the account of `target`.
-    private func opening(_ session: NewSession, of account: AccountID, _ scope: Scope, now: Date) -> [SQL] {
+    func opening(_ session: NewSession, of account: AccountID, _ scope: Scope, now: Date) -> [SQL] {
         let entry = AuditEntry(
             .signedIn,
             in: scope,
@@ -266,4 +266,5 @@ package enum ClaimConflict: String, Error, Sendable {
     case phoneNumber = "account_phones_pkey"
     case accountID = "accounts_pkey"
     case subject = "credential_subjects_pkey"
+    case passkey = "account_passkeys_pkey"
 }

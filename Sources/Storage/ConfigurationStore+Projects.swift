@@ -105,7 +105,7 @@ extension ConfigurationStore {
 
     /// All tables whose rows belong to a project.
     package static let tablesOfProjects: [SQL] = [
-        "accounts", "account_activity", "account_emails", "account_phones", "credential_subjects",
+        "accounts", "account_activity", "account_emails", "account_phones", "account_passkeys", "credential_subjects",
         "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
         "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
         "oob_codes", "verification_codes", "rate_limits", "password_configurations", "tenants", "account_merges",

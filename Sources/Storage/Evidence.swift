@@ -1,5 +1,6 @@
 package import Federation
 package import Linking
+package import Passkeys
 package import Passwords
 package import Secrets
 package import Sessions
@@ -18,6 +19,8 @@ package struct Evidence: Sendable, Hashable {
         case mail(EmailAddress)
         /// A code from an SMS to this number.
         case phone(PhoneNumber)
+        /// A passkey, by its ID.
+        case passkey(String)
         /// A custom token from a back end.
         case customToken
         /// A code of the second factor, after the first factor.
@@ -52,6 +55,16 @@ package struct Evidence: Sendable, Hashable {
     package init(_ code: OOBCode, at seconds: Int64) { self.init(.mail(code.email), at: seconds) }
 
     package init(_ token: CustomToken, at seconds: Int64) { self.init(.customToken, at: seconds) }
+
+    /// A passkey whose authenticator verified the user is two factors: the device, and its PIN or a biometric.
+    package init(_ assertion: VerifiedAssertion, at seconds: Int64) {
+        let id = assertion.record.id.description
+        self.init(
+            .passkey(id),
+            at: seconds,
+            secondFactor: assertion.isUserVerified ? .init(kind: "passkey", enrollment: id) : nil
+        )
+    }
 
     /// - Returns: nil if the code was wrong.
     package init?(_ tried: TriedCode, at seconds: Int64) {

@@ -4,7 +4,7 @@ package import Postgres
 import ServiceLifecycle
 package import struct Foundation.Date
 
-/// Deletes expired rows: unfinished flows, pending credentials, hashes of used ID tokens, handled events, messages that
+/// Deletes expired rows: unfinished flows and unused challenges, pending credentials, hashes of used ID tokens, handled events, messages that
 /// were delivered or given up, codes of emails and SMS, rate limits, the content of merged accounts, old sign-in
 /// counts, sessions that ended long ago, and ended console sessions.
 ///
@@ -146,6 +146,9 @@ package struct Sweeper: Service {
                 DELETE FROM account_phones p USING done o
                 WHERE p.project = o.project AND p.tenant = o.tenant AND p.phone_number = o.phone_number
                     AND p.account = o.account
+            ), passkeys AS (
+                DELETE FROM account_passkeys k USING done o
+                WHERE k.project = o.project AND k.account = o.account
             ), subjects AS (
                 DELETE FROM credential_subjects c
                 USING done o JOIN linked_credentials l ON l.project = o.project AND l.account = o.account
@@ -166,7 +169,7 @@ package struct Sweeper: Service {
                     display_name = NULL, photo_url = NULL, screen_name = NULL, language = NULL, time_zone = NULL,
                     date_of_birth = NULL, password_hash = NULL, password_salt = NULL, password_parameters = NULL,
                     password_updated_at = NULL, email_link = false, custom_attributes = NULL,
-                    second_factors = NULL
+                    second_factors = NULL, passkeys = NULL
                 FROM done o
                 WHERE a.project = o.project AND a.account = o.account
             )

@@ -1,5 +1,5 @@
 import Accounts
-import Escaping
+import Text
 import HTTPTypes
 import Linking
 import NIOCore

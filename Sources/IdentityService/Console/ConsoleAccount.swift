@@ -30,9 +30,13 @@ struct ConsoleAccount {
 
     var methods: HTML {
         let own = account.ownMethods.sorted { $0.rawValue < $1.rawValue }.map { method -> [HTML] in
-            let removable = method == .password || method == .phone
+            let removable = method != .emailLink
             let detail: HTML =
-                method == .phone ? "\(account.phoneNumber ?? "")" : "<bdi>\(account.email?.original ?? "")</bdi>"
+                switch method {
+                case .phone: "\(account.phoneNumber ?? "")"
+                case .passkey: "\(account.passkeys.map { $0.name ?? "Unnamed" }.joined(separator: ", "))"
+                default: "<bdi>\(account.email?.original ?? "")</bdi>"
+                }
             return ["\(ConsoleText.name(of: method))", detail, removable ? unlinking(method) : ""]
         }
         let linked = account.linked.map { credential -> [HTML] in

@@ -35,6 +35,7 @@ enum ConsoleText {
         case .password: "Password"
         case .phone: "Phone"
         case .emailLink: "Email link"
+        case .passkey: "Passkeys"
         case AccountMerge.secondFactors: "Second factors"
         default: ProviderNames.name(of: method.rawValue, nil)
         }

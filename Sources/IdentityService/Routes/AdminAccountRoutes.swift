@@ -90,6 +90,7 @@ struct AdminAccountRoutes {
         changes.createdAt = try body.time("createdAt")
         changes.lastSignInAt = try body.time("lastLoginAt")
         changes.deleteProviders = try body.strings("deleteProvider")
+        changes.deletePasskeys = try PasskeyRoutes.deletions(body)
         changes.unblockProviders = try body.strings("unblockProvider")
         changes.deleteAttributes = try UpdateAccountRoute.attributes(body)
         changes.secondFactors = try body.object("mfa").map { try Self.secondFactors($0.objects("enrollments")) }

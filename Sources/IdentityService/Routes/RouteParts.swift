@@ -24,6 +24,7 @@ struct RouteParts: Sendable {
             OOBCodeRoutes(accounts: accounts).routes,
             ActionPageRoutes(accounts: accounts, projectForKey: projectForKey).routes,
             SecondFactorRoutes(accounts: accounts).routes,
+            PasskeyRoutes(accounts: accounts).routes,
             PhoneRoutes(accounts: accounts).routes,
             TokenRoutes(accounts: accounts).routes,
             AccessTokenRoutes(accounts: accounts, deployment: deployment).routes,
@@ -38,6 +39,10 @@ struct RouteParts: Sendable {
             AuditRoutes(accounts: accounts).routes,
             ProjectRoutes().routes,
             SettingsRoutes(changeSettings: administration.changeSettings).routes,
+            PasskeyConfigRoutes(
+                changeSettings: administration.changeSettings,
+                tenants: administration.tenants
+            ).routes,
             ProviderRoutes(configuration: configuration, changeProvider: administration.changeProvider).routes,
             AppRoutes(apps: administration.apps).routes,
             TenantRoutes(tenants: administration.tenants).routes,

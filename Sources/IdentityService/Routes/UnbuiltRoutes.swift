@@ -13,9 +13,7 @@ enum UnbuiltRoutes {
 
     private static let configuration: [Route] =
         [
-            "accounts/passkeyEnrollment:start", "accounts/passkeyEnrollment:finalize",
-            "accounts/passkeySignIn:start",
-            "accounts/passkeySignIn:finalize", "projects/{project}/identityPlatform:initializeAuth",
+            "projects/{project}/identityPlatform:initializeAuth",
             "projects/{project}/tenants/{tenant}:getIamPolicy", "projects/{project}/tenants/{tenant}:setIamPolicy",
             "projects/{project}/tenants/{tenant}:testIamPermissions",
         ]

@@ -29,6 +29,7 @@ struct UpdateAccountRoute {
         request.email = try body.string("email")
         request.password = try body.string("password").map { Secret($0) }
         request.deleteProviders = try body.strings("deleteProvider")
+        request.deletePasskeys = try PasskeyRoutes.deletions(body)
         request.deleteAttributes = try Self.attributes(body)
         request.revokesSessions = try body.int64("validSince") != nil
         let result = try await accounts.updateAccount(request, call.caller)

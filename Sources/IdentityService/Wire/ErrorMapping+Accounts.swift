@@ -9,6 +9,7 @@ extension WireError {
             switch error {
             case .federation(let error): WireError(error)
             case .secondFactor(let error): WireError(error)
+            case .passkey(let refusal): WireError(refusal)
             case .linking(let refusal): WireError(refusal.wireCode)
             case .reservedParameter(let name): WireError(FederationError.customParameterNotAllowed(name: name))
             case .missingProviderOrCredential(let uri, let provider):

@@ -158,6 +158,9 @@ REFUSALS = {
             "mfaPendingCredential": "mfa_none", "mfaEnrollmentId": "none",
             "totpVerificationInfo": {"verificationCode": "123456"}}}),
     ],
+    "startPasskeyEnrollment": [(400, "MISSING_ID_TOKEN", {"json": {}})],
+    "finalizePasskeyEnrollment": [(400, "MISSING_ID_TOKEN", {"json": {}})],
+    "finalizePasskeySignIn": [(400, "MISSING_AUTHENTICATOR_RESPONSE", {"json": {}})],
     "accessToken": [
         (400, "invalid_grant", {"form": {
             "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "e30.e30.e30"}}),
@@ -264,6 +267,8 @@ REFUSALS = {
     "consoleAudit": [console(404, "NOT_FOUND", {"project": "none"})],
     # Configuration
     "getConfig": [stranger(), no_project()],
+    "getPasskeyConfig": [stranger(), no_project()],
+    "updatePasskeyConfig": [(400, "INVALID_CONFIG", of_project(json={"rpId": "https://example.com"}))],
     "updateConfig": [(400, "INVALID_CONFIG", of_project(json={"identity": {"sessionIdleDays": -1}})),
                      (400, BAD, of_project(json={"identity": {"linking": "none"}}))],
     "createApp": [(400, "INVALID_CONFIG", of_project(json={"platform": "IOS"})), (409, "CONFIGURATION_EXISTS", lambda world: {

@@ -550,6 +550,7 @@ SUCCESSES = {
         of_project(query={"updateMask": "passwordPolicyConfig"}, json={"passwordPolicyConfig": {}}),
         of_project(query={"updateMask": "identity.pages"}, json={"identity": {"pages": {"accentColor": "#1a56b8"}}}),
     ],
+    "updatePasskeyConfig": [of_project(query={"updateMask": "rpName"}, json={"rpName": "Smoke"})],
     "createApp": [new_app],
     "deleteApp": [withdrawn_app],
     "listTenants": [of_project(), of_project(query={"pageSize": 2})],

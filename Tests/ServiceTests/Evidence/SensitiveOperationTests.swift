@@ -30,8 +30,9 @@ struct SensitiveOperationTests {
         for operation in SensitiveOperation.allCases {
             for policy in MethodChangePolicy.allCases {
                 for hasFactor in [false, true] {
-                    let isMethod = operation == .addMethod || operation == .unlinkProvider
-                    let expected = !isMethod || policy == .recentSignIn || policy == .secondFactor && hasFactor
+                    let isMethod = [.addMethod, .unlinkProvider, .removePasskey].contains(operation)
+                    var expected = !isMethod || policy == .recentSignIn || policy == .secondFactor && hasFactor
+                    if operation == .enrollPasskey { expected = policy == .recentSignIn || hasFactor }
                     #expect(
                         operation.isSensitive(under: policy, hasSecondFactor: hasFactor) == expected,
                         "\(operation) \(policy) \(hasFactor)"

@@ -23,7 +23,7 @@ struct ServiceResponderTests {
             (.get, "/v1/accounts:lookup\(key)", 405, "UNIMPLEMENTED"),
             (.post, "/v1/accounts:verifyIosClient\(key)", 501, "UNIMPLEMENTED"),
             (.post, "/identitytoolkit/v3/relyingparty/signOutUser", 501, "UNIMPLEMENTED"),
-            (.post, "/v2/accounts/passkeyEnrollment:start\(key)", 501, "UNIMPLEMENTED"),
+            (.get, "/v2/defaultSupportedIdps\(key)", 501, "UNIMPLEMENTED"),
         ] as [(HTTPRequest.Method, String, Int, String)] {
             let answer = try await fixture.client.call(method, path)
             #expect(answer.status == status, "\(path)")

@@ -95,6 +95,7 @@ extension OperationCase {
 
     static let configuration: [OperationCase] = [
         config("updateConfig", "config?updateMask=identity.linking", ["identity": ["linking": "never"]], "PATCH"),
+        config("updatePasskeyConfig", "passkeyConfig?updateMask=rpId", ["rpId": "example.com"], "PATCH"),
         config("createDefaultSupportedIdpConfig", "defaultSupportedIdpConfigs?idpId=yahoo.com", builtIn),
         config("getDefaultSupportedIdpConfig", "defaultSupportedIdpConfigs/google.com"),
         config(

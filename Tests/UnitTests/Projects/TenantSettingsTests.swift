@@ -15,6 +15,7 @@ import Testing
         settings.emailEnumerationProtection.toggle()
         settings.passwordPolicy.isEnforced.toggle()
         settings.secondFactors.offersTOTP.toggle()
+        settings.passkeys.refusesClones.toggle()
         settings.testPhoneNumbers = ["+4915550100": "123456"]
         settings.smsRegions = SMSRegions(isAllowlist: true, listed: ["DE"])
         return settings

@@ -1,0 +1,115 @@
+package import Linking
+package import Passkeys
+import Projects
+import Secrets
+import Sessions
+import Storage
+
+extension AccountsService { package var enrollPasskey: EnrollPasskey { EnrollPasskey(parts: parts) } }
+
+/// Adds a passkey to the signed-in account in two steps: the service asks, and the authenticator's response is verified.
+package struct EnrollPasskey: Sendable {
+    let parts: Parts
+
+    package struct Result: Sendable {
+        package var account: AccountID
+        package var tokens: IssuedTokens
+    }
+
+    /// - Returns: what the browser asks the authenticator for, good for five minutes, in this session, once.
+    package func start(idToken: String?, _ caller: Caller) async throws -> RegistrationOptions {
+        guard idToken != nil else { throw AccountsError.missingIDToken }
+        let party = try parts.relyingParty(caller)
+        let user = try await parts.authenticate(idToken, caller: caller)
+        let account = user.account
+        if !account.isGuest { try parts.require([.enrollPasskey], of: user, caller) }
+        try requireRoom(in: account)
+        let challenge = Challenge.random(from: parts.random)
+        try await parts.flows.insert(
+            PasskeyChallenge(challenge.bytes, for: .enrollment(account.id, user.session.id)),
+            within: parts.flowLimits(caller),
+            in: caller.scope,
+            now: parts.now()
+        )
+        let settings = caller.project.settings.passkeys
+        let partyName = settings.relyingPartyName ?? caller.project.id.rawValue
+        let name = account.email?.original ?? account.phoneNumber ?? account.displayName ?? partyName
+        return RegistrationOptions(
+            relyingPartyID: party.id,
+            relyingPartyName: partyName,
+            user: .init(
+                handle: parts.userHandle(of: account.id, caller),
+                name: name,
+                displayName: account.displayName ?? name
+            ),
+            challenge: challenge,
+            excluded: account.passkeys.compactMap(\.descriptor),
+            userVerification: settings.userVerification
+        )
+    }
+
+    /// Verifies the response and stores the passkey; the session continues as one of a passkey.
+    ///
+    /// - Parameter name: the user's name for the passkey.
+    package func finish(
+        idToken: String?,
+        name: String?,
+        _ response: RegistrationResponse,
+        _ caller: Caller
+    ) async throws -> Result {
+        let party = try parts.relyingParty(caller)
+        let token = try await parts.verify(idToken, caller: caller)
+        let name = try ProfileRules.displayName(name)
+        let challenge = response.clientData.challenge
+        let isTaken = try await parts.flows.take(
+            PasskeyChallenge(challenge, for: .enrollment(token.account, token.session)),
+            in: caller.scope,
+            now: parts.now()
+        )
+        guard isTaken else { throw AccountsError.passkey(.challengeTimeout) }
+        let ceremony = RegistrationCeremony(
+            relyingParty: party,
+            challenge: Challenge(bytes: challenge),
+            userVerification: caller.project.settings.passkeys.userVerification
+        )
+        let record: CredentialRecord
+        do {
+            record = try await ceremony.verify(response, now: parts.seconds)
+        } catch {
+            throw parts.refuse(error, token.account, caller)
+        }
+        let passkey = Passkey(
+            record,
+            userHandle: parts.userHandle(of: token.account, caller),
+            name: name.flatMap { $0.isEmpty ? nil : $0 } ?? record.aaguid.name,
+            enrolledAt: parts.now()
+        )
+        return try await enroll(passkey, token, caller)
+    }
+
+    /// A recent sign-in was required at the start; the second factor is checked again, because it may be new.
+    private func enroll(_ passkey: Passkey, _ token: VerifiedIDToken, _ caller: Caller) async throws -> Result {
+        let renewal = parts.prepareRenewal()
+        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+            let user = try SignedInAccount(token: token, account: account, session: current)
+            if parts.needsSecondFactor(account, caller), user.session.secondFactor == nil {
+                throw AccountsError.recentSignInRequired
+            }
+            guard !account.passkeys.contains(where: { $0.id == passkey.id }) else {
+                throw AccountsError.passkey(.exists)
+            }
+            try requireRoom(in: account)
+            var changes = AccountChanges()
+            changes.passkeys = account.passkeys + [passkey]
+            changes.session = .renew(renewal.of(user.session, method: (.passkey, nil)), retiresOldSecret: false)
+            return changes
+        }
+        AccountEvent.linked.log(token.account, provider: .passkey, caller)
+        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
+        return Result(account: token.account, tokens: tokens)
+    }
+
+    private func requireRoom(in account: Account) throws(AccountsError) {
+        guard account.passkeys.count < Passkey.most else { throw .passkey(.tooMany) }
+    }
+}

@@ -1,0 +1,129 @@
+package import Linking
+package import Passkeys
+import Projects
+import Secrets
+import Sessions
+import Storage
+
+extension AccountsService {
+    package var signInWithPasskey: SignInWithPasskey { SignInWithPasskey(parts: parts) }
+}
+
+/// Signs in with a passkey in two steps; the passkey names the account.
+package struct SignInWithPasskey: Sendable {
+    let parts: Parts
+
+    package struct Result: Sendable {
+        package var account: AccountID
+        package var end: FirstFactorResult
+    }
+
+    /// - Returns: what the browser asks the authenticator for, good for five minutes, once.
+    package func start(_ caller: Caller) async throws -> AssertionOptions {
+        let party = try parts.relyingParty(caller)
+        let challenge = Challenge.random(from: parts.random)
+        try await parts.flows.insert(
+            PasskeyChallenge(challenge.bytes, for: .signIn),
+            within: parts.flowLimits(caller),
+            in: caller.scope,
+            now: parts.now()
+        )
+        return AssertionOptions(
+            relyingPartyID: party.id,
+            challenge: challenge,
+            userVerification: caller.project.settings.passkeys.userVerification
+        )
+    }
+
+    /// Verifies the response and opens a session.
+    ///
+    /// The challenge is used up by the statement that finds the account, whatever the verification says.
+    package func finish(_ response: AssertionResponse, _ caller: Caller) async throws -> Result {
+        let party = try parts.relyingParty(caller)
+        let challenge = response.clientData.challenge
+        let id = response.id.description
+        let found = try await parts.accounts.find(
+            passkey: id,
+            taking: PasskeyChallenge(challenge, for: .signIn),
+            in: caller.scope,
+            now: parts.now()
+        )
+        guard var owner = found?.account ?? nil else {
+            throw AccountsError.passkey(found == nil ? .challengeTimeout : .enrollmentNotFound)
+        }
+        let ceremony = AssertionCeremony(
+            relyingParty: party,
+            challenge: Challenge(bytes: challenge),
+            userVerification: caller.project.settings.passkeys.userVerification
+        )
+        for number in Parts.tries {
+            if number > 0 {
+                try await parts.pause(beforeTry: number)
+                guard let account = try await parts.accounts.find(passkey: id, in: caller.scope) else {
+                    throw AccountsError.passkey(.enrollmentNotFound)
+                }
+                owner = account
+            }
+            if let end = try await signIn(to: owner, response, ceremony, caller) {
+                return Result(account: owner.id, end: end)
+            }
+        }
+        throw AccountsError.contended
+    }
+
+    /// - Returns: nil if the account changed in the meantime.
+    private func signIn(
+        to account: Account,
+        _ response: AssertionResponse,
+        _ ceremony: AssertionCeremony,
+        _ caller: Caller
+    ) async throws -> FirstFactorResult? {
+        guard let index = account.passkeys.firstIndex(where: { $0.id == response.id.description }) else {
+            throw AccountsError.passkey(.enrollmentNotFound)
+        }
+        let passkey = account.passkeys[index]
+        let assertion = try verify(response, passkey, ceremony, account.id, caller)
+        guard !account.isDisabled else { throw AccountsError.userDisabled }
+        let now = parts.now()
+        let used = passkey.used(assertion.record, at: now)
+        var passkeys = account.passkeys
+        passkeys[index] = used
+        let session = parts.prepareSession(Evidence(assertion, at: parts.seconds), provider: .passkey, caller: caller)
+        let entrance = try await parts.enter(account, session, caller)
+        if let session = entrance.newSession {
+            let isSignedIn = try await parts.accounts.signIn(
+                to: account,
+                session: session,
+                passkeys: used == passkey ? nil : passkeys,
+                amendment: entrance.amendment,
+                in: caller.scope,
+                now: now
+            )
+            guard isSignedIn else { return nil }
+            AccountEvent.signedIn.log(account.id, provider: .passkey, caller)
+        } else if used != passkey {
+            guard try await parts.accounts.store(passkeys, of: account, in: caller.scope) else { return nil }
+        }
+        return try parts.result(of: entrance, caller: caller)
+    }
+
+    private func verify(
+        _ response: AssertionResponse,
+        _ passkey: Passkey,
+        _ ceremony: AssertionCeremony,
+        _ account: AccountID,
+        _ caller: Caller
+    ) throws(AccountsError) -> VerifiedAssertion {
+        let assertion: VerifiedAssertion
+        do {
+            assertion = try ceremony.verify(response, of: passkey.record, userHandle: passkey.userHandle)
+        } catch {
+            throw parts.refuse(error, account, caller)
+        }
+        if assertion.counter == .cloneSuspected {
+            AccountEvent.passkeyCloneSuspected.log(account, provider: .passkey, caller)
+            guard !caller.project.settings.passkeys.refusesClones else { throw .passkey(.invalidResponse) }
+        }
+        return assertion
+    }
+}

@@ -1,0 +1,201 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Linking
+import Passkeys
+import Secrets
+import StrictJSON
+
+/// Passkeys (`/v2/accounts/passkey…`): the whole wire form is in this file, because Firebase's is not final.
+struct PasskeyRoutes {
+    let accounts: AccountsService
+
+    var routes: [Route] {
+        let (enrollment, signIn) = ("/v2/accounts/passkeyEnrollment", "/v2/accounts/passkeySignIn")
+        return [
+            Route(.post, "\(enrollment):start", errors: .status, .client(startEnrollment)),
+            Route(.post, "\(enrollment):finalize", errors: .status, .client(finishEnrollment)),
+            Route(.post, "\(signIn):start", errors: .status, .client(startSignIn)),
+            Route(.post, "\(signIn):finalize", errors: .status, .client(finishSignIn)),
+        ]
+    }
+
+    private func startEnrollment(_ call: ClientCall) async throws -> Response {
+        let options = try await accounts.enrollPasskey.start(idToken: try call.json().string("idToken"), call.caller)
+        return .json { json in json.object("credentialCreationOptions") { $0.members(of: options) } }
+    }
+
+    private func finishEnrollment(_ call: ClientCall) async throws -> Response {
+        let body = try call.json()
+        guard let idToken = try body.string("idToken") else { throw AccountsError.missingIDToken }
+        let response = try RegistrationResponse(body.object("authenticatorRegistrationResponse"))
+        let result = try await accounts.enrollPasskey.finish(
+            idToken: idToken,
+            name: try body.string("name") ?? body.string("displayName"),
+            response,
+            call.caller
+        )
+        return .json { json in
+            json.member("localId", result.account.rawValue)
+            json.tokens(result.tokens)
+        }
+    }
+
+    private func startSignIn(_ call: ClientCall) async throws -> Response {
+        let options = try await accounts.signInWithPasskey.start(call.caller)
+        return .json { json in json.object("credentialRequestOptions") { $0.members(of: options) } }
+    }
+
+    private func finishSignIn(_ call: ClientCall) async throws -> Response {
+        let response = try AssertionResponse(try call.json().object("authenticatorAuthenticationResponse"))
+        let result = try await accounts.signInWithPasskey.finish(response, call.caller)
+        return .json { json in
+            json.member("localId", result.account.rawValue)
+            json.firstFactor(result.end)
+        }
+    }
+
+    /// The stored IDs of `deletePasskey[]`, which clients may write in either alphabet of base64.
+    static func deletions(_ body: WireObject) throws -> [String] {
+        try body.strings("deletePasskey").map { text in
+            let member = WireObject([.init(name: "deletePasskey", value: .string(text))])
+            guard let bytes = try? member.bytes("deletePasskey"), let id = CredentialID(bytes: bytes) else {
+                throw AccountsError.passkey(.invalidCredentialID)
+            }
+            return id.description
+        }
+    }
+}
+
+// MARK: Responses of authenticators
+
+extension RegistrationResponse {
+    fileprivate init(_ object: WireObject?) throws {
+        let credential = try PublicKeyCredential(object)
+        self.init(
+            id: credential.id,
+            clientData: credential.clientData,
+            attestationObject: try credential.bytes("attestationObject"),
+            transports: try credential.transports
+        )
+    }
+}
+
+extension AssertionResponse {
+    fileprivate init(_ object: WireObject?) throws {
+        let credential = try PublicKeyCredential(object)
+        // Browsers send an empty handle for none.
+        let handle = try credential.response.bytes("userHandle")
+        self.init(
+            id: credential.id,
+            clientData: credential.clientData,
+            authenticatorData: try credential.bytes("authenticatorData"),
+            signature: try credential.bytes("signature"),
+            userHandle: handle?.isEmpty ?? true ? nil : handle
+        )
+    }
+}
+
+/// What both responses have: `{id, rawId, type, response{clientDataJSON, …}}`.
+private struct PublicKeyCredential {
+    let id: CredentialID
+    let clientData: ClientData
+    let response: WireObject
+
+    init(_ object: WireObject?) throws {
+        guard let object else { throw AccountsError.passkey(.missingResponse) }
+        let ids = try [object.bytes("id"), object.bytes("rawId")].compactMap(\.self)
+        guard let bytes = ids.first, ids.allSatisfy({ $0 == bytes }), let id = CredentialID(bytes: bytes) else {
+            throw AccountsError.passkey(.invalidCredentialID)
+        }
+        guard try object.string("type") ?? "public-key" == "public-key", let response = try object.object("response"),
+            let text = try response.bytes("clientDataJSON"), let clientData = try? ClientData(text)
+        else { throw AccountsError.passkey(.invalidResponse) }
+        (self.id, self.clientData, self.response) = (id, clientData, response)
+    }
+
+    func bytes(_ name: String) throws -> [UInt8] {
+        guard let bytes = try response.bytes(name) else { throw AccountsError.passkey(.invalidResponse) }
+        return bytes
+    }
+
+    /// At most eight short names, as they are hints that only come back.
+    var transports: [String] {
+        get throws { try response.strings("transports").filter { $0.utf8.count <= 32 }.prefix(8).map { $0 } }
+    }
+}
+
+// MARK: Options for clients
+
+extension JSONWriter {
+    fileprivate mutating func members(of options: RegistrationOptions) {
+        object("rp") { json in
+            json.member("id", options.relyingPartyID)
+            json.member("name", options.relyingPartyName)
+        }
+        object("user") { json in
+            json.member("id", Self.base64(options.user.handle))
+            json.member("name", options.user.name)
+            json.member("displayName", options.user.displayName)
+        }
+        member("challenge", Self.base64(options.challenge.bytes))
+        array("pubKeyCredParams") { json in
+            for algorithm in options.algorithms {
+                json.object { json in
+                    json.member("type", "public-key")
+                    json.member("alg", number: Int64(algorithm.rawValue))
+                }
+            }
+        }
+        member("timeout", number: options.timeout.milliseconds)
+        credentials("excludeCredentials", options.excluded)
+        object("authenticatorSelection") { json in
+            // The passkey names the account, so the authenticator must be able to find it.
+            json.member("residentKey", "required")
+            json.member("requireResidentKey", true)
+            json.member("userVerification", options.userVerification.rawValue)
+        }
+        member("attestation", options.attestation.rawValue)
+    }
+
+    fileprivate mutating func members(of options: AssertionOptions) {
+        member("challenge", Self.base64(options.challenge.bytes))
+        member("rpId", options.relyingPartyID)
+        credentials("allowCredentials", options.allowed)
+        member("userVerification", options.userVerification.rawValue)
+        member("timeout", number: options.timeout.milliseconds)
+    }
+
+    private mutating func credentials(_ name: String, _ credentials: [CredentialDescriptor]) {
+        guard !credentials.isEmpty else { return }
+        array(name) { json in
+            for credential in credentials {
+                json.object { json in
+                    json.member("type", "public-key")
+                    json.member("id", Self.base64(credential.id.bytes))
+                    json.member("transports", strings: credential.transports.isEmpty ? nil : credential.transports)
+                }
+            }
+        }
+    }
+
+    /// `passkeyInfo[]` of an account; absent if it has none.
+    mutating func passkeys(of account: Account) {
+        guard !account.passkeys.isEmpty else { return }
+        array("passkeyInfo") { json in
+            for passkey in account.passkeys {
+                json.object { json in
+                    json.member("credentialId", Base64URL.decode(passkey.id).map(Self.base64))
+                    json.member("name", passkey.name)
+                }
+            }
+        }
+    }
+
+    /// With padding and the standard alphabet, the only form that Firebase's iOS SDK reads.
+    private static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int64 { components.seconds * 1_000 }
+}

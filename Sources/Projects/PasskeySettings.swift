@@ -1,0 +1,36 @@
+package import Passkeys
+
+/// Passkeys: `passkeyConfig` of a project or tenant.
+package struct PasskeySettings: Sendable, Hashable, Codable {
+    /// The domain that passkeys are bound to, `example.com`; nil turns passkeys off.
+    package var relyingPartyID: String?
+    /// The app's name in the browser's dialog; nil for the project's ID.
+    package var relyingPartyName: String?
+    /// The pages and apps that may use them, exactly as clients write their origin.
+    package var origins: [String] = []
+    package var userVerification = UserVerification.preferred
+    /// Refuses a passkey whose signature counter did not increase: a copy of it may exist.
+    package var refusesClones = true
+
+    package init() {}
+
+    /// Nil if passkeys are off.
+    package var relyingParty: RelyingParty? {
+        guard let relyingPartyID, !origins.isEmpty else { return nil }
+        return RelyingParty(id: relyingPartyID, origins: origins)
+    }
+
+    package static func isRelyingPartyID(_ text: String) -> Bool {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        return text.utf8.count <= 253
+            && labels.allSatisfy { $0.wholeMatch(of: /[a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?/) != nil }
+            && labels.last?.contains { $0.isLetter } ?? false
+    }
+
+    /// `https://app.example.com`, `http://localhost:8080`, or the hash of an Android app's signing certificate.
+    package static func isOrigin(_ text: String) -> Bool {
+        text.wholeMatch(of: /https:\/\/[a-z0-9.\-]{1,253}(:[0-9]{1,5})?/) != nil
+            || text.wholeMatch(of: /http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?/) != nil
+            || text.wholeMatch(of: /android:apk-key-hash:[A-Za-z0-9_\-]{43}/) != nil
+    }
+}

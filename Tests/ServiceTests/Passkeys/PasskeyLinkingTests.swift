@@ -1,0 +1,72 @@
+import Development
+import Linking
+import Projects
+import TestKit
+import Testing
+
+@Suite("Passkeys of accounts that change hands", .database)
+struct PasskeyLinkingTests {
+    private func run(_ body: @Sendable (TestService) async throws -> Void) async throws {
+        try await MergeScene.run(
+            {
+                $0.passkeys.relyingPartyID = "example.com"
+                $0.passkeys.origins = ["https://example.com"]
+            },
+            body
+        )
+    }
+
+    @Test("T-A7: the first verification by another user removes passkeys")
+    func takeOver() async throws {
+        try await run { service in
+            let thief = try await service.signUp("ada@example.com")
+            let (passkey, _) = try await service.enrollPasskey(thief.idToken)
+            let ada = try await service.signInWithIdP(
+                postBody: MergeScene.identity("google.com", "ada", email: "ada@example.com")
+            )
+            #expect(ada.localID == thief.localID, "\(ada)")
+            #expect(try await service.account(ada.localID)?["passkeyInfo"] == nil)
+            try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
+            // The claim is free, and the new user's own passkey works.
+            let (own, reply) = try await service.enrollPasskey(ada.idToken) { $0.id = passkey.id }
+            #expect(reply.status == 200, "\(reply)")
+            #expect(try await service.signIn(with: own).localID == ada.localID)
+        }
+    }
+
+    @Test("a merge moves passkeys, which keep their handle, and an undo returns them")
+    func merge() async throws {
+        try await run { service in
+            let ada = try await service.signUp("ada@example.com")
+            let other = try await service.call("accounts:signUp")
+            let (own, _) = try await service.enrollPasskey(ada.idToken)
+            let (moved, _) = try await service.enrollPasskey(other.idToken)
+            let merge = try await service.merge(other.localID, into: ada.localID)
+            #expect(merge.status == 200, "\(merge)")
+            for passkey in [own, moved] {
+                let reply = try await service.signIn(with: passkey)
+                #expect(reply.localID == ada.localID, "\(reply)")
+            }
+            #expect(try await service.account(ada.localID)?["passkeyInfo"]?.array?.count == 2)
+            let undone = try await service.undo(merge)
+            #expect(undone.status == 200, "\(undone)")
+            #expect(try await service.signIn(with: moved).localID == other.localID)
+            #expect(try await service.signIn(with: own).localID == ada.localID)
+            #expect(try await service.account(ada.localID)?["passkeyInfo"]?.array?.count == 1)
+        }
+    }
+
+    @Test("a merge that would exceed the limit is refused unless the passkeys are dropped")
+    func tooMany() async throws {
+        try await run { service in
+            let ada = try await service.signUp("ada@example.com")
+            let other = try await service.call("accounts:signUp")
+            for _ in 0..<10 { _ = try await service.enrollPasskey(ada.idToken) }
+            let (passkey, _) = try await service.enrollPasskey(other.idToken)
+            let refused = try await service.merge(other.localID, into: ada.localID)
+            #expect(refused.code == "MERGE_CONFLICT", "\(refused)")
+            #expect(try await service.merge(other.localID, into: ada.localID, dropping: ["passkey"]).status == 200)
+            try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
+        }
+    }
+}
