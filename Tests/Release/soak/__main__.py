@@ -38,7 +38,7 @@ class World:
         self.operations, self.counts, self.last_steps = 0, collections.Counter(), {}
         self.began, self.drift = time.monotonic(), 3
         self.faults, self.is_failing, self.failed_until = 0, 0, 0
-        self.violations = 0
+        self.violations = []
 
     def time_at(self, node):
         return time.time() + next(process.clock for process in self.cluster.nodes if process.name == node.name)
@@ -52,13 +52,13 @@ class World:
 
     @property
     def is_over(self):
-        return self.violations >= self.options.violations
+        return len(self.violations) >= self.options.violations
 
     def found(self, violation, person):
         """Shows it; the person's place is taken by somebody else."""
         if not self.is_over:
             show(violation, person, self.options)
-        self.violations += 1
+        self.violations.append(violation)
 
     def count(self, step, answer):
         self.counts[step.name.split(" ")[0].rstrip(","), answer.label] += 1
@@ -244,7 +244,9 @@ async def main(options):
         for (name, label), count in sorted(world.counts.items()):
             print(f"  {name:<28}{label:<40}{count:>8,}")
         print(f"seed {options.seed}: {world.operations:,} operations in {time.monotonic() - world.began:.0f} s, "
-              f"{world.violations} violation{'' if world.violations == 1 else 's'}{faults.summary()}")
+              f"{len(world.violations)} violation{'' if len(world.violations) == 1 else 's'}{faults.summary()}")
+        for violation in world.violations:
+            print(f"violation: {violation}")
         return bool(world.violations or faults.wrong)
 
 

@@ -50,21 +50,23 @@ class Account:
 class State:
     def __init__(self):
         # Accounts by uid; sessions as (uid, "alive" | "ended" | "unknown"); conflicts as (provider, subject, email,
-        # verified); codes as (type, uid, email, new email); pending second factors as (uid, epoch, provider).
+        # verified), and as (uid, provider, subject) once they were resumed; codes as (type, uid, email, new email);
+        # pending second factors as (uid, epoch, provider).
         self.accounts, self.sessions, self.conflicts, self.codes, self.pending = {}, {}, {}, {}, {}
+        self.resumed = {}
 
     def copy(self):
         other = State()
         other.accounts = {uid: account.copy() for uid, account in self.accounts.items()}
         other.sessions, other.conflicts = dict(self.sessions), dict(self.conflicts)
-        other.codes, other.pending = dict(self.codes), dict(self.pending)
+        other.codes, other.pending, other.resumed = dict(self.codes), dict(self.pending), dict(self.resumed)
         return other
 
     def seen(self):
         """Equal for states that no answer tells apart."""
         return (frozenset((a.seen(), a.password, a.link, a.epoch) for a in self.accounts.values()),
                 frozenset(self.sessions.items()), frozenset(self.conflicts), frozenset(self.codes.items()),
-                frozenset(self.pending.items()))
+                frozenset(self.pending.items()), frozenset(self.resumed.items()))
 
     def by(self, test):
         return next((account for account in self.accounts.values() if test(account)), None)

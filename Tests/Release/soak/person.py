@@ -202,7 +202,7 @@ class Person:
             for state in self.states:
                 state.sessions.pop(session, None)
         for state in self.states:
-            for kept in (state.conflicts, state.pending):
+            for kept in (state.conflicts, state.resumed, state.pending):
                 for key in list(kept)[:-4]:
                     del kept[key]
             for key in list(state.codes)[:-6]:
@@ -345,9 +345,20 @@ class Person:
             if conflict not in s.conflicts:
                 refusal = s.refusal(session)
                 # It may have been spent after it was read.
-                bad = {"INVALID_PENDING_TOKEN", "FEDERATED_USER_ID_ALREADY_LINKED"}
-                return bad | ({refusal} if isinstance(refusal, str) else refusal or set()) - {"ok"}, None
-            return model.linked(s, session, *s.conflicts[conflict], also=lambda s: s.conflicts.pop(conflict))
+                labels = {"INVALID_PENDING_TOKEN", "FEDERATED_USER_ID_ALREADY_LINKED"}
+                labels |= ({refusal} if isinstance(refusal, str) else refusal or set()) - {"ok"}
+                # For a minute, the account that it was linked to gets the same answer again (docs/guide/linking.md).
+                uid, provider, subject = s.resumed.get(conflict, (None, None, None))
+                account = s.accounts.get(uid)
+                if (not isinstance(refusal, str) and uid == s.sessions[session][0]
+                        and account.rows.get(provider) == subject):
+                    labels.add("ok")
+                return labels, None
+
+            def resumed(s):
+                provider, subject, *_ = s.conflicts.pop(conflict)
+                s.resumed[conflict] = (s.sessions[session][0], provider, subject)
+            return model.linked(s, session, *s.conflicts[conflict], also=resumed)
         return Step(f"signInWithIdp, conflict {conflict} by session {session}",
                     lambda node: node.call("POST", "accounts:signInWithIdp", body), predict, session)
 
