@@ -1,6 +1,7 @@
 import Federation
 import Linking
 import Storage
+import Text
 
 import struct Foundation.Date
 
@@ -59,7 +60,7 @@ struct ConsoleAccountFilter: Sendable {
     init() {}
 
     /// - Throws: 400 for a value that no form of ours sends.
-    init(_ items: QueryItems) throws(WireError) {
+    init(_ items: FormFields) throws(WireError) {
         func value(_ name: String) throws(WireError) -> String? {
             try items.value(name).flatMap { $0.isEmpty ? nil : $0 }
         }
@@ -128,8 +129,7 @@ struct ConsoleAccountFilter: Sendable {
     func path(_ place: ConsolePlace, _ first: [(name: String, value: String)] = []) -> String {
         let pairs = first + parameters
         guard !pairs.isEmpty else { return "\(place.path)/accounts" }
-        let items = pairs.map { FormText.encode($0.name) + "=" + FormText.encode($0.value) }
-        return "\(place.path)/accounts?" + items.joined(separator: "&")
+        return "\(place.path)/accounts?" + FormFields(pairs).text
     }
 
     func with(_ change: (inout ConsoleAccountFilter) -> Void) -> ConsoleAccountFilter {
