@@ -44,6 +44,14 @@ def form(status, words, path=None, **fields):
     return status, words, lambda world: world.console_form(path, **fields)
 
 
+def unknown_passkey(world):
+    return {"json": world.use_passkey(world.begin_passkey()[1])}
+
+
+def passkey_of_other_session(world):
+    return {"json": {**world.begin_passkey()[0], "idToken": world.person()["idToken"]}}
+
+
 def wrong_console_password(world):
     return {"form": {"email": world.email(), "password": "wrong", "code": "000000"}, "source": world.source()}
 
@@ -159,8 +167,11 @@ REFUSALS = {
             "totpVerificationInfo": {"verificationCode": "123456"}}}),
     ],
     "startPasskeyEnrollment": [(400, "MISSING_ID_TOKEN", {"json": {}})],
-    "finalizePasskeyEnrollment": [(400, "MISSING_ID_TOKEN", {"json": {}})],
-    "finalizePasskeySignIn": [(400, "MISSING_AUTHENTICATOR_RESPONSE", {"json": {}})],
+    "finalizePasskeyEnrollment": [
+        (400, "MISSING_ID_TOKEN", {"json": {}}), (400, "PASSKEY_CHALLENGE_TIMEOUT", passkey_of_other_session)],
+    "startPasskeySignIn": [(400, "INVALID_TENANT_ID", {"json": {"tenantId": "none"}})],
+    "finalizePasskeySignIn": [
+        (400, "MISSING_AUTHENTICATOR_RESPONSE", {"json": {}}), (400, "PASSKEY_ENROLLMENT_NOT_FOUND", unknown_passkey)],
     "accessToken": [
         (400, "invalid_grant", {"form": {
             "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "e30.e30.e30"}}),

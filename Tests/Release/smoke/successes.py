@@ -123,6 +123,22 @@ def enrolled(is_app):
     return prepare
 
 
+def enrolled_passkey(world):
+    return {"json": world.begin_passkey()[0]}
+
+
+def used_passkey(world):
+    body, passkey = world.begin_passkey()
+    world.need("finalizePasskeyEnrollment", json=body)
+    return {"json": world.use_passkey(passkey)}
+
+
+def deleted_passkey(world):
+    body, passkey = world.begin_passkey()
+    tokens = world.need("finalizePasskeyEnrollment", json=body)
+    return {"json": {"idToken": tokens["idToken"], "deletePasskey": [base64url(passkey.id)]}}
+
+
 def withdrawn(world):
     tokens, factor, _, _ = world.with_factor(is_app=True)
     return {"json": {"idToken": tokens["idToken"], "mfaEnrollmentId": factor}}
@@ -385,7 +401,7 @@ SUCCESSES = {
         of("member", password="another horse", returnSecureToken=True),
         of("guest", displayName="Ada", photoUrl="https://example.com/ada.png"),
         of("person", deleteProvider=["google.com"]), of("person", deleteAttribute=["DISPLAY_NAME"], validSince="1"),
-        lambda world: {"json": {"oobCode": world.code("VERIFY_EMAIL")}},
+        lambda world: {"json": {"oobCode": world.code("VERIFY_EMAIL")}}, deleted_passkey,
         lambda world: {"json": {"localId": world.account(), "displayName": "Ada"}, "credential": "both"},
     ],
     "delete": [of("guest"), of("person"), lambda world: {"json": {"localId": world.account()}, "credential": "both"}],
@@ -431,6 +447,10 @@ SUCCESSES = {
     "withdrawMFAEnrollment": [withdrawn],
     "startMFASignIn": [lambda world: {"json": {**world.pending(is_app=False)[0], "phoneSignInInfo": {}}}],
     "finalizeMFASignIn": [second_factor_app, second_factor_sms],
+    "startPasskeyEnrollment": [of("person"), of_shared("person")],
+    "finalizePasskeyEnrollment": [enrolled_passkey],
+    "startPasskeySignIn": [{"json": {}}],
+    "finalizePasskeySignIn": [used_passkey],
     "getRecaptchaConfig": [{"query": {"clientType": "CLIENT_TYPE_WEB"}}],
     "accessToken": [access_token],
     "token": TOKEN_FORMS,

@@ -14,15 +14,20 @@ import http.client
 import itertools
 import json as jsonlib
 import os
+import random
 import re
 import signal
 import struct
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
 
 import document
+
+sys.path.append(str(document.ROOT / "Tests/Passkeys"))
+import authenticator
 
 PROGRAM = os.environ.get("IDENTITY_PROGRAM", str(document.ROOT / ".build/dist/program/identity"))
 THREADS = 8
@@ -215,6 +220,7 @@ class World:
     def set_up(self):
         """What the project of most calls has besides the settings that it came with."""
         self.config(PROJECT, {"identity": {"signInPage": True}})
+        self.config(PROJECT, {"passkeyConfig": {"rpId": "localhost", "expectedOrigins": [PAGE["Origin"]]}})
         self.config(OWN_ISSUER, {"identity": {"tokenIssuer": "own"}})
         self.config(CHANGED, {"multiTenant": {"allowTenants": True}})
         body, mask = {"definition": {"keepTokens": True}}, {"updateMask": "definition.keepTokens"}
@@ -415,6 +421,40 @@ class World:
         _, factor, secret, first = self.with_factor(is_app)
         waiting = self.need("signInWithIdp", **first)["mfaPendingCredential"]
         return {"mfaPendingCredential": waiting, "mfaEnrollmentId": factor}, secret
+
+    # --- Passkeys
+
+    def begin_passkey(self, token=None):
+        """The enrolment of a passkey: what finalizePasskeyEnrollment takes, and the passkey."""
+        token = token or self.person()["idToken"]
+        options = self.need("startPasskeyEnrollment", json={"idToken": token})["credentialCreationOptions"]
+        chance = random.Random(self.number())
+        passkey = authenticator.Credential(chance, authenticator.ES256)
+        passkey.user, passkey.count, passkey.is_eligible = base64.b64decode(options["user"]["id"]), 1, True
+        draft = authenticator.Registration(chance, self.manufacturer, passkey, format="none")
+        draft.flags = authenticator.UP | authenticator.UV | authenticator.BE | authenticator.AT
+        answer = self.authenticated(draft, options["challenge"])
+        return {"idToken": token, "name": "Key", "authenticatorRegistrationResponse": answer}, passkey
+
+    def use_passkey(self, passkey):
+        """What finalizePasskeySignIn takes."""
+        challenge = self.need("startPasskeySignIn", json={})["credentialRequestOptions"]["challenge"]
+        draft = authenticator.Assertion(random.Random(self.number()), passkey)
+        draft.flags = authenticator.UP | authenticator.UV | authenticator.BE
+        return {"authenticatorAuthenticationResponse": self.authenticated(draft, challenge)}
+
+    @functools.cached_property
+    def manufacturer(self):
+        return authenticator.Manufacturer(random.Random(1))
+
+    @staticmethod
+    def authenticated(draft, challenge):
+        draft.rp_hash, draft.extensions = authenticator.sha256(b"localhost"), None
+        draft.client |= {"origin": PAGE["Origin"], "challenge": base64url(base64.b64decode(challenge))}
+        parts = {name: base64url(part) for name, part in draft.response().items()}
+        if isinstance(draft, authenticator.Assertion):
+            parts["userHandle"] = base64url(draft.handle)
+        return {"id": base64url(draft.id), "rawId": base64url(draft.id), "type": "public-key", "response": parts}
 
     # --- The sign-in page
 
