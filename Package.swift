@@ -203,7 +203,7 @@ let package = Package(
             resources: [
                 .embedInCode("Console/console.css"), .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
                 .embedInCode("Pages/Handler/gapi.js"), .embedInCode("Pages/Handler/handler.js"),
-                .embedInCode("Pages/Handler/iframe.js"),
+                .embedInCode("Pages/Handler/iframe.js"), .embedInCode("Pages/SignInPage/passkeys.js"),
             ],
             swiftSettings: strict
         ),

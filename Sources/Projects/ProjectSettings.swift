@@ -139,6 +139,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         settings.keepLastSignInMethod = false
         settings.secondFactors.isEnabled = true
         settings.secondFactors.offersTOTP = true
+        settings.passkeys.relyingPartyID = "localhost"
+        settings.passkeys.origins = ["http://localhost"]
         settings.rateLimits = .generous
         settings.allowsTenants = true
         return settings

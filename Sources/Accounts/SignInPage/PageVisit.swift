@@ -22,10 +22,16 @@ package struct PageVisit: Codable, Sendable {
     package let browserHash: String
     /// Seconds since 1970.
     let startedAt: Int64
+    /// Whether the app sent the user to manage passkeys.
+    package internal(set) var showsPasskeys = false
+    /// Whether a first passkey is offered after the sign-in: the user typed a password, and the browser has passkeys.
+    package internal(set) var offersPasskey = false
     /// Linked as soon as the user has signed in.
     package internal(set) var conflict: Conflict?
     /// The second factor to prove before the user is signed in.
     package internal(set) var challenge: Challenge?
+    /// The session of a user who is not back in the app yet.
+    package internal(set) var signedIn: SignedIn?
 
     /// Account exists with different credential.
     package struct Conflict: Codable, Sendable {
@@ -34,6 +40,21 @@ package struct PageVisit: Codable, Sendable {
         /// Providers that the user may be told; empty if they must not be revealed.
         package let accountProviders: [String]
         let pendingToken: String
+    }
+
+    package struct SignedIn: Codable, Sendable {
+        private(set) var idToken: String
+        private(set) var refreshToken: String
+        let isNewUser: Bool
+
+        init(_ tokens: IssuedTokens, isNewUser: Bool) {
+            (idToken, refreshToken) = (tokens.idToken, tokens.refreshToken.reveal())
+            self.isNewUser = isNewUser
+        }
+
+        mutating func renew(_ tokens: IssuedTokens) {
+            (idToken, refreshToken) = (tokens.idToken, tokens.refreshToken.reveal())
+        }
     }
 
     /// The request for a second factor.

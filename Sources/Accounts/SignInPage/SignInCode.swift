@@ -34,13 +34,13 @@ enum CodeChallenge {
 extension SignInPage {
     /// - Returns: the app's URL with the code.
     func issueCode(
-        for tokens: IssuedTokens,
+        for refreshToken: Secret,
         isNewUser: Bool,
         _ visit: PageVisit,
         _ caller: Caller
     ) async throws -> String {
         let code = Secret(SignInCode.prefix + parts.random.handle())
-        let content = SignInCode.Content(refreshToken: tokens.refreshToken.reveal(), isNewUser: isNewUser)
+        let content = SignInCode.Content(refreshToken: refreshToken.reveal(), isNewUser: isNewUser)
         try await parts.flows.insert(
             [UInt8](JSONEncoder().encode(content)),
             code: code,

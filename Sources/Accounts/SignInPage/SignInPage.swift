@@ -16,6 +16,8 @@ package struct SignInPage: Sendable {
     package enum Outcome: Sendable {
         /// More steps are needed, as the visit shows.
         case goOn(PageVisit)
+        /// The user is signed in, and sees the passkeys of the account.
+        case ownPasskeys(PageVisit, OwnPasskeys)
         /// The app's URL, with a code in its query.
         case signedIn(String)
     }
@@ -27,6 +29,8 @@ package struct SignInPage: Sendable {
         /// Absent, or `S256`.
         package var codeChallengeMethod: String?
         package var language: String?
+        /// Shows the user's passkeys after the sign-in.
+        package var showsPasskeys = false
 
         package init() {}
     }
@@ -43,7 +47,7 @@ package struct SignInPage: Sendable {
             (request.codeChallengeMethod ?? "S256") == "S256"
         else { throw AccountsError.invalidCodeChallenge }
         let browser = Secret(parts.random.handle())
-        let visit = PageVisit(
+        var visit = PageVisit(
             apiKey: caller.apiKey ?? "",
             tenant: caller.tenant == .none ? nil : caller.tenant.rawValue,
             continueURL: url,
@@ -52,6 +56,7 @@ package struct SignInPage: Sendable {
             browserHash: SecureHash.sha256Hex(browser.reveal()),
             startedAt: parts.seconds
         )
+        visit.showsPasskeys = request.showsPasskeys
         return (visit, browser)
     }
 
@@ -110,12 +115,16 @@ package struct SignInPage: Sendable {
 
     // MARK: By password
 
+    /// - Parameter hasPasskeys: whether the browser can create one, as its script says.
     package func signIn(
         email: String?,
         password: Secret?,
+        hasPasskeys: Bool,
         _ visit: PageVisit,
         _ caller: Caller
     ) async throws -> Outcome {
+        var visit = visit
+        visit.offersPasskey = hasPasskeys
         let signIn = SignInWithPassword(parts: parts)
         let result = try await signIn(email: email, password: password, caller).result
         return try await finish(result, visit, caller)
@@ -124,9 +133,12 @@ package struct SignInPage: Sendable {
     package func signUp(
         email: String?,
         password: Secret?,
+        hasPasskeys: Bool,
         _ visit: PageVisit,
         _ caller: Caller
     ) async throws -> Outcome {
+        var visit = visit
+        visit.offersPasskey = hasPasskeys
         var request = SignUp.Request()
         (request.email, request.password) = (email ?? "", password ?? Secret(""))
         let result = try await SignUp(parts: parts)(request, caller)
@@ -243,13 +255,13 @@ package struct SignInPage: Sendable {
     /// The visit from its start, for a user who leaves a second factor or a conflict and uses another method.
     package func startAgain(_ visit: PageVisit) -> PageVisit {
         var visit = visit
-        (visit.conflict, visit.challenge) = (nil, nil)
+        (visit.conflict, visit.challenge, visit.signedIn) = (nil, nil, nil)
         return visit
     }
 
     // MARK: The end
 
-    private func finish(
+    func finish(
         _ end: FirstFactorResult,
         _ visit: PageVisit,
         isNewUser: Bool = false,
@@ -268,7 +280,7 @@ package struct SignInPage: Sendable {
             return .goOn(visit)
         case .signedIn(let tokens):
             let linked = try await link(visit.conflict, to: tokens, caller)
-            return .signedIn(try await issueCode(for: linked, isNewUser: isNewUser, visit, caller))
+            return try await enter(linked, isNewUser: isNewUser, visit, caller)
         }
     }
 

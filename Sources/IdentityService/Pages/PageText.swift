@@ -45,6 +45,10 @@ package enum PageText: String, Sendable, CaseIterable {
     case forgotTitle, forgotLead, forgotButton, mailSentTitle, mailSent
     case conflictTitle, conflictLead, conflictNote
     case factorTitle, factorAppLead, factorPhoneLead, factorSentLead, code, codeButton, sendCodeButton
+    case passkeyButton, passkeyProblem, passkeyUnknown, passkeyRefused
+    case offerTitle, offerLead, offerNote, offerButton, notNow
+    case passkeysTitle, passkeysLead, passkeysNone, passkeyUnnamed, passkeyDates, passkeyUnused
+    case passkeyAdd, passkeyRemove, passkeyLast, passkeysDone
     case pageOverTitle, pageOverAdvice
     case wrongPassword, invalidAddress, passwordOutdated, passwordLeaked, addressHasAccount, notLinked, tooManyTries,
         wrongCode

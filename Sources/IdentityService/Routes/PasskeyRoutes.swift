@@ -70,7 +70,7 @@ struct PasskeyRoutes {
 // MARK: Responses of authenticators
 
 extension RegistrationResponse {
-    fileprivate init(_ object: WireObject?) throws {
+    init(_ object: WireObject?) throws {
         let credential = try PublicKeyCredential(object)
         self.init(
             id: credential.id,
@@ -82,7 +82,7 @@ extension RegistrationResponse {
 }
 
 extension AssertionResponse {
-    fileprivate init(_ object: WireObject?) throws {
+    init(_ object: WireObject?) throws {
         let credential = try PublicKeyCredential(object)
         // Browsers send an empty handle for none.
         let handle = try credential.response.bytes("userHandle")
@@ -128,7 +128,7 @@ private struct PublicKeyCredential {
 // MARK: Options for clients
 
 extension JSONWriter {
-    fileprivate mutating func members(of options: RegistrationOptions) {
+    mutating func members(of options: RegistrationOptions) {
         object("rp") { json in
             json.member("id", options.relyingPartyID)
             json.member("name", options.relyingPartyName)

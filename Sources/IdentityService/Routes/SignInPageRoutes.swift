@@ -1,8 +1,10 @@
 import Accounts
 import HTTPTypes
 import NIOCore
+import Passkeys
 import Projects
 import Secrets
+import StrictJSON
 import Text
 
 /// `/__/auth/sign-in`: the hosted sign-in page (docs/guide/sign-in-page.md).
@@ -33,7 +35,8 @@ struct SignInPageRoutes {
         var context = PageContext()
         context.language = .best(try? value("lang"), accepting: call.headers[.acceptLanguage])
         do {
-            let isSecure = try deployment.pages(for: call).isSecure
+            let own = try deployment.pages(for: call)
+            let isSecure = own.isSecure
             guard let key = try value("apiKey") else { throw WireError.missingAPIKey(.identityToolkit) }
             let caller = try caller(call, key, try value("tenantId"), &context)
             var request = SignInPage.Request()
@@ -41,8 +44,12 @@ struct SignInPageRoutes {
             request.codeChallenge = try value("codeChallenge")
             request.codeChallengeMethod = try value("codeChallengeMethod")
             request.language = try value("lang").flatMap { Call.isLanguage($0) ? $0 : nil }
+            request.showsPasskeys = try value("show") == "passkeys"
             let (visit, browser) = try accounts.signInPage.begin(request, caller)
-            var page = try form(visit, context, caller).page(.signIn)
+            guard !visit.showsPasskeys || accounts.signInPage.offersPasskeys(at: own, caller) else {
+                throw AccountsError.operationNotAllowed
+            }
+            var page = try form(visit, own, context, caller).page(.signIn)
             page.cookies = Cookie.leftSignInPages(isSecure: isSecure, in: call.headers)
             page.cookies.append(.signInPage(visit, browser.reveal(), isSecure: isSecure))
             return page.response()
@@ -63,6 +70,11 @@ struct SignInPageRoutes {
         var send: String?
         var factor: String?
         var code: String?
+        /// What an authenticator said, as the JSON of `passkeySignIn:finalize` or `passkeyEnrollment:finalize`.
+        var passkey: WireObject?
+        var hasPasskeys: Bool
+        /// The passkey to remove.
+        var remove: String?
 
         init(_ form: FormFields) throws {
             provider = try form.value("provider")
@@ -72,6 +84,14 @@ struct SignInPageRoutes {
             send = try form.value("send")
             factor = try form.value("factor")
             code = try form.value("code")
+            passkey = try form.value("passkey").map { text in
+                guard let json = try? JSONValue(parsing: text) else {
+                    throw WireError.invalidRequest("Invalid JSON.", field: "passkey")
+                }
+                return try WireObject(json)
+            }
+            hasPasskeys = try form.value("hasPasskeys") == "yes"
+            remove = try form.value("remove")
         }
     }
 
@@ -111,9 +131,9 @@ struct SignInPageRoutes {
         _ caller: Caller
     ) async throws -> Response {
         let pages = accounts.signInPage
-        var form = try form(visit, context, caller)
+        var form = try form(visit, own, context, caller)
         form.email = fields.email
-        var step = SignInForm.Step.signIn
+        var step = visit.signedIn == nil ? SignInForm.Step.signIn : .ownPasskeys
         do {
             if let provider = fields.provider {
                 let started = try await pages.visitProvider(provider, page: own.callback, visit, caller)
@@ -122,18 +142,33 @@ struct SignInPageRoutes {
             }
             if let phone = fields.send {
                 step = .secondFactor
-                return try self.form(await pages.sendCode(to: phone, visit, caller), context, caller).page(step)
+                return try self.form(await pages.sendCode(to: phone, visit, caller), own, context, caller).page(step)
                     .response()
+            }
+            if let passkey = fields.remove {
+                return try answer(await pages.removePasskey(passkey, visit, caller), own, context, caller)
             }
             switch fields.action {
             case "signIn":
                 let email = visit.conflict?.email ?? fields.email
-                let outcome = try await pages.signIn(email: email, password: fields.password, visit, caller)
-                return try answer(outcome, context, caller)
+                let outcome = try await pages.signIn(
+                    email: email,
+                    password: fields.password,
+                    hasPasskeys: fields.hasPasskeys && form.offersPasskeys,
+                    visit,
+                    caller
+                )
+                return try answer(outcome, own, context, caller)
             case "signUp":
                 step = .signUp
-                let outcome = try await pages.signUp(email: fields.email, password: fields.password, visit, caller)
-                return try answer(outcome, context, caller)
+                let outcome = try await pages.signUp(
+                    email: fields.email,
+                    password: fields.password,
+                    hasPasskeys: fields.hasPasskeys && form.offersPasskeys,
+                    visit,
+                    caller
+                )
+                return try answer(outcome, own, context, caller)
             case "sendMail":
                 step = .forgotPassword
                 try await pages.sendPasswordReset(to: fields.email, visit, caller)
@@ -141,15 +176,22 @@ struct SignInPageRoutes {
             case "proveCode":
                 step = .secondFactor
                 let outcome = try await pages.prove(fields.factor, code: fields.code, visit, caller)
-                return try answer(outcome, context, caller)
+                return try answer(outcome, own, context, caller)
+            case "usePasskey":
+                let response = try AssertionResponse(fields.passkey)
+                return try answer(await pages.signIn(with: response, visit, caller), own, context, caller)
+            case "addPasskey":
+                let response = try RegistrationResponse(fields.passkey)
+                return try answer(await pages.addPasskey(response, visit, caller), own, context, caller)
+            case "leave": return try answer(await pages.leave(visit, caller), own, context, caller)
             case "showSignUp": step = .signUp
             case "forgotPassword": step = .forgotPassword
-            case "startAgain": form = try self.form(pages.startAgain(visit), context, caller)
+            case "startAgain": form = try self.form(pages.startAgain(visit), own, context, caller)
             default: break
             }
             return form.page(step).response()
         } catch {
-            throw try refused(error, fields, at: step, form, caller)
+            throw try await refused(error, fields, at: step, form, caller)
         }
     }
 
@@ -168,6 +210,7 @@ struct SignInPageRoutes {
         _ cookie: Cookie
     ) async throws -> Response {
         let visit = try accounts.signInPage.open(sealed)
+        let own = try deployment.pages(for: call)
         var caller = Caller(call, project: returned.project, apiKey: visit.apiKey, language: visit.language)
         caller.tenant = returned.tenant
         do {
@@ -178,9 +221,9 @@ struct SignInPageRoutes {
                 visit,
                 caller
             )
-            return try answer(outcome, context, caller, [cookie])
+            return try answer(outcome, own, context, caller, [cookie])
         } catch {
-            throw try refused(error, nil, at: .signIn, form(visit, context, caller), caller)
+            throw try await refused(error, nil, at: .signIn, form(visit, own, context, caller), caller)
         }
     }
 
@@ -188,13 +231,20 @@ struct SignInPageRoutes {
 
     private func answer(
         _ outcome: SignInPage.Outcome,
+        _ own: PublicURL,
         _ context: PageContext,
         _ caller: Caller,
         _ cookies: [Cookie] = []
     ) throws -> Response {
         switch outcome {
         case .goOn(let visit):
-            var page = try form(visit, context, caller).page(visit.challenge == nil ? .signIn : .secondFactor)
+            var page = try form(visit, own, context, caller).page(visit.challenge == nil ? .signIn : .secondFactor)
+            page.cookies = cookies
+            return page.response()
+        case .ownPasskeys(let visit, let passkeys):
+            var form = try form(visit, own, context, caller)
+            form.passkeys = passkeys
+            var page = form.page(.ownPasskeys)
             page.cookies = cookies
             return page.response()
         case .signedIn(let url):
@@ -202,12 +252,19 @@ struct SignInPageRoutes {
         }
     }
 
-    private func form(_ visit: PageVisit, _ context: PageContext, _ caller: Caller) throws -> SignInForm {
+    private func form(
+        _ visit: PageVisit,
+        _ own: PublicURL,
+        _ context: PageContext,
+        _ caller: Caller
+    ) throws -> SignInForm {
         SignInForm(
             context: context,
             visit: visit,
             sealed: try accounts.signInPage.seal(visit),
-            ways: accounts.signInPage.ways(visit, caller)
+            ways: accounts.signInPage.ways(visit, caller),
+            own: own,
+            offersPasskeys: accounts.signInPage.offersPasskeys(at: own, caller)
         )
     }
 
@@ -218,7 +275,7 @@ struct SignInPageRoutes {
         at step: SignInForm.Step,
         _ form: SignInForm,
         _ caller: Caller
-    ) throws -> RefusedPage {
+    ) async throws -> RefusedPage {
         let wire = WireError(mapping: error)
         guard wire.status.kind != .serverError else {
             return RefusedPage(cause: error, response: form.context.signInProblem(wire, again: form.visit).response())
@@ -233,9 +290,12 @@ struct SignInPageRoutes {
         if form.problem == .tookTooLong {
             step = .signIn
             let (problem, email) = (form.problem, form.email)
-            form = try self.form(accounts.signInPage.startAgain(form.visit), form.context, caller)
+            form = try self.form(accounts.signInPage.startAgain(form.visit), form.own, form.context, caller)
             (form.problem, form.email) = (problem, email)
         }
+        if step == .ownPasskeys { form.passkeys = try await accounts.signInPage.passkeys(form.visit, caller) }
+        // The browser need not offer it again.
+        if wire.code == "PASSKEY_ENROLLMENT_NOT_FOUND" { form.unknownPasskey = try? fields?.passkey?.string("id") }
         var page = form.page(step)
         page.status = wire.status
         page.retryAfter = wire.retryAfter

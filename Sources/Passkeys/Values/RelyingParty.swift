@@ -17,6 +17,23 @@ package struct RelyingParty: Sendable, Equatable {
         self.idHash = SecureHash.sha256(id)
     }
 
+    /// Whether pages and apps of this origin may use the passkeys.
+    ///
+    /// `http://localhost` without a port stands for every port of the user's machine, because development servers pick
+    /// theirs; no other site can have this origin.
+    package func accepts(_ origin: String) -> Bool {
+        Self.contains(origin, in: origins)
+            || origins.contains("http://localhost") && origin.wholeMatch(of: /http:\/\/localhost:[0-9]{1,5}/) != nil
+    }
+
+    /// Whether browsers let pages of this origin ask for the passkeys: the RP ID is the page's domain or a parent of it.
+    ///
+    /// - Parameter origin: `https://id.example.com`.
+    package func accepts(pagesAt origin: String) -> Bool {
+        guard accepts(origin), let match = origin.wholeMatch(of: /https?:\/\/([^\/:]+)(:[0-9]+)?/) else { return false }
+        return match.1 == id || match.1.hasSuffix("." + id)
+    }
+
     /// The checks of the client data, which both ceremonies share (WebAuthn §7.1 steps 7–11, §7.2 steps 10–14).
     func verify(_ clientData: ClientData, type: String, challenge: Challenge) throws(PasskeyError) {
         // §7.1 step 7, §7.2 step 10
@@ -24,7 +41,7 @@ package struct RelyingParty: Sendable, Equatable {
         // §7.1 step 8, §7.2 step 11
         guard ConstantTime.equal(clientData.challenge, challenge.bytes) else { throw .wrongChallenge }
         // §7.1 step 9, §7.2 step 12
-        guard Self.contains(clientData.origin, in: origins) else { throw .wrongOrigin }
+        guard accepts(clientData.origin) else { throw .wrongOrigin }
         // §7.1 step 10, §7.2 step 13; older browsers do not name the page around the frame.
         guard !clientData.isCrossOrigin || !topOrigins.isEmpty else { throw .crossOrigin }
         // §7.1 step 11, §7.2 step 14

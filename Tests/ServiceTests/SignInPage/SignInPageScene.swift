@@ -108,16 +108,19 @@ extension ProviderScene {
 struct OpenedSignInPage: Sendable {
     let person: SignInPagePerson
     /// The visit, as its forms have it.
-    let page: String
+    var page: String
     let cookie: String
 
     var name: String { String(cookie.prefix { $0 != "=" }) }
     var value: String { String(cookie.drop { $0 != "=" }.dropFirst()) }
 
-    /// - Parameter cookie: that the browser had before.
-    init(_ person: SignInPagePerson, cookie: String? = nil) async throws {
+    /// - Parameters:
+    ///   - change: parameters of the app's own.
+    ///   - cookie: that the browser had before.
+    init(_ person: SignInPagePerson, _ change: [(String, String?)] = [], cookie: String? = nil) async throws {
         self.person = person
-        let reply = try await person.service.send("GET", person.path(), headers: cookie.map { [("Cookie", $0)] } ?? [])
+        let headers = cookie.map { [("Cookie", $0)] } ?? []
+        let reply = try await person.service.send("GET", person.path(change), headers: headers)
         let header = try #require(reply.response.header("set-cookie"), "\(reply)")
         self.cookie = String(header.prefix { $0 != ";" })
         page = try #require(HTMLForm.all(in: reply.text).first?.value("page"))

@@ -9,6 +9,14 @@ struct SignInForm {
     /// ``visit``, sealed for the page's forms.
     let sealed: String
     let ways: SignInPage.Ways
+    /// Where browsers find the page.
+    let own: PublicURL
+    /// Whether this page may ask browsers for passkeys.
+    let offersPasskeys: Bool
+    /// For the step that shows them.
+    var passkeys: SignInPage.OwnPasskeys?
+    /// The ID of a passkey that no account has.
+    var unknownPasskey: String?
     /// The problem with the last step.
     var problem: PageText?
     /// The requirements that a new password does not meet.
@@ -16,9 +24,7 @@ struct SignInForm {
     /// As entered.
     var email: String?
 
-    enum Step { case signIn, signUp, forgotPassword, mailSent, secondFactor }
-
-    private static let script = PageFiles.actionScript
+    enum Step { case signIn, signUp, forgotPassword, mailSent, secondFactor, ownPasskeys }
 
     func page(_ step: Step) -> Page {
         var page =
@@ -29,8 +35,13 @@ struct SignInForm {
             case .forgotPassword: forgotPassword
             case .mailSent: mailSent
             case .secondFactor: secondFactor
+            case .ownPasskeys: visit.showsPasskeys ? ownPasskeys : passkeyOffer
             }
-        page.script = Self.script
+        page.script = PageFiles.actionScript
+        if offersPasskeys {
+            page.data = passkeyData(for: step)
+            page.script = PageFiles.actionScript + PageFiles.passkeyScript
+        }
         // With it, browsers state the origin of a POST.
         page.referrerPolicy = "same-origin"
         return page
@@ -54,7 +65,9 @@ struct SignInForm {
     private var entrances: HTML {
         let divider: HTML? =
             ways.providers.isEmpty || !ways.password ? nil : "<p class=\"or\">\(html: context.html(.or))</p>"
-        return "\(html: providers)\(html: divider)\(html: ways.password ? password : nil)\(html: links)"
+        return """
+            \(html: providers)\(html: passkeyEntrance)\(html: divider)\(html: ways.password ? password : nil)\(html: links)
+            """
     }
 
     private var providers: HTML? {
@@ -73,7 +86,7 @@ struct SignInForm {
     private var password: HTML {
         form(
             """
-            \(html: emailField)
+            \(html: emailField(isEntrance: true))\(html: passkeySupport)
             <label for="password">\(html: context.html(.password))</label>
             <input id="password" name="password" type="password" autocomplete="current-password" required \
             spellcheck="false" autocapitalize="off"\(html: context.passwordToggle)\(html: invalid)>
@@ -97,7 +110,7 @@ struct SignInForm {
             \(html: context.passwordAlert(lacks))\(html: lacks == nil ? alert : nil)
             \(html: form(
                 """
-                \(html: emailField)
+                \(html: emailField())\(html: passkeySupport)
                 \(html: context.newPassword("password", .password, lacks))
                 <button name="do" value="signUp">\(html: context.html(.signUpButton))</button>
                 """
@@ -116,7 +129,7 @@ struct SignInForm {
             <p>\(html: context.html(.forgotLead))</p>
             \(html: alert)
             \(html: form(
-                "\(html: emailField)<button name=\"do\" value=\"sendMail\">\(html: context.html(.forgotButton))</button>"
+                "\(html: emailField())<button name=\"do\" value=\"sendMail\">\(html: context.html(.forgotButton))</button>"
             ))
             \(html: form(link(.backToSignIn, "showSignIn"), class: "links"))
             """
@@ -174,7 +187,7 @@ struct SignInForm {
 
     // MARK: Pieces
 
-    private func form(_ content: HTML, class name: String? = nil) -> HTML {
+    func form(_ content: HTML, class name: String? = nil) -> HTML {
         let attribute: HTML? = name.map { " class=\"\($0)\"" }
         return """
             <form method="post" action="sign-in"\(html: attribute)>
@@ -185,23 +198,26 @@ struct SignInForm {
             """
     }
 
-    private func link(_ text: PageText, _ action: String) -> HTML {
+    func link(_ text: PageText, _ action: String) -> HTML {
         "<button class=\"link\" name=\"do\" value=\"\(action)\">\(html: context.html(text))</button>\n"
     }
 
     /// In a conflict it is the account's email and cannot be changed.
-    private var emailField: HTML {
+    ///
+    /// - Parameter isEntrance: lets browsers offer passkeys beside addresses (WebAuthn §5.1.4).
+    private func emailField(isEntrance: Bool = false) -> HTML {
+        let completion = isEntrance && offersPasskeys ? "username webauthn" : "username"
         let fixed: HTML? = visit.conflict?.email == nil ? nil : " readonly"
         return """
             <label for="email">\(html: context.html(.emailAddress))</label>
             <input id="email" name="email" type="email" value="\(visit.conflict?.email ?? email ?? "")" \
-            autocomplete="username" required maxlength="256"\(html: fixed)\(html: fixed == nil ? invalid : nil)>
+            autocomplete="\(completion)" required maxlength="256"\(html: fixed)\(html: fixed == nil ? invalid : nil)>
             """
     }
 
     private var hiddenEmail: HTML? { email.map { "<input type=\"hidden\" name=\"email\" value=\"\($0)\">" } }
 
-    private var alert: HTML? {
+    var alert: HTML? {
         problem.map { problem in
             let values = ["EMAIL": visit.conflict?.email ?? ""]
             return "<div id=\"problem\" role=\"alert\"><p>\(html: context.html(problem, values))</p></div>\n"

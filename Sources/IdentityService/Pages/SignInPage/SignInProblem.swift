@@ -47,6 +47,11 @@ extension PageText {
             case "USER_DISABLED": .disabledTitle
             case "TOO_MANY_ATTEMPTS_TRY_LATER", "QUOTA_EXCEEDED": .tooManyTries
             case "INVALID_CODE", "MISSING_CODE": .wrongCode
+            case "PASSKEY_ENROLLMENT_NOT_FOUND": .passkeyUnknown
+            case "INVALID_AUTHENTICATOR_RESPONSE", "MISSING_AUTHENTICATOR_RESPONSE", "INVALID_CREDENTIAL_ID",
+                "PASSKEY_CHALLENGE_TIMEOUT", "PASSKEY_EXISTS", "PASSKEY_LIMIT_EXCEEDED":
+                .passkeyRefused
+            case "OPERATION_NOT_ALLOWED" where step == .ownPasskeys: .passkeyLast
             case "INVALID_SESSION_INFO", "SESSION_EXPIRED", "TOTP_CHALLENGE_TIMEOUT", "INVALID_MFA_PENDING_CREDENTIAL",
                 "INVALID_PENDING_TOKEN":
                 .tookTooLong
