@@ -2,6 +2,7 @@ import HTTPTypes
 package import IdentityService
 import Linking
 import NIOCore
+import Passkeys
 package import Projects
 import StrictJSON
 import Text
@@ -66,7 +67,12 @@ package struct DemoPage: Sendable {
     private static let html = String(decoding: PackageResources.demo_html, as: UTF8.self)
 
     private var page: ByteBuffer {
-        let offers: JSONValue = ["signInPage": .bool(settings()?.signInPage ?? false)]
+        let settings = settings()
+        let offers: JSONValue = [
+            "signInPage": .bool(settings?.signInPage ?? false),
+            // Browsers have no passkeys for an IP address.
+            "passkeys": .bool(settings?.passkeys.relyingParty?.accepts(pagesAt: "http://localhost:80") ?? false),
+        ]
         let html = Self.html.replacing("<!-- providers -->", with: buttons.scriptText, maxReplacements: 1)
         return ByteBuffer(string: html.replacing("<!-- offers -->", with: offers.scriptText, maxReplacements: 1))
     }

@@ -11,8 +11,30 @@ package struct PasskeySettings: Sendable, Hashable, Codable {
     package var userVerification = UserVerification.preferred
     /// Refuses a passkey whose signature counter did not increase: a copy of it may exist.
     package var refusesClones = true
+    /// Whether authenticators are asked who made them, and whether the answer is a condition.
+    package var attestation = Attestation.none
+    /// The certificates of manufacturers that the project trusts, in PEM.
+    package var attestationRoots: [String] = []
+    /// Where users manage their passkeys, for password managers.
+    package var managementURL: String?
+    /// Apple's ID of the developer of the project's iOS apps, `A1B2C3D4E5`.
+    package var appleTeamID: String?
+
+    package enum Attestation: String, Sendable, Hashable, Codable, CaseIterable {
+        case none
+        /// Asked for and recorded; no passkey is refused for it.
+        case direct
+        /// Only authenticators of ``attestationRoots`` are accepted.
+        case required
+    }
 
     package init() {}
+
+    package var attestationPolicy: AttestationPolicy {
+        let roots = attestationRoots.compactMap { AttestationPolicy.Root(pem: $0) }
+        return attestation == .required
+            ? AttestationPolicy(accepted: [.certified], roots: roots) : AttestationPolicy(roots: roots)
+    }
 
     /// Nil if passkeys are off.
     package var relyingParty: RelyingParty? {

@@ -44,16 +44,20 @@ package struct EnrollPasskey: Sendable {
             ),
             challenge: challenge,
             excluded: account.passkeys.compactMap(\.descriptor),
-            userVerification: settings.userVerification
+            userVerification: settings.userVerification,
+            attestation: settings.attestation == .none ? .none : .direct
         )
     }
 
     /// Verifies the response and stores the passkey; the session continues as one of a passkey.
     ///
-    /// - Parameter name: the user's name for the passkey.
+    /// - Parameters:
+    ///   - name: the user's name for the passkey.
+    ///   - isConditional: whether the browser may have created it without asking, after a password (WebAuthn §7.1 step 15).
     package func finish(
         idToken: String?,
         name: String?,
+        isConditional: Bool = false,
         _ response: RegistrationResponse,
         _ caller: Caller
     ) async throws -> Result {
@@ -67,10 +71,13 @@ package struct EnrollPasskey: Sendable {
             now: parts.now()
         )
         guard isTaken else { throw AccountsError.passkey(.challengeTimeout) }
+        let settings = caller.project.settings.passkeys
         let ceremony = RegistrationCeremony(
             relyingParty: party,
             challenge: Challenge(bytes: challenge),
-            userVerification: caller.project.settings.passkeys.userVerification
+            userVerification: settings.userVerification,
+            isConditional: isConditional,
+            attestation: settings.attestationPolicy
         )
         let record: CredentialRecord
         do {

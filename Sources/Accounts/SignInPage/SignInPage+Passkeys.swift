@@ -57,8 +57,13 @@ extension SignInPage {
         _ caller: Caller
     ) async throws -> Outcome {
         guard let signedIn = visit.signedIn else { throw AccountsError.invalidSessionInfo }
-        let enroll = EnrollPasskey(parts: parts)
-        let result = try await enroll.finish(idToken: signedIn.idToken, name: nil, response, caller)
+        let result = try await EnrollPasskey(parts: parts).finish(
+            idToken: signedIn.idToken,
+            name: nil,
+            isConditional: visit.offersPasskey,
+            response,
+            caller
+        )
         return try await goOn(with: result.tokens, visit, caller)
     }
 

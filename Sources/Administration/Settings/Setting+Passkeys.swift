@@ -1,11 +1,12 @@
 import Passkeys
 import Projects
+import Text
 
 extension Setting {
     /// The path of the settings of passkeys, which are also a resource of their own.
     package static let passkeyConfig = "passkeyConfig"
 
-    /// Firebase's `passkeyConfig`, and what it lacks: `rpName`, `userVerification`, `refuseClonedCredentials`.
+    /// Firebase's `passkeyConfig`, and what it lacks: the members from `rpName` on.
     package static let passkeys: [Setting] = [
         text(
             "\(passkeyConfig).rpId",
@@ -28,5 +29,26 @@ extension Setting {
         ),
         choice("\(passkeyConfig).userVerification", \.passkeys.userVerification),
         flag("\(passkeyConfig).refuseClonedCredentials", \.passkeys.refusesClones),
+        choice("\(passkeyConfig).attestation", \.passkeys.attestation),
+        texts(
+            "\(passkeyConfig).attestationRoots",
+            \.passkeys.attestationRoots,
+            atMost: 50,
+            TextRule("list X.509 certificates in PEM, one in each text") {
+                $0.utf8.count <= 16_384 && AttestationPolicy.Root(pem: $0) != nil
+            }
+        ),
+        text(
+            "\(passkeyConfig).managementUrl",
+            \.passkeys.managementURL,
+            TextRule("be an https URL") { $0.utf8.count <= 2048 && URLParts($0)?.scheme == "https" }
+        ),
+        text(
+            "\(passkeyConfig).appleTeamId",
+            \.passkeys.appleTeamID,
+            TextRule("be ten letters and digits, as App Store Connect shows it") {
+                $0.wholeMatch(of: /[A-Z0-9]{10}/) != nil
+            }
+        ),
     ]
 }

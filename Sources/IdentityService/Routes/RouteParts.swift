@@ -61,6 +61,7 @@ struct RouteParts: Sendable {
             ).routes,
             SessionCookieRoutes(accounts: accounts).routes,
             KeyRoutes(configuration: configuration, deployment: deployment).routes,
+            WellKnownRoutes(configuration: configuration).routes,
             ConsoleRoutes(
                 accounts: accounts,
                 administration: administration,

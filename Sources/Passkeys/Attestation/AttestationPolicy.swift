@@ -12,6 +12,12 @@ package struct AttestationPolicy: Sendable {
             guard let certificate = try? Certificate(derEncoded: der) else { return nil }
             self.certificate = certificate
         }
+
+        /// Nil unless the text is one X.509 certificate in PEM.
+        package init?(pem: String) {
+            guard let certificate = try? Certificate(pemEncoded: pem) else { return nil }
+            self.certificate = certificate
+        }
     }
 
     package var accepted: Set<Attestation>

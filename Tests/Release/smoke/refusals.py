@@ -318,6 +318,8 @@ REFUSALS = {
     "healthz": [unreadable()],
     "downloadAccount": [(400, "INVALID_PAGE_SELECTION", {"json": {"targetProjectId": PROJECT, "maxResults": -1}})],
     "openIDConfiguration": [(404, "NOT_FOUND", {})],
+    **{name: [(404, "NOT_FOUND", {"headers": {"Host": "nobody.example"}})]
+       for name in ("relatedOrigins", "passkeyEndpoints", "assetLinks", "appleAppSiteAssociation")},
     # Development: `identity serve` has none of it.
     "metrics": [(404, "NOT_FOUND", {"on": "serve"})],
     "root": [(404, "NOT_FOUND", {"on": "serve"})],

@@ -331,6 +331,10 @@ def changed_settings(world):
 # --- Configuration
 
 
+# The domain of passkeys, to whose host their files belong.
+AT_DOMAIN = {"headers": {"Host": "localhost"}}
+
+
 def of_project(project=CHANGED, **request):
     return {"path": {"project": project}, **request}
 
@@ -599,6 +603,8 @@ SUCCESSES = {
     # Keys and the service
     "downloadAccount": [{"json": {"targetProjectId": PROJECT, "maxResults": 20}}],
     "openIDConfiguration": [of_project(OWN_ISSUER)],
+    "relatedOrigins": [AT_DOMAIN], "passkeyEndpoints": [AT_DOMAIN], "assetLinks": [AT_DOMAIN],
+    "appleAppSiteAssociation": [AT_DOMAIN],
     "metrics": [{}, {"on": "metrics"}],
     "healthz": [{}, {"on": "serve"}],
     "readyz": [{}, {"on": "serve"}],

@@ -220,7 +220,11 @@ class World:
     def set_up(self):
         """What the project of most calls has besides the settings that it came with."""
         self.config(PROJECT, {"identity": {"signInPage": True}})
-        self.config(PROJECT, {"passkeyConfig": {"rpId": "localhost", "expectedOrigins": [PAGE["Origin"]]}})
+        self.config(PROJECT, {"passkeyConfig": {
+            "rpId": "localhost", "managementUrl": "https://localhost/passkeys", "appleTeamId": "A1B2C3D4E5",
+            "expectedOrigins": [PAGE["Origin"], "https://localhost", "android:apk-key-hash:" + "A" * 43]}})
+        self.need("createApp", path={"project": PROJECT}, json={"platform": "IOS", "bundleId": "com.example.Tea"})
+        self.need("createApp", path={"project": PROJECT}, json={"platform": "ANDROID", "packageName": "com.example.tea"})
         self.config(OWN_ISSUER, {"identity": {"tokenIssuer": "own"}})
         self.config(CHANGED, {"multiTenant": {"allowTenants": True}})
         body, mask = {"definition": {"keepTokens": True}}, {"updateMask": "definition.keepTokens"}

@@ -39,10 +39,6 @@ class Authenticator:
     def add(self, passkey):
         self.call("addCredential", authenticatorId=self.id, credential=passkey)
 
-    def touch(self, is_touched):
-        """Whether somebody touches it as soon as it asks; autofill counts as asking."""
-        self.call("setAutomaticPresenceSimulation", authenticatorId=self.id, enabled=is_touched)
-
     def refuse(self):
         """The user does not verify themselves."""
         self.call("setUserVerified", authenticatorId=self.id, isUserVerified=False)
@@ -71,13 +67,11 @@ class Person:
         self.page.get_by_label("Password", exact=True).fill(password)
         self.press("Sign in")
 
-    def use_passkey(self, device):
+    def use_passkey(self):
         """By the page's button."""
-        device.touch(False)
         self.open()
         shot(self.page, "Sign in")
         self.press("Sign in with a passkey")
-        device.touch(True)
 
     def press(self, name):
         self.page.get_by_role("button", name=name, exact=True).first.click()
@@ -112,9 +106,12 @@ def people(browser, service, settings):
     """Makes people, each with a browser profile of their own."""
     settings(**{"identity.signInPage": True})
     with contextlib.ExitStack() as open_contexts:
-        def make(**options):
+        def make(autofill=False, **options):
             context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
             open_contexts.callback(context.close)
+            if not autofill:
+                # DevTools' authenticator would pick a passkey there before anybody presses a button.
+                context.add_init_script("PublicKeyCredential.isConditionalMediationAvailable = async () => false")
             return Person(context, service)
         yield make
 
@@ -136,14 +133,25 @@ def test_offer_after_password(person, service):
     assert len(device.passkeys) == 1 and device.passkeys[0]["rpId"] == "localhost"
     assert service.account(localId=uid)["passkeyInfo"]
 
-    person.use_passkey(device)
+    person.use_passkey()
     claims = person.tokens()
     assert claims["sub"] == uid
     assert claims["firebase"]["sign_in_second_factor"] == "passkey"
-    # DevTools' authenticator picks the passkey in the browser's autofill as soon as the page offers it there.
-    person.open()
-    assert person.tokens()["sub"] == uid
     assert not person.errors
+
+
+def test_autofill(people, service):
+    """The browser's autofill offers passkeys; DevTools' authenticator picks one as soon as it may."""
+    uid = service.create(email="ada@example.com", password=PASSWORD)
+    first = people()
+    device = Authenticator(first.page)
+    first.open().sign_in()
+    first.press("Create a passkey")
+    first.tokens()
+    second = people(autofill=True)
+    Authenticator(second.page).add(device.passkeys[0])
+    second.open()
+    assert second.tokens()["sub"] == uid
 
 
 def test_not_now(person, service):
@@ -167,7 +175,7 @@ def test_cancelled(people, service):
     person.press("Create a passkey")
     person.tokens()
     device.refuse()
-    person.use_passkey(device)
+    person.use_passkey()
     person.page.get_by_text("No passkey was used.").wait_for()
     shot(person.page, "Cancelled")
     person.sign_in()
@@ -203,7 +211,7 @@ def test_own_passkeys(person, service):
     second.call("removeVirtualAuthenticator", authenticatorId=second.id)
     third = Authenticator(person.page)
     third.add(kept)
-    person.use_passkey(third)
+    person.use_passkey()
     person.page.get_by_text("No account has this passkey.").wait_for()
     shot(person.page, "Unknown passkey")
     assert not person.errors
@@ -219,12 +227,12 @@ def test_copied_passkey(people, service):
     person.tokens()
     copy = device.passkeys[0]
     for _ in range(2):
-        person.use_passkey(device)
+        person.use_passkey()
         person.tokens()
     thief = people()
     stolen = Authenticator(thief.page, defaultBackupEligibility=False, defaultBackupState=False)
     stolen.add({**copy, "signCount": 1})
-    thief.use_passkey(stolen)
+    thief.use_passkey()
     thief.page.get_by_text("This passkey was not accepted.").wait_for()
     assert any("counter" in line or "clone" in line for line in list(service.log))
 
@@ -238,3 +246,27 @@ def test_without_scripts(people, service):
     person.sign_in()
     # The page leads on by itself.
     assert person.tokens()["sub"] == uid
+
+
+def test_demo_page(people, service):
+    """The demo page adds, uses and removes a passkey; at an IP address it says where."""
+    person = people()
+    device = Authenticator(person.page)
+    page = person.page
+    page.goto(service.url)
+    page.get_by_role("link", name="Open this page at localhost").click()
+    page.get_by_label("Email").fill("ada@example.com")
+    page.get_by_label("Password").fill(PASSWORD)
+    person.press("Create account")
+    person.press("Add a passkey")
+    page.get_by_text("The passkey is added.").wait_for()
+    shot(page, "Demo page")
+    assert len(device.passkeys) == 1
+    person.press("Sign out")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    page.get_by_text("Signed in with a passkey.").wait_for()
+    person.press("Remove")
+    page.locator("#ask-yes").click()
+    page.get_by_text("The passkey is removed.").wait_for()
+    assert "passkeyInfo" not in service.account(email="ada@example.com")
+    assert not person.errors

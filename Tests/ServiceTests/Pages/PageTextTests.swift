@@ -9,7 +9,9 @@ struct PageTextTests {
         func values(_ language: PageLanguage) -> [String] {
             language.text(key).matches(of: /%[A-Z_]*%?/).map { String($0.output) }.sorted()
         }
-        let names = ["%APP_NAME%", "%EMAIL%", "%NEW_EMAIL%", "%NUMBER%", "%COUNT%", "%CODE%", "%DATE%", "%USED%", "%PROVIDER%"]
+        let names = [
+            "%APP_NAME%", "%EMAIL%", "%NEW_EMAIL%", "%NUMBER%", "%COUNT%", "%CODE%", "%DATE%", "%USED%", "%PROVIDER%",
+        ]
         for language in PageLanguage.allCases {
             #expect(!language.text(key).isEmpty)
             #expect(values(language) == values(.english), "\(language) \(key)")

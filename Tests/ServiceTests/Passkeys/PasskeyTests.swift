@@ -56,6 +56,53 @@ struct PasskeyTests {
         }
     }
 
+    @Test("a project that requires an attestation asks for it, and accepts no passkey without one")
+    func attestation() async throws {
+        for demand in PasskeySettings.Attestation.allCases {
+            try await PasskeyScene.run({ $0.passkeys.attestation = demand }) { service in
+                let user = try await service.signUp("ada@example.com")
+                let options = try await service.startEnrollingPasskey(user.idToken)["credentialCreationOptions"]
+                #expect(options?["attestation"] == (demand == .none ? "none" : "direct"))
+                let (_, enrolled) = try await service.enrollPasskey(user.idToken)
+                guard demand == .required else { return #expect(enrolled.status == 200, "\(enrolled)") }
+                enrolled.expectRefused("INVALID_AUTHENTICATOR_RESPONSE")
+                #expect(try await service.account(user.localID)?["passkeyInfo"] == nil)
+            }
+        }
+    }
+
+    @Test("roots are certificates, and nothing else")
+    func roots() async throws {
+        try await PasskeyScene.run { service in
+            func set(_ root: String) async throws -> Reply {
+                let config: JSON = ["attestation": "required", "attestationRoots": [.string(root)]]
+                return try await service.admin("passkeyConfig", config, method: "PATCH", version: "v2")
+            }
+            let reply = try await set(Self.certificate)
+            #expect(reply.status == 200 && reply["attestationRoots"] == [.string(Self.certificate)], "\(reply)")
+            for text in [
+                "", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", Self.certificate + Self.certificate,
+            ] {
+                #expect(try await set(text).status == 400, "\(text)")
+            }
+        }
+    }
+
+    /// The key of this certificate was thrown away.
+    private static let certificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBdjCCARugAwIBAgIUOxqRh8ZnVT/Qs+gw0rZ/ldbdNcgwCgYIKoZIzj0EAwIw
+        DzENMAsGA1UEAwwEYWNtZTAgFw0yNjExMjMwNTE3MzFaGA8yMTI2MTAzMDA1MTcz
+        MVowDzENMAsGA1UEAwwEYWNtZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBI6
+        As/Zx9kE6lqvAslWLY0G2jQdc0Y9rbUYikmdRXRjTGFejT/2xqk3MJ/Edzef0sqJ
+        umSoT6CRz2bCM5sOJAujUzBRMB0GA1UdDgQWBBTFM8dJ2X5tfnlVxDzml6U1IbPu
+        LTAfBgNVHSMEGDAWgBTFM8dJ2X5tfnlVxDzml6U1IbPuLTAPBgNVHRMBAf8EBTAD
+        AQH/MAoGCCqGSM49BAMCA0kAMEYCIQDsvqS7JSTulWDBwJBYslg8ucFAF0NrduPT
+        way50oVeoQIhALrSkM3f8yd7pkAnjn1fppRGxq3IPeGhVJFatqdIjQgA
+        -----END CERTIFICATE-----
+
+        """
+
     @Test("both alphabets of base64 name the same passkey", arguments: [true, false])
     func alphabets(isWebSafe: Bool) async throws {
         try await PasskeyScene.run { service in

@@ -146,7 +146,11 @@ struct SignInPagePasskeyTests {
                 let reply = try await offered.post([("do", "leave")], cookie: cookie, site)
                 #expect(reply.status == 400 && !reply.text.contains("signInCode"), "\(reply)")
             }
-            let elsewhere = try await offered.post([("do", "leave")], cookie: page.cookie, [("Sec-Fetch-Site", "cross-site")])
+            let elsewhere = try await offered.post(
+                [("do", "leave")],
+                cookie: page.cookie,
+                [("Sec-Fetch-Site", "cross-site")]
+            )
             #expect(elsewhere.status == 400, "\(elsewhere)")
             #expect(try await !offered.post([("do", "leave")]).signInCode.isEmpty)
         }

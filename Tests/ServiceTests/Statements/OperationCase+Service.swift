@@ -20,5 +20,26 @@ extension OperationCase {
         OperationCase("openIDConfiguration", { $0.tokenIssuer = .own }) { world in
             { try await world.service.send("GET", "/\(world.service.project.id)/.well-known/openid-configuration") }
         },
+        wellKnown("relatedOrigins", "webauthn"), wellKnown("passkeyEndpoints", "passkey-endpoints"),
+        wellKnown("assetLinks", "assetlinks.json"), wellKnown("appleAppSiteAssociation", "apple-app-site-association"),
     ]
+
+    private static func wellKnown(_ operation: String, _ file: String) -> OperationCase {
+        OperationCase(
+            operation,
+            {
+                $0.passkeys.relyingPartyID = "example.com"
+                $0.passkeys.origins = [
+                    "https://example.com", "android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS0H1T8sYJQfFgAAAA",
+                ]
+                $0.passkeys.managementURL = "https://example.com/passkeys"
+                $0.passkeys.appleTeamID = "A1B2C3D4E5"
+                $0.apps = AppRegistration.Platform.allCases.compactMap {
+                    AppRegistration(id: $0.rawValue, platform: $0, identifier: "com.example.tea", scheme: nil)
+                }
+            }
+        ) { world in
+            { try await world.service.send("GET", "/.well-known/\(file)", headers: [("Host", "example.com")]) }
+        }
+    }
 }

@@ -164,13 +164,16 @@ extension PageText {
         case .sendCodeButton: "Code an %NUMBER% schicken"
         case .passkeyButton: "Mit einem Passkey anmelden"
         case .passkeyProblem: "Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal oder auf anderem Weg."
-        case .passkeyUnknown: "Diesen Passkey hat kein Konto; vielleicht wurde er entfernt. Nehmen Sie einen anderen Weg."
-        case .passkeyRefused: "Dieser Passkey wurde nicht angenommen. Versuchen Sie es noch einmal oder auf anderem Weg."
+        case .passkeyUnknown:
+            "Diesen Passkey hat kein Konto; vielleicht wurde er entfernt. Nehmen Sie einen anderen Weg."
+        case .passkeyRefused:
+            "Dieser Passkey wurde nicht angenommen. Versuchen Sie es noch einmal oder auf anderem Weg."
         case .offerTitle: "Künftig ohne Passwort anmelden"
         case .offerLead:
             "Legen Sie einen Passkey an. Dann melden Sie sich bei %APP_NAME% mit Fingerabdruck, Gesicht oder "
                 + "Bildschirmsperre an."
-        case .offerNote: "Ein Passkey lässt sich nicht erraten und keiner falschen Seite verraten. Ihr Passwort gilt weiter."
+        case .offerNote:
+            "Ein Passkey lässt sich nicht erraten und keiner falschen Seite verraten. Ihr Passwort gilt weiter."
         case .offerButton: "Passkey anlegen"
         case .notNow: "Jetzt nicht"
         case .passkeysTitle: "Ihre Passkeys"

@@ -34,6 +34,7 @@ async function use(mediation) {
   const options = (await answer.json()).credentialRequestOptions;
   const publicKey = { ...options, challenge: bytes(options.challenge), allowCredentials: known(options.allowCredentials) };
   const credential = await navigator.credentials.get({ publicKey, mediation, signal });
+  if (signal.aborted) return;
   const { clientDataJSON, authenticatorData, signature, userHandle } = credential.response;
   send('usePasskey', credential, {
     clientDataJSON: base64(clientDataJSON), authenticatorData: base64(authenticatorData), signature: base64(signature),
@@ -68,7 +69,7 @@ const pressed = act => async () => {
 // Autofill offers passkeys as long as the page is open; a challenge is good for five minutes.
 async function offerInAutofill() {
   if (!await PublicKeyCredential.isConditionalMediationAvailable?.()) return;
-  let renewal = setInterval(() => use('conditional').catch(() => {}), 240_000);
+  const renewal = setInterval(() => use('conditional').catch(() => {}), 240_000);
   addEventListener('pagehide', () => clearInterval(renewal));
   await use('conditional');
 }

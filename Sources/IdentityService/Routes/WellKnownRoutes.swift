@@ -1,0 +1,126 @@
+import HTTPTypes
+import NIOCore
+import Passkeys
+import Projects
+import Secrets
+import Storage
+import Text
+
+/// Files below `/.well-known/` with which browsers and devices check that sites and apps share passkeys.
+///
+/// They are about the request's own host: what they contain comes from the projects and tenants that have it as RP ID, and
+/// is public. A host that is nobody's RP ID has no such files.
+struct WellKnownRoutes {
+    let configuration: ConfigurationStore
+
+    var routes: [Route] {
+        [
+            file("webauthn", Self.relatedOrigins),
+            file("passkey-endpoints", Self.passkeyEndpoints),
+            file("assetlinks.json", Self.assetLinks),
+            file("apple-app-site-association", Self.appleApps),
+        ]
+    }
+
+    private func file(_ name: String, _ content: @escaping @Sendable ([Site], inout JSONWriter) -> Bool) -> Route {
+        Route(
+            .get,
+            "/.well-known/\(name)",
+            on: .service,
+            errors: .status,
+            .open { call in
+                var json = JSONWriter()
+                guard content(sites(of: call), &json) else { throw WireError.notFound }
+                return Response(
+                    status: .ok,
+                    headers: [.contentType: JSONWriter.contentType, .cacheControl: "public, max-age=300"],
+                    body: json.bytes
+                )
+            }
+        )
+    }
+
+    /// A project or tenant whose passkeys are bound to the host.
+    private struct Site {
+        let passkeys: PasskeySettings
+        let apps: [AppRegistration]
+
+        func apps(on platform: AppRegistration.Platform) -> [String] {
+            apps.filter { $0.platform == platform }.map(\.identifier)
+        }
+    }
+
+    private func sites(of call: Call) -> [Site] {
+        guard let host = URLParts("https://\(call.host ?? "")")?.host, !host.isEmpty else { return [] }
+        return configuration.snapshot.allProjects.flatMap { project in
+            ([project] + project.tenants.values.map(\.project))
+                .filter { $0.settings.passkeys.relyingParty?.id == host }
+                .map { Site(passkeys: $0.settings.passkeys, apps: project.settings.apps) }
+        }
+    }
+
+    // MARK: Files
+
+    /// Other sites whose pages may use the passkeys (WebAuthn Level 3 §5.11.1).
+    @Sendable private static func relatedOrigins(_ sites: [Site], _ json: inout JSONWriter) -> Bool {
+        let origins = Set(sites.flatMap(\.passkeys.origins)).filter { $0.hasPrefix("https:") }
+        guard !origins.isEmpty else { return false }
+        json.object { $0.member("origins", strings: origins.sorted()) }
+        return true
+    }
+
+    /// Where password managers lead users (W3C "A Well-Known URL for Relying Party Passkey Endpoints").
+    @Sendable private static func passkeyEndpoints(_ sites: [Site], _ json: inout JSONWriter) -> Bool {
+        guard let url = sites.lazy.compactMap(\.passkeys.managementURL).first else { return false }
+        json.object { json in
+            json.member("enroll", url)
+            json.member("manage", url)
+        }
+        return true
+    }
+
+    /// Android's Digital Asset Links: the project's Android apps, signed by the certificates of its `android:` origins.
+    @Sendable private static func assetLinks(_ sites: [Site], _ json: inout JSONWriter) -> Bool {
+        let statements = sites.flatMap { site in
+            let fingerprints = site.passkeys.androidFingerprints
+            return fingerprints.isEmpty ? [] : site.apps(on: .android).map { (package: $0, fingerprints: fingerprints) }
+        }
+        guard !statements.isEmpty else { return false }
+        json.array { json in
+            for statement in statements {
+                json.object { json in
+                    json.member("relation", strings: ["delegate_permission/common.get_login_creds"])
+                    json.object("target") { json in
+                        json.member("namespace", "android_app")
+                        json.member("package_name", statement.package)
+                        json.member("sha256_cert_fingerprints", strings: statement.fingerprints)
+                    }
+                }
+            }
+        }
+        return true
+    }
+
+    /// Apple's associated domains: the project's iOS apps.
+    @Sendable private static func appleApps(_ sites: [Site], _ json: inout JSONWriter) -> Bool {
+        let apps = sites.flatMap { site in
+            site.passkeys.appleTeamID.map { team in site.apps(on: .ios).map { "\(team).\($0)" } } ?? []
+        }
+        guard !apps.isEmpty else { return false }
+        json.object { json in json.object("webcredentials") { $0.member("apps", strings: apps) } }
+        return true
+    }
+}
+
+extension PasskeySettings {
+    /// The SHA-256 of the certificates in ``origins``, as Android's tools write it: `AB:CD:…`.
+    fileprivate var androidFingerprints: [String] {
+        origins.compactMap { origin in
+            guard origin.hasPrefix(Self.androidOrigin) else { return nil }
+            return Base64URL.decode(String(origin.dropFirst(Self.androidOrigin.count)))?
+                .map { [$0].lowercaseHex.uppercased() }.joined(separator: ":")
+        }
+    }
+
+    private static let androidOrigin = "android:apk-key-hash:"
+}

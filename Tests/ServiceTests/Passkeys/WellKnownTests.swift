@@ -1,0 +1,69 @@
+import Linking
+import Projects
+import TestKit
+import Testing
+
+@Suite("Files of passkeys below /.well-known/", .database)
+struct WellKnownTests {
+    private static let hash = "pNiP5iKyQ8JwgGOaKA1zGPUPJIS0H1T8sYJQfFgAAAA"
+    private static let names = ["webauthn", "passkey-endpoints", "assetlinks.json", "apple-app-site-association"]
+
+    private func file(_ name: String, at host: String, _ service: TestService) async throws -> Reply {
+        try await service.send("GET", "/.well-known/\(name)", headers: [("Host", host)])
+    }
+
+    @Test("each file has what the projects and tenants of the host allow")
+    func contents() async throws {
+        try await PasskeyScene.run {
+            $0.passkeys.relyingPartyID = "files.example.com"
+            $0.passkeys.origins = [
+                "https://files.example.com", "https://shop.example", "android:apk-key-hash:\(Self.hash)",
+            ]
+            $0.passkeys.managementURL = "https://files.example.com/passkeys"
+            $0.passkeys.appleTeamID = "A1B2C3D4E5"
+            for (platform, name) in [(AppRegistration.Platform.ios, "com.example.Tea"), (.android, "com.example.tea")] {
+                let app = AppRegistration(id: name, platform: platform, identifier: name, scheme: nil)
+                if let app { $0.apps.append(app) }
+            }
+        } _: { service in
+            let tenant: JSON = [
+                "passkeyConfig": ["rpId": "files.example.com", "expectedOrigins": ["https://tenant.example"]]
+            ]
+            #expect(try await service.admin("tenants", tenant, version: "v2").status == 200)
+            let origins = try await file("webauthn", at: "files.example.com:8443", service)
+            #expect(
+                origins["origins"] == ["https://files.example.com", "https://shop.example", "https://tenant.example"],
+                "\(origins)"
+            )
+            #expect(origins.response.header("cache-control") == "public, max-age=300")
+            let endpoints = try await file("passkey-endpoints", at: "FILES.example.com", service)
+            #expect(
+                endpoints["manage"] == "https://files.example.com/passkeys"
+                    && endpoints["enroll"] == endpoints["manage"]
+            )
+            let links = try await file("assetlinks.json", at: "files.example.com", service)
+            let target = links.json[0]?["target"]
+            #expect(target?["package_name"] == "com.example.tea", "\(links)")
+            // `openssl base64 -d | xxd` of the hash.
+            #expect(
+                target?["sha256_cert_fingerprints"]?[0]?.string?.hasPrefix("A4:D8:8F:E6:22:B2:43:C2:70:80:63") == true
+            )
+            let apps = try await file("apple-app-site-association", at: "files.example.com", service)
+            #expect(apps["webcredentials"] == ["apps": ["A1B2C3D4E5.com.example.Tea"]], "\(apps)")
+            #expect(apps.response.header("content-type")?.hasPrefix("application/json") == true)
+        }
+    }
+
+    @Test(
+        "a host that has no passkeys has no files",
+        arguments: ["other.example.com", "127.0.0.1", "[::1]:80", "", "a b"]
+    )
+    func otherHosts(_ host: String) async throws {
+        try await PasskeyScene.run({ $0.passkeys.relyingPartyID = "nothing.example.com" }) { service in
+            for name in Self.names {
+                let reply = try await file(name, at: host, service)
+                #expect([400, 404].contains(reply.status), "\(reply)")
+            }
+        }
+    }
+}
