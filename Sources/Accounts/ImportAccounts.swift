@@ -1,4 +1,5 @@
 package import Linking
+import Passkeys
 package import Passwords
 package import Projects
 package import Secrets
@@ -52,6 +53,8 @@ package struct ImportAccounts: Sendable {
         /// If an entry lacks the data for a sign-in, its subject is empty.
         package var linked: [LinkedCredential] = []
         package var secondFactors: [AdminSecondFactor] = []
+        /// As an export in full has them.
+        package var passkeys: [Passkey] = []
 
         package init() {}
     }
@@ -251,7 +254,21 @@ package struct ImportAccounts: Sendable {
         account.passwordUpdatedAt = entry.passwordUpdatedAt
         account.linked = try linked(entry.linked)
         account.secondFactors = try secondFactors(entry.secondFactors, of: account, project, tenant)
+        account.passkeys = try passkeys(entry.passkeys)
         return account
+    }
+
+    private func passkeys(_ passkeys: [Passkey]) throws(ImportProblem) -> [Passkey] {
+        let areUsable = passkeys.allSatisfy { passkey in
+            (try? passkey.record) != nil && (1...64).contains(passkey.userHandle.count)
+                && Attestation(rawValue: passkey.attestation) != nil && passkey.transports.count <= 8
+                && passkey.transports.allSatisfy { $0.utf8.count <= 32 && !$0.utf8.contains(0) }
+                && (try? ProfileRules.displayName(passkey.name)) == passkey.name
+        }
+        guard areUsable, passkeys.count <= Passkey.most, Set(passkeys.map(\.id)).count == passkeys.count else {
+            throw .invalidPasskey
+        }
+        return passkeys
     }
 
     private func claims(_ text: String?) throws(ImportProblem) -> String? {

@@ -15,6 +15,7 @@ package enum ImportProblem: String, Error, Sendable, Hashable, CaseIterable {
     case invalidCredential = "providerUserInfo is invalid"
     case providerTwice = "providerUserInfo names a provider twice"
     case subjectTaken = "raw id exists in other account in database"
+    case invalidPasskey = "passkeyInfo is invalid"
     case passkeyTaken = "passkey exists in other account in database"
     case invalidProfile = "displayName, photoUrl or another text of the profile is invalid"
     case invalidTime = "validSince is invalid"

@@ -56,6 +56,7 @@ extension JSONWriter {
         member("lastRefreshAt", account.lastRefreshAt?.wireText)
         member("passwordUpdatedAt", number: account.passwordUpdatedAt?.milliseconds)
         exported(account.secondFactors, secrets: secrets)
+        passkeys(of: account, inFull: true)
     }
 
     private mutating func exported(_ factors: [SecondFactor], secrets: [String: [UInt8]]) {

@@ -27,7 +27,7 @@ extension JSONWriter {
         member("passwordUpdatedAt", number: account.passwordUpdatedAt?.milliseconds)
         providers(of: account)
         secondFactors(account.secondFactors)
-        passkeys(of: account)
+        if case .export = view { passkeys(of: account, inFull: true) } else { passkeys(of: account) }
         member("validSince", int64: account.validSince > 0 ? account.validSince : nil)
         member("disabled", account.disabled)
         member("createdAt", int64: account.createdAt.milliseconds)

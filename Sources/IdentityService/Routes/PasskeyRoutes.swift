@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 import HTTPTypes
-import Linking
+package import Linking
 import Passkeys
 import Secrets
 import StrictJSON
@@ -180,20 +180,58 @@ extension JSONWriter {
     }
 
     /// `passkeyInfo[]` of an account; absent if it has none.
-    mutating func passkeys(of account: Account) {
+    ///
+    /// - Parameter inFull: for an import elsewhere; what authenticators sign is of no use to a client.
+    package mutating func passkeys(of account: Account, inFull: Bool = false) {
         guard !account.passkeys.isEmpty else { return }
         array("passkeyInfo") { json in
             for passkey in account.passkeys {
                 json.object { json in
                     json.member("credentialId", Base64URL.decode(passkey.id).map(Self.base64))
                     json.member("name", passkey.name)
+                    if inFull { json.record(of: passkey) }
                 }
             }
         }
     }
 
+    private mutating func record(of passkey: Passkey) {
+        member("userHandle", Self.base64(passkey.userHandle))
+        member("publicKey", Self.base64(passkey.publicKey))
+        member("signCount", number: Int64(passkey.signCount))
+        member("userVerified", passkey.hasVerifiedUser)
+        member("backupEligible", passkey.isBackupEligible)
+        member("backedUp", passkey.isBackedUp)
+        member("transports", strings: passkey.transports.isEmpty ? nil : passkey.transports)
+        member("aaguid", Self.base64(passkey.aaguid))
+        member("attestation", passkey.attestation)
+        member("enrolledAt", passkey.enrolledAt.wireText)
+        member("lastUsedAt", passkey.lastUsedAt?.wireText)
+    }
+
     /// With padding and the standard alphabet, the only form that Firebase's iOS SDK reads.
     private static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+}
+
+extension Passkey {
+    /// Reads an entry of `passkeyInfo[]` in full; its values are not checked yet.
+    init(_ entry: WireObject) throws(WireError) {
+        self.init(
+            id: Base64URL.encode(try entry.bytes("credentialId") ?? []),
+            userHandle: try entry.bytes("userHandle") ?? [],
+            publicKey: try entry.bytes("publicKey") ?? [],
+            signCount: UInt32(clamping: try entry.int64("signCount") ?? 0),
+            hasVerifiedUser: try entry.bool("userVerified") ?? false,
+            isBackupEligible: try entry.bool("backupEligible") ?? false,
+            isBackedUp: try entry.bool("backedUp") ?? false,
+            transports: try entry.strings("transports"),
+            aaguid: try entry.bytes("aaguid") ?? Array(repeating: 0, count: 16),
+            attestation: try entry.string("attestation") ?? Attestation.unverified.rawValue,
+            name: try entry.string("name"),
+            enrolledAt: try entry.timestamp("enrolledAt") ?? Date(timeIntervalSince1970: 0),
+            lastUsedAt: try entry.timestamp("lastUsedAt")
+        )
+    }
 }
 
 extension Duration {

@@ -56,5 +56,6 @@ extension ImportAccounts.Entry {
             factor.isApp = try enrollment.has("totpInfo")
             secondFactors.append(factor)
         }
+        for entry in try user.objects("passkeyInfo") { passkeys.append(try Passkey(entry)) }
     }
 }

@@ -103,6 +103,29 @@ struct PasskeyTests {
 
         """
 
+    @Test("a passkey survives an export and an import")
+    func exportAndImport() async throws {
+        try await PasskeyScene.run { service in
+            let user = try await service.signUp("ada@example.com")
+            var (passkey, _) = try await service.enrollPasskey(user.idToken) { $0.signCount = 5 }
+            let exported = try await service.admin("accounts:batchGet")["users"]?[0]
+            #expect(exported?["passkeyInfo"]?[0]?["signCount"] == 5, "\(exported?.text ?? "")")
+            _ = try await service.admin("accounts:delete", ["localId": JSON(user.localID)])
+            let body: JSON = ["users": [["localId": "moved", "passkeyInfo": exported?["passkeyInfo"] ?? .null]]]
+            let imported = try await service.admin("accounts:batchCreate", body)
+            #expect(imported.status == 200 && imported["error"] == nil, "\(imported)")
+            passkey.signCount = 6
+            let signedIn = try await service.signIn(with: passkey)
+            #expect(signedIn.localID == "moved", "\(signedIn)")
+            // The counter came along.
+            passkey.signCount = 5
+            try await service.signIn(with: passkey).expectRefused("INVALID_AUTHENTICATOR_RESPONSE")
+            let again: JSON = ["users": [["localId": "other", "passkeyInfo": exported?["passkeyInfo"] ?? .null]]]
+            let refused = try await service.admin("accounts:batchCreate", again)
+            #expect(refused["error"]?[0]?["message"] == "passkey exists in other account in database", "\(refused)")
+        }
+    }
+
     @Test("both alphabets of base64 name the same passkey", arguments: [true, false])
     func alphabets(isWebSafe: Bool) async throws {
         try await PasskeyScene.run { service in

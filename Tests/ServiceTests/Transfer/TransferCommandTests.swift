@@ -45,7 +45,21 @@ struct TransferCommandTests {
                 "totpInfo": ["sharedSecretKey": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"],
             ],
         ],
+        "passkeyInfo": [
+            [
+                "credentialId": "+/8BAg==", "name": "Key", "userHandle": "AQID", "publicKey": .string(publicKey),
+                "signCount": 7, "userVerified": true, "backupEligible": true, "backedUp": false,
+                "transports": ["internal", "hybrid"], "aaguid": "AAAAAAAAAAAAAAAAAAAAAA==", "attestation": "none",
+                "enrolledAt": "2016-10-12T01:31:45.000Z", "lastUsedAt": "2016-10-12T01:31:46.000Z",
+            ]
+        ],
     ]
+
+    /// Of a passkey, in COSE.
+    private static let publicKey = """
+        pQECAyYgASFYIE3vaYwgQshvN98yEVQm2rhlKh38wD4Hwxp0Skj5OSoPIlgg\
+        xb/jPuQtRt7Sy0UmpiAFvZjPJ/rJjzjCbIk59gWcwj0=
+        """
 
     @Test("an export can be imported and exports to the same bytes; passwords stay valid")
     func outAndIn() async throws {
@@ -89,6 +103,7 @@ struct TransferCommandTests {
                 let ada = try #require(try await two.account("ada"))
                 #expect(ada["validSince"] == "1476235907" && ada["lastLoginAt"] == "1476235906123", "\(ada)")
                 #expect(ada["mfaInfo"]?[1]?["totpInfo"] != nil && ada["mfaInfo"]?[0]?["phoneInfo"] == "+15555550102")
+                #expect(ada["passkeyInfo"] == [["credentialId": "+/8BAg==", "name": "Key"]], "\(ada)")
             }
         }
     }
