@@ -72,6 +72,56 @@ def sign_in_link(bench, es_sign, rs_verify):
                seconds=60)
 
 
+def sign_in_passkey(bench, es_sign, rs_verify):
+    """A synchronized passkey, beside a sign-in with an ID token of the same run: both verify a signature and open a session.
+    Passkeys and challenges are made in SQL."""
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+    if "sign_in_idp" not in bench.json:
+        return
+    origin, party = "https://bench.example", hashlib.sha256(b"bench.example").digest()
+    bench.change_config("passkeyConfig", {"passkeyConfig": {"rpId": "bench.example", "expectedOrigins": [origin]}})
+    people, key, now = bench.people[:COUNT], ec.generate_private_key(ec.SECP256R1()), time.time()
+    numbers = key.public_key().public_numbers()
+    cose = bytes.fromhex("a5010203262001215820") + numbers.x.to_bytes(32) + b"\x22\x58\x20" + numbers.y.to_bytes(32)
+    base64text = lambda data: base64.b64encode(data).decode()
+    url = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    identity = lambda person: hashlib.sha256(b"passkey" + person.account.encode()).digest()
+    handle = lambda person: hashlib.sha256(person.account.encode()).digest()
+    challenge = lambda person: hashlib.sha256(b"challenge" + person.account.encode()).digest()
+    stored = lambda person: json.dumps([{
+        "id": url(identity(person)), "userHandle": base64text(handle(person)), "publicKey": base64text(cose), "signCount": 0,
+        "hasVerifiedUser": True, "isBackupEligible": True, "isBackedUp": True, "transports": ["internal"],
+        "aaguid": base64text(bytes(16)), "attestation": "none", "enrolledAt": now, "lastUsedAt": now,
+    }])
+    bench.postgres.sql("CREATE TABLE bench_passkeys (account text PRIMARY KEY, passkeys text)")
+    bench.postgres.copy("bench_passkeys", "account, passkeys", ((p.account, stored(p)) for p in people))
+    bench.postgres.sql("UPDATE accounts a SET passkeys = b.passkeys, methods = a.methods || '{passkey}' FROM bench_passkeys b "
+                       f"WHERE a.project = '{PROJECT}' AND a.account = b.account")
+    bench.postgres.copy("account_passkeys", "project, tenant, credential, account",
+                        ((PROJECT, "", url(identity(p)), p.account) for p in people))
+    owner, hexadecimal = hashlib.sha256(b"passkey_challenge").hexdigest(), "\\\\x"
+    bench.postgres.copy(
+        "flows", "project, tenant, state_hash, provider, session_hash, purpose, payload, created_at, expires_at",
+        ((PROJECT, "", hexadecimal + hashlib.sha256(challenge(p)).hexdigest(), "", hexadecimal + owner, "passkeySignIn",
+          hexadecimal, "2026-01-01 00:00:00+00", "2100-01-01 00:00:00+00") for p in people),
+    )
+    data = party + b"\x1d" + bytes(4)
+
+    def body(person):
+        client = json.dumps({"type": "webauthn.get", "challenge": url(challenge(person)), "origin": origin}).encode()
+        signature = key.sign(data + hashlib.sha256(client).digest(), ec.ECDSA(hashes.SHA256()))
+        return {"authenticatorAuthenticationResponse": {
+            "id": url(identity(person)), "rawId": url(identity(person)), "type": "public-key", "response": {
+                "clientDataJSON": url(client), "authenticatorData": url(data), "signature": url(signature),
+                "userHandle": url(handle(person))}}}
+
+    requests = bench.requests.write("passkeys", (
+        ("POST", f"/v2/accounts/passkeySignIn:finalize?key={bench.requests.key}", "application/json", json.dumps(body(p)))
+        for p in people))
+    bench.path("sign_in_passkey", requests, bench.json["sign_in_idp"]["cpu_us"], "once", connections=[64], seconds=60)
+
+
 def conflict(bench, es_sign, rs_verify):
     """Its statements and a verification: an identity that nobody has, with somebody's address that the provider does
     not vouch for."""
@@ -107,6 +157,6 @@ def beside_hashes(bench, es_sign, rs_verify):
 
 
 ALL = {
-    "sign_in_custom_token": sign_in_custom_token, "sign_in_link": sign_in_link, "conflict": conflict,
+    "sign_in_custom_token": sign_in_custom_token, "sign_in_link": sign_in_link, "sign_in_passkey": sign_in_passkey, "conflict": conflict,
     "beside_hashes": beside_hashes, "sign_up_password": sign_up_password,
 }

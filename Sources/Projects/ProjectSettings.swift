@@ -17,6 +17,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// False in tenants, where passwords and email links are enabled separately.
     package var emailLinkNeedsPassword = true
     package var anonymousSignIn = false
+    /// Deletes anonymous accounts thirty days after their creation.
+    package var deletesOldGuests = false
     /// False: one account per email.
     package var allowDuplicateEmails = false
     package var disabledUserSignup = false
@@ -83,6 +85,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         allowsEmailLink = try value(.allowsEmailLink, \.allowsEmailLink)
         emailLinkNeedsPassword = try value(.emailLinkNeedsPassword, \.emailLinkNeedsPassword)
         anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
+        deletesOldGuests = try value(.deletesOldGuests, \.deletesOldGuests)
         allowDuplicateEmails = try value(.allowDuplicateEmails, \.allowDuplicateEmails)
         disabledUserSignup = try value(.disabledUserSignup, \.disabledUserSignup)
         disabledUserDeletion = try value(.disabledUserDeletion, \.disabledUserDeletion)

@@ -8,9 +8,17 @@ package struct PasskeyOwner: Sendable {
     package var account: Account?
 }
 
+struct PasskeyQuestion: Sendable {
+    var scope: Scope
+    var challenge: PasskeyChallenge
+    var credential: String
+    var now: Date
+}
+
 /// Passkeys: a claim for each credential ID, and their records in the account's row.
 extension AccountStore {
-    /// Takes the challenge of a sign-in and reads the account that has the passkey, in one statement.
+    /// Takes the challenge of a sign-in and reads the account that has the passkey, in one statement shared with other
+    /// simultaneous sign-ins.
     ///
     /// - Parameter credential: the passkey's ID.
     /// - Returns: nil if the challenge cannot be taken.
@@ -20,17 +28,53 @@ extension AccountStore {
         in scope: Scope,
         now: Date
     ) async throws -> PasskeyOwner? {
-        let rows = try await database.query(
+        let question = PasskeyQuestion(scope: scope, challenge: challenge, credential: credential, now: now)
+        return try await passkeyReads.answer(to: question, for: challenge.hash)
+    }
+
+    /// Challenges are locked in the order of their keys, so that two nodes never deadlock.
+    static func find(
+        _ questions: [PasskeyQuestion],
+        _ database: some PostgresExecutor
+    ) async throws -> [Result<PasskeyOwner?, any Error>] {
+        let challenges = questions.map(\.challenge)
+        return try await database.query(
             """
-            WITH challenge AS MATERIALIZED (\(sql: challenge.taking(scope, now: now)))
-            SELECT a.account IS NOT NULL, \(sql: AccountRow.columns)
-            FROM challenge
-            LEFT JOIN \(sql: Self.owner(of: credential, scope)) ON true
+            WITH asked AS MATERIALIZED (
+                SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
+                    \(questions.map(\.scope.tenant.rawValue))::text[], \(challenges.map(\.hash))::bytea[],
+                    \(challenges.map(\.name))::text[], \(challenges.map(\.ownerHash))::bytea[],
+                    \(questions.map(\.credential))::text[], \(questions.map(\.now))::timestamptz[]) WITH ORDINALITY
+                    n (project, tenant, state_hash, purpose, session_hash, credential, now, number)
+            ), locked AS MATERIALIZED (
+                SELECT n.number, f.project, f.state_hash
+                FROM asked n JOIN flows f ON f.project = n.project AND f.state_hash = n.state_hash
+                WHERE f.tenant = n.tenant AND f.purpose = n.purpose AND f.session_hash = n.session_hash
+                    AND f.expires_at > n.now
+                ORDER BY f.project, f.state_hash
+                FOR UPDATE OF f
+            ), taken AS (
+                DELETE FROM flows f USING locked k WHERE f.project = k.project AND f.state_hash = k.state_hash
+                RETURNING k.number
+            )
+            SELECT n.number, a.account IS NOT NULL, \(sql: AccountRow.columns)
+            FROM taken t JOIN asked n ON n.number = t.number
+            LEFT JOIN account_passkeys p ON p.project = n.project AND p.tenant = n.tenant AND p.credential = n.credential
+            LEFT JOIN accounts a ON a.project = p.project AND a.account = p.account AND a.tenant = p.tenant
+                AND a.merged_into IS NULL
             \(sql: AccountRow.joins)
-            """
-        ) { row in try row.next(Bool.self) ? try AccountRow.decode(&row) : nil }
-        guard !rows.isEmpty else { return nil }
-        return PasskeyOwner(account: AccountRow.merge(rows.compactMap(\.self)).first)
+            """,
+            into: BatchAnswers<PasskeyOwner?>(repeating: nil, count: questions.count)
+        ) { answers, row in
+            try answers.read(&row) { found, row in
+                guard try row.next(Bool.self) else {
+                    found = PasskeyOwner()
+                    return
+                }
+                let account = try AccountRow.decode(&row)
+                if found == nil { found = PasskeyOwner(account: account) } else { found?.account?.add(account.linked) }
+            }
+        }.results
     }
 
     /// The account that has the passkey, when the challenge was taken before.

@@ -12,6 +12,7 @@ package struct AccountStore: Sendable {
     let keyRing: KeyRing
     let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
+    let passkeyReads: Batcher<[UInt8], PasskeyQuestion, PasskeyOwner?>
     private let plainOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
     private let mailOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
     private let smsOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
@@ -26,6 +27,7 @@ package struct AccountStore: Sendable {
             isOn: batches,
             asking: { try await Self.candidates($0, skipsLocked: batches, database) }
         )
+        passkeyReads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
         let openings = { (kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> in
             Batcher(isOn: batches) { try await Self.open($0, spending: kind, skipsLocked: batches, database) }
         }
@@ -48,7 +50,8 @@ extension AccountStore {
     /// The counts of each kind of batch, by name.
     var batchCounts: [(name: String, counts: BatchCounts)] {
         [
-            ("accounts", accountReads.counts), ("sign_in", candidateReads.counts), ("session", plainOpenings.counts),
+            ("accounts", accountReads.counts), ("sign_in", candidateReads.counts),
+            ("passkey", passkeyReads.counts), ("session", plainOpenings.counts),
             ("session_mail", mailOpenings.counts), ("session_sms", smsOpenings.counts),
         ]
     }

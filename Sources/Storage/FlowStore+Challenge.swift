@@ -26,7 +26,7 @@ package struct PasskeyChallenge: Sendable {
     /// Seconds: what clients are told, and as long as the service accepts the response.
     package static let lifetime = 300.0
 
-    private var name: String {
+    var name: String {
         switch purpose {
         case .signIn: "passkeySignIn"
         case .enrollment: "passkeyEnrollment"
@@ -34,7 +34,7 @@ package struct PasskeyChallenge: Sendable {
     }
 
     /// Such a row never matches a provider's flow, whatever a callback sends.
-    private var ownerHash: [UInt8] {
+    var ownerHash: [UInt8] {
         switch purpose {
         case .signIn: SecureHash.sha256("passkey_challenge")
         case .enrollment(let account, let session): SecureHash.sha256("passkey_challenge.\(session).\(account)")

@@ -2,13 +2,14 @@ import AsyncAlgorithms
 package import Logging
 package import Postgres
 import ServiceLifecycle
+import Traces
 package import struct Foundation.Date
 
 /// Deletes expired rows: unfinished flows and unused challenges, pending credentials, hashes of used ID tokens, handled events, messages that
 /// were delivered or given up, codes of emails and SMS, rate limits, the content of merged accounts, old sign-in
-/// counts, sessions that ended long ago, and ended console sessions.
+/// counts, sessions that ended long ago, ended console sessions, and old anonymous accounts where a project wants it.
 ///
-/// Only the size of the tables depends on it: readers check the time themselves. Nodes take turns; a slow one does not
+/// Only the size of the tables depends on it, except for those accounts: readers check the time themselves. Nodes take turns; a slow one does not
 /// prevent the next from starting, and each skips rows that another one has locked.
 package struct Sweeper: Service {
     private let database: PostgresClient
@@ -67,7 +68,7 @@ package struct Sweeper: Service {
         ]
         let steps =
             tables.map { table in { () async throws -> Int in try await sweep(table) } }
-            + [sweepSessions, sweepMerges, sweepCounts]
+            + [sweepSessions, sweepMerges, sweepCounts, sweepGuests]
         var total = 0
         var failure: (any Error)?
         for step in steps {
@@ -124,6 +125,48 @@ package struct Sweeper: Service {
                 SELECT ctid FROM sign_in_counts WHERE day < (\(end) AT TIME ZONE 'UTC')::date
                 LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
+            """
+        )
+    }
+
+    /// The age of an anonymous account that is deleted, in seconds: thirty days, as in Firebase.
+    package static let guestLifetime = 30.0 * 86_400
+
+    /// Deletes old accounts without a sign-in method, in projects that want it (`autodeleteAnonymousUsers`).
+    ///
+    /// An account with an email, a phone number or custom tokens is not anonymous. One that others were merged into stays,
+    /// because their IDs lead to it.
+    private func sweepGuests() async throws -> Int {
+        let now = now()
+        return try await repeatedly(
+            """
+            WITH gone AS MATERIALIZED (
+                DELETE FROM accounts WHERE ctid = ANY (ARRAY(
+                    SELECT g.place FROM projects p CROSS JOIN LATERAL (
+                        SELECT a.ctid AS place FROM accounts a
+                        WHERE a.project = p.project AND a.methods = '{}' AND a.merged_into IS NULL
+                            AND a.created_at < \(now.addingTimeInterval(-Self.guestLifetime))
+                            AND a.email IS NULL AND a.phone_number IS NULL AND a.custom_auth IS NOT TRUE
+                            AND NOT EXISTS (
+                                SELECT FROM account_merges m WHERE m.project = a.project AND m.survivor = a.account
+                            )
+                        LIMIT 1000 FOR UPDATE SKIP LOCKED
+                    ) g
+                    WHERE p.config @> '{"deletesOldGuests": true}' LIMIT 1000
+                ))
+                RETURNING project, tenant, account
+            ), sessions AS (
+                UPDATE sessions s SET revoked_at = \(now) FROM gone g
+                WHERE s.project = g.project AND s.account = g.account AND s.revoked_at IS NULL
+            ), activity AS (
+                DELETE FROM account_activity v USING gone g WHERE v.project = g.project AND v.account = g.account
+            ), detached AS (
+                DELETE FROM detached_credentials d USING gone g WHERE d.project = g.project AND d.account = g.account
+            )
+            INSERT INTO audit_log (project, recorded_at, tenant, account, action, actor)
+            SELECT project, \(now), tenant, account, \(AuditAction.accountDeleted.rawValue),
+                \(AuditOrigin.Actor.service.description)
+            FROM gone
             """
         )
     }

@@ -12,6 +12,7 @@ extension Setting {
         number("signIn.hashConfig.rounds", \.passwordCost.rounds, in: PasswordCost.allowedRounds),
         number("signIn.hashConfig.memoryCost", \.passwordCost.memoryCost, in: PasswordCost.allowedMemoryCosts),
         flag("signIn.anonymous.enabled", \.anonymousSignIn),
+        flag("autodeleteAnonymousUsers", \.deletesOldGuests),
         flag("signIn.allowDuplicateEmails", \.allowDuplicateEmails),
         flag("client.permissions.disabledUserSignup", \.disabledUserSignup),
         flag("client.permissions.disabledUserDeletion", \.disabledUserDeletion),

@@ -280,6 +280,32 @@ struct BlockingFunctionTests {
         }
     }
 
+    @Test("a passkey asks before it signs in, and a refusal stores nothing of its use")
+    func passkey() async throws {
+        try await FunctionScene.run({
+            $0.passkeys.relyingPartyID = "example.com"
+            $0.passkeys.origins = ["https://example.com"]
+        }) { scene in
+            let user = try await scene.service.signUp("ada@example.com")
+            var (passkey, _) = try await scene.service.enrollPasskey(user.idToken) { $0.signCount = 1 }
+            #expect(scene.asked == ["/create", "/sign-in"], "an enrollment is no sign-in")
+            passkey.signCount = 2
+            #expect(try await scene.service.signIn(with: passkey).localID == user.localID)
+            #expect(scene.asked == ["/create", "/sign-in", "/sign-in"])
+            let question = try await scene.question(to: "/sign-in")
+            #expect(question["sign_in_method"] == "passkey" && question["sub"]?.string == user.localID, "\(question)")
+            scene.receiver.answer { _ in (403, "{}") }
+            let before = try await scene.written()
+            passkey.signCount = 3
+            let refused = try await scene.service.signIn(with: passkey)
+            #expect(refused.code == "BLOCKING_FUNCTION_ERROR_RESPONSE", "\(refused)")
+            #expect(try await scene.written() == before)
+            scene.receiver.answer { _ in (200, "{}") }
+            // The same counter again would be a clone's, had the refused use been stored.
+            #expect(try await scene.service.signIn(with: passkey).status == 200)
+        }
+    }
+
     @Test("every use case that opens a session asks")
     func everySessionIsAskedFor() throws {
         var opening: Set<String> = []

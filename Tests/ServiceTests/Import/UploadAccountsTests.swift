@@ -101,7 +101,9 @@ struct UploadAccountsTests {
                     ["localId": "h", "customAttributes": #"{"iss":"x"}"#],
                     "Custom claims provided include a reserved claim."
                 ),
-                (["localId": "p", "passkeyInfo": [["credentialId": "AAAA", "name": "Key"]]], "passkeyInfo is invalid"),
+                (
+                    ["localId": "p", "passkeyInfo": [["credentialId": "AAAA", "name": "Key"]]], "passkeyInfo is invalid"
+                ),
                 (["localId": "i", "mfaInfo": [factor]], "Second factor account requires email to be presented."),
                 (
                     ["localId": "j", "email": "j@example.com", "mfaInfo": [factor]],

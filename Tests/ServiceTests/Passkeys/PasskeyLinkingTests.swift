@@ -11,6 +11,8 @@ struct PasskeyLinkingTests {
             {
                 $0.passkeys.relyingPartyID = "example.com"
                 $0.passkeys.origins = ["https://example.com"]
+                $0.allowsEmailLink = true
+                $0.emailLinkNeedsPassword = false
             },
             body
         )
@@ -31,6 +33,32 @@ struct PasskeyLinkingTests {
             let (own, reply) = try await service.enrollPasskey(ada.idToken) { $0.id = passkey.id }
             #expect(reply.status == 200, "\(reply)")
             #expect(try await service.signIn(with: own).localID == ada.localID)
+        }
+    }
+
+    @Test(
+        "T-A7: the first proof of the email by a mail removes passkeys",
+        arguments: ["PASSWORD_RESET", "EMAIL_SIGNIN"]
+    )
+    func provedByMail(_ type: String) async throws {
+        try await run { service in
+            let thief = try await service.signUp("ada@example.com")
+            let (passkey, _) = try await service.enrollPasskey(thief.idToken)
+            let mail = try await service.admin(
+                "accounts:sendOobCode",
+                [
+                    "requestType": .string(type), "email": "ada@example.com", "returnOobLink": true,
+                    "continueUrl": "http://localhost/", "canHandleCodeInApp": true,
+                ]
+            )
+            let code = try #require(mail["oobCode"], "\(mail)")
+            let proved =
+                type == "EMAIL_SIGNIN"
+                ? try await service.call("accounts:signInWithEmailLink", ["email": "ada@example.com", "oobCode": code])
+                : try await service.call("accounts:resetPassword", ["oobCode": code, "newPassword": "another horse"])
+            #expect(proved.status == 200, "\(proved)")
+            #expect(try await service.account(thief.localID)?["passkeyInfo"] == nil)
+            try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
         }
     }
 

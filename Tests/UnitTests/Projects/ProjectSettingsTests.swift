@@ -64,6 +64,7 @@ import Testing
         settings.sessionCookieSignInSeconds = 300
         settings.passwordSignIn.toggle()
         settings.anonymousSignIn.toggle()
+        settings.deletesOldGuests.toggle()
         settings.allowDuplicateEmails.toggle()
         settings.disabledUserSignup.toggle()
         settings.disabledUserDeletion.toggle()

@@ -1,0 +1,47 @@
+import Foundation
+import Logging
+import Projects
+import Storage
+import TestKit
+import Testing
+
+@Suite("Old anonymous accounts", .database)
+struct OldGuestTests {
+    @Test("are deleted after thirty days where the project wants it, and nobody else is", arguments: [true, false])
+    func areDeleted(isWanted: Bool) async throws {
+        var options = TestService.Options()
+        options.settings.deletesOldGuests = isWanted
+        try await TestService.run(options) { service in
+            let old = try await service.call("accounts:signUp")
+            let linked = try await service.signUp("ada@example.com")
+            let named = try await service.admin("accounts", ["phoneNumber": "+491701234567"])
+            let custom = try await service.admin(
+                "accounts:batchCreate",
+                ["users": [["localId": "c", "customAuth": true]]]
+            )
+            #expect(custom["error"] == nil, "\(custom)")
+            let survivor = try await service.call("accounts:signUp")
+            let merged = try await service.call("accounts:signUp")
+            #expect(try await service.merge(merged.localID, into: survivor.localID).status == 200)
+            service.clock.advance(by: 30 * 86_400 - 60)
+            let young = try await service.call("accounts:signUp")
+            let sweeper = Sweeper(
+                database: service.stores.database,
+                logger: Logger(label: "test"),
+                now: service.clock.now
+            )
+            try await sweeper.sweep()
+            #expect(try await service.account(old.localID) != nil, "a minute early")
+            service.clock.advance(by: 120)
+            try await sweeper.sweep()
+            #expect(try await (service.account(old.localID) == nil) == isWanted)
+            for kept in [linked.localID, named.localID, "c", survivor.localID, young.localID] {
+                #expect(try await service.account(kept) != nil, "\(kept ?? "")")
+            }
+            guard isWanted else { return }
+            try await service.refresh(old.refreshToken).expectRefused("USER_NOT_FOUND")
+            let entries = try await service.admin("auditEntries?account=\(old.localID ?? "")")
+            #expect(entries["auditEntries"]?.array?.contains { $0["action"] == "ACCOUNT_DELETED" } == true, "\(entries)")
+        }
+    }
+}
