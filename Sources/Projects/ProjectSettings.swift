@@ -16,6 +16,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var allowsEmailLink = false
     /// False in tenants, where passwords and email links are enabled separately.
     package var emailLinkNeedsPassword = true
+    /// Emails that sign in or verify an email contain a code of six digits beside the link.
+    package var emailCodes = false
     package var anonymousSignIn = false
     /// False: one account per email.
     package var allowDuplicateEmails = false
@@ -82,6 +84,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
         allowsEmailLink = try value(.allowsEmailLink, \.allowsEmailLink)
         emailLinkNeedsPassword = try value(.emailLinkNeedsPassword, \.emailLinkNeedsPassword)
+        emailCodes = try value(.emailCodes, \.emailCodes)
         anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
         allowDuplicateEmails = try value(.allowDuplicateEmails, \.allowDuplicateEmails)
         disabledUserSignup = try value(.disabledUserSignup, \.disabledUserSignup)

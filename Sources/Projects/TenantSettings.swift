@@ -5,6 +5,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
     /// Every sign-in method is off at first.
     package var passwordSignIn = false
     package var emailLinkSignIn = false
+    package var emailCodes = false
     package var anonymousSignIn = false
     package var disabledUserSignup = false
     package var disabledUserDeletion = false
@@ -28,6 +29,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
     package init(in tenant: ProjectSettings) {
         passwordSignIn = tenant.passwordSignIn
         emailLinkSignIn = tenant.emailLinkSignIn
+        emailCodes = tenant.emailCodes
         anonymousSignIn = tenant.anonymousSignIn
         disabledUserSignup = tenant.disabledUserSignup
         disabledUserDeletion = tenant.disabledUserDeletion
@@ -47,6 +49,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         }
         passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
         emailLinkSignIn = try value(.emailLinkSignIn, \.emailLinkSignIn)
+        emailCodes = try value(.emailCodes, \.emailCodes)
         anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
         disabledUserSignup = try value(.disabledUserSignup, \.disabledUserSignup)
         disabledUserDeletion = try value(.disabledUserDeletion, \.disabledUserDeletion)
@@ -66,6 +69,7 @@ extension ProjectSettings {
         settings.passwordSignIn = own.passwordSignIn
         settings.allowsEmailLink = own.emailLinkSignIn
         settings.emailLinkNeedsPassword = false
+        settings.emailCodes = own.emailCodes
         settings.anonymousSignIn = own.anonymousSignIn
         settings.disabledUserSignup = own.disabledUserSignup
         settings.disabledUserDeletion = own.disabledUserDeletion

@@ -26,6 +26,8 @@ package struct PageVisit: Codable, Sendable {
     package internal(set) var conflict: Conflict?
     /// The second factor to prove before the user is signed in.
     package internal(set) var challenge: Challenge?
+    /// The email with a code that was last sent from this page.
+    package internal(set) var sentCode: SentCode?
 
     /// Account exists with different credential.
     package struct Conflict: Codable, Sendable {
@@ -34,6 +36,12 @@ package struct PageVisit: Codable, Sendable {
         /// Providers that the user may be told; empty if they must not be revealed.
         package let accountProviders: [String]
         let pendingToken: String
+    }
+
+    package struct SentCode: Codable, Sendable {
+        package let email: String
+        /// What its code is bound to; see ``SendOOBCode/Result/codeSession``.
+        let session: String
     }
 
     /// The request for a second factor.

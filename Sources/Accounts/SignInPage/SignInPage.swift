@@ -83,6 +83,8 @@ package struct SignInPage: Sendable {
     package struct Ways: Sendable {
         package var password: Bool
         package var signUp: Bool
+        /// The code of an email.
+        package var emailCode: Bool
         package var providers: [ProviderConfiguration]
         /// The provider of a conflict.
         package var added: ProviderConfiguration?
@@ -103,6 +105,7 @@ package struct SignInPage: Sendable {
         return Ways(
             password: settings.passwordSignIn,
             signUp: settings.passwordSignIn && !settings.disabledUserSignup && visit.conflict == nil,
+            emailCode: settings.emailLinkSignIn && settings.emailCodes,
             providers: providers,
             added: visit.conflict.flatMap { parts.provider(ProviderID($0.provider), caller) }
         )
@@ -142,6 +145,32 @@ package struct SignInPage: Sendable {
         do {
             _ = try await SendOOBCode(parts: parts)(request, as: .app, caller)
         } catch AccountsError.emailNotFound {}
+    }
+
+    // MARK: By the code of an email
+
+    /// Sends a sign-in email, whose code only this visit can use; does not reveal whether the email has an account.
+    ///
+    /// The link beside it leads to the app, as any sign-in link does.
+    package func sendEmailCode(to email: String?, _ visit: PageVisit, _ caller: Caller) async throws -> PageVisit {
+        var request = SendOOBCode.Request(type: .emailSignIn)
+        request.email = email
+        request.continueURL = visit.continueURL
+        let sent = try await SendOOBCode(parts: parts)(request, as: .app, caller)
+        guard let session = sent.codeSession else { throw AccountsError.operationNotAllowed }
+        var visit = visit
+        visit.sentCode = PageVisit.SentCode(email: sent.email.original, session: session.reveal())
+        return visit
+    }
+
+    /// - Parameter code: six digits, as typed.
+    package func signIn(emailCode code: String?, _ visit: PageVisit, _ caller: Caller) async throws -> Outcome {
+        guard let sent = visit.sentCode else { throw AccountsError.invalidSessionInfo }
+        var request = SignInWithEmailLink.Request()
+        request.email = sent.email
+        request.code = "\(sent.session).\((code ?? "").filter { !$0.isWhitespace })"
+        let result = try await SignInWithEmailLink(parts: parts)(request, caller)
+        return try await finish(result.end, visit, isNewUser: result.isNewUser, caller)
     }
 
     // MARK: At a provider
@@ -243,7 +272,7 @@ package struct SignInPage: Sendable {
     /// The visit from its start, for a user who leaves a second factor or a conflict and uses another method.
     package func startAgain(_ visit: PageVisit) -> PageVisit {
         var visit = visit
-        (visit.conflict, visit.challenge) = (nil, nil)
+        (visit.conflict, visit.challenge, visit.sentCode) = (nil, nil, nil)
         return visit
     }
 

@@ -17,7 +17,7 @@ extension Setting {
     private static let ofTenantAsOfProject: [Setting] = [
         ("client.permissions", "client.permissions"), ("emailPrivacyConfig", "emailPrivacyConfig"),
         ("passwordPolicyConfig", "passwordPolicyConfig"), ("smsRegionConfig", "smsRegionConfig"),
-        ("mfa", "mfaConfig"), (passkeyConfig, passkeyConfig),
+        ("mfa", "mfaConfig"), ("identity.emailCodes", "identity.emailCodes"), (passkeyConfig, passkeyConfig),
         ("signIn.phoneNumber.testPhoneNumbers", "testPhoneNumbers"),
     ].flatMap { there, here in
         all.filter { $0.path == there || $0.path.hasPrefix(there + ".") }.map { setting in

@@ -16,6 +16,7 @@ struct ConsoleSetting: Sendable {
         ("authorizedDomains", "Authorized domains, one per line"),
         ("identity.continueURLs", "Continue URLs, one per line (empty: any page on an authorized domain)"),
         ("signIn.email.enabled", "Email and password sign-in"),
+        ("identity.emailCodes", "Codes of six digits in emails, in addition to the link"),
         ("signIn.anonymous.enabled", "Anonymous sign-in"),
         ("client.permissions.disabledUserSignup", "Disable sign-up by users"),
         ("emailPrivacyConfig.enableImprovedEmailPrivacy", "Email enumeration protection"),

@@ -43,6 +43,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case emailAddress, password, or, continueWith, startAgain, backToSignIn, signedInAdvice
     case signUpTitle, signUpButton
     case forgotTitle, forgotLead, forgotButton, mailSentTitle, mailSent
+    case emailCodeTitle, emailCodeLead, emailCodeButton, emailCodeSent, emailCodeAgain, emailCodeOver
     case conflictTitle, conflictLead, conflictNote
     case factorTitle, factorAppLead, factorPhoneLead, factorSentLead, code, codeButton, sendCodeButton
     case pageOverTitle, pageOverAdvice

@@ -69,6 +69,7 @@ struct OOBCodeRoutes {
         .json { json in
             json.kind("GetOobConfirmationCodeResponse")
             json.member("email", result.email.canonical)
+            json.member("codeSession", result.codeSession?.reveal())
             json.member("oobCode", result.issued?.code.reveal())
             json.member("oobLink", result.issued?.link.reveal())
         }

@@ -138,11 +138,20 @@ struct SignInPageRoutes {
                 step = .forgotPassword
                 try await pages.sendPasswordReset(to: fields.email, visit, caller)
                 step = .mailSent
+            case "sendEmailCode":
+                step = .emailCode
+                let email = visit.conflict?.email ?? fields.email
+                form = try self.form(await pages.sendEmailCode(to: email, visit, caller), context, caller)
+                step = .emailCodeSent
+            case "signInWithEmailCode":
+                step = .emailCodeSent
+                return try answer(await pages.signIn(emailCode: fields.code, visit, caller), context, caller)
             case "proveCode":
                 step = .secondFactor
                 let outcome = try await pages.prove(fields.factor, code: fields.code, visit, caller)
                 return try answer(outcome, context, caller)
             case "showSignUp": step = .signUp
+            case "showEmailCode": step = .emailCode
             case "forgotPassword": step = .forgotPassword
             case "startAgain": form = try self.form(pages.startAgain(visit), context, caller)
             default: break

@@ -63,6 +63,7 @@ import Testing
         settings.continueURLs = ["https://example.com/app"]
         settings.sessionCookieSignInSeconds = 300
         settings.passwordSignIn.toggle()
+        settings.emailCodes.toggle()
         settings.anonymousSignIn.toggle()
         settings.allowDuplicateEmails.toggle()
         settings.disabledUserSignup.toggle()

@@ -9,6 +9,7 @@ import Testing
         var settings = TenantSettings()
         settings.passwordSignIn.toggle()
         settings.emailLinkSignIn.toggle()
+        settings.emailCodes.toggle()
         settings.anonymousSignIn.toggle()
         settings.disabledUserSignup.toggle()
         settings.disabledUserDeletion.toggle()

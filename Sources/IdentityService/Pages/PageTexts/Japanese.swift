@@ -140,6 +140,12 @@ extension PageText {
         case .mailSent:
             "%EMAIL% のアカウントがある場合は、リンクを記載したメールをお送りしました。"
                 + "新しいパスワードを設定してから、ここでログインしてください。"
+        case .emailCodeTitle: "メールでコードを受け取る"
+        case .emailCodeLead: "ログイン用のコードをメールでお送りします。"
+        case .emailCodeButton: "コードを送信する"
+        case .emailCodeSent: "%EMAIL% にコードをお送りしました。10 分以内に入力してください。"
+        case .emailCodeAgain: "コードを再送信する"
+        case .emailCodeOver: "コードの有効期限が切れたか、入力の回数が多すぎました。新しいコードを送信してください。"
         case .conflictTitle: "すでにアカウントがあります"
         case .conflictLead:
             "%APP_NAME% には、メールアドレス %EMAIL% のアカウントがあり、"

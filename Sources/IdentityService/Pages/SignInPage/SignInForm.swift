@@ -16,7 +16,7 @@ struct SignInForm {
     /// As entered.
     var email: String?
 
-    enum Step { case signIn, signUp, forgotPassword, mailSent, secondFactor }
+    enum Step { case signIn, signUp, forgotPassword, mailSent, emailCode, emailCodeSent, secondFactor }
 
     private static let script = PageFiles.actionScript
 
@@ -28,6 +28,8 @@ struct SignInForm {
             case .signUp: signUp
             case .forgotPassword: forgotPassword
             case .mailSent: mailSent
+            case .emailCode: emailCode
+            case .emailCodeSent: emailCodeSent
             case .secondFactor: secondFactor
             }
         page.script = Self.script
@@ -52,9 +54,10 @@ struct SignInForm {
     }
 
     private var entrances: HTML {
+        let typed = ways.password ? password : ways.emailCode ? emailCodeForm : nil
         let divider: HTML? =
-            ways.providers.isEmpty || !ways.password ? nil : "<p class=\"or\">\(html: context.html(.or))</p>"
-        return "\(html: providers)\(html: divider)\(html: ways.password ? password : nil)\(html: links)"
+            ways.providers.isEmpty || typed == nil ? nil : "<p class=\"or\">\(html: context.html(.or))</p>"
+        return "\(html: providers)\(html: divider)\(html: typed)\(html: links)"
     }
 
     private var providers: HTML? {
@@ -84,6 +87,7 @@ struct SignInForm {
 
     private var links: HTML? {
         var buttons: [HTML] = []
+        if ways.password, ways.emailCode { buttons.append(link(.emailCodeTitle, "showEmailCode")) }
         if ways.password { buttons.append(link(.forgotTitle, "forgotPassword")) }
         if ways.signUp { buttons.append(link(.signUpTitle, "showSignUp")) }
         if visit.conflict != nil { buttons.append(link(.startAgain, "startAgain")) }
@@ -133,6 +137,45 @@ struct SignInForm {
         )
     }
 
+    // MARK: The code of an email
+
+    private var emailCode: Page {
+        context.page(
+            .emailCodeTitle,
+            """
+            <p>\(html: context.html(.emailCodeLead))</p>
+            \(html: alert)\(html: emailCodeForm)
+            \(html: form("\(html: hiddenEmail)\(html: link(.backToSignIn, "showSignIn"))", class: "links"))
+            """
+        )
+    }
+
+    private var emailCodeForm: HTML {
+        form(
+            """
+            \(html: emailField)
+            <button name="do" value="sendEmailCode">\(html: context.html(.emailCodeButton))</button>
+            """
+        )
+    }
+
+    private var emailCodeSent: Page {
+        context.page(
+            .mailSentTitle,
+            """
+            <p role="status">\(html: context.html(.emailCodeSent, ["EMAIL": visit.sentCode?.email ?? ""]))</p>
+            \(html: alert)
+            \(html: form(
+                "\(html: codeField)<button name=\"do\" value=\"signInWithEmailCode\">\(html: context.html(.codeButton))</button>"
+            ))
+            \(html: form(
+                "\(html: hiddenEmail)\(html: link(.emailCodeAgain, "showEmailCode"))\(html: link(.backToSignIn, "showSignIn"))",
+                class: "links"
+            ))
+            """
+        )
+    }
+
     // MARK: The second factor
 
     private var secondFactor: Page {
@@ -146,9 +189,7 @@ struct SignInForm {
             form(
                 """
                 <input type="hidden" name="factor" value="\(factor.id)">
-                <label for="code">\(html: context.html(.code))</label>
-                <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required\
-                \(html: invalid)>
+                \(html: codeField)
                 <button name="do" value="proveCode">\(html: context.html(.codeButton))</button>
                 """
             )
@@ -199,7 +240,18 @@ struct SignInForm {
             """
     }
 
-    private var hiddenEmail: HTML? { email.map { "<input type=\"hidden\" name=\"email\" value=\"\($0)\">" } }
+    private var codeField: HTML {
+        """
+        <label for="code">\(html: context.html(.code))</label>
+        <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required\
+        \(html: invalid)>
+
+        """
+    }
+
+    private var hiddenEmail: HTML? {
+        (email ?? visit.sentCode?.email).map { "<input type=\"hidden\" name=\"email\" value=\"\($0)\">" }
+    }
 
     private var alert: HTML? {
         problem.map { problem in

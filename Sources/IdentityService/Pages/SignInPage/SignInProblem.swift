@@ -46,7 +46,8 @@ extension PageText {
             case "EMAIL_EXISTS", "FEDERATED_USER_ID_ALREADY_LINKED", "PROVIDER_ALREADY_LINKED": .notLinked
             case "USER_DISABLED": .disabledTitle
             case "TOO_MANY_ATTEMPTS_TRY_LATER", "QUOTA_EXCEEDED": .tooManyTries
-            case "INVALID_CODE", "MISSING_CODE": .wrongCode
+            case "INVALID_CODE", "MISSING_CODE", "INVALID_OOB_CODE": .wrongCode
+            case "EXPIRED_OOB_CODE": .emailCodeOver
             case "INVALID_SESSION_INFO", "SESSION_EXPIRED", "TOTP_CHALLENGE_TIMEOUT", "INVALID_MFA_PENDING_CREDENTIAL",
                 "INVALID_PENDING_TOKEN":
                 .tookTooLong
