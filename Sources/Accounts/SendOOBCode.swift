@@ -44,6 +44,10 @@ package struct SendOOBCode: Sendable {
     /// email is sent (threats.md, T-E1).
     package func callAsFunction(_ request: Request, as role: Role, _ caller: Caller) async throws -> Result {
         let continueURL = try continueURL(request, caller)
+        // The others need a signed-in account, which has limits of its own.
+        if !role.isAdmin, [.emailSignIn, .passwordReset].contains(request.type) {
+            try await parts.requirePerson(for: .email, caller)
+        }
         let subject: Subject
         switch request.type {
         case .emailSignIn: subject = try await signIn(request, role, caller)

@@ -61,6 +61,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var delivery = DeliverySettings()
     package var rateLimits = RateLimitSettings()
     package var blockingFunctions = BlockingFunctions()
+    /// What needs a CAPTCHA, which ``DeliverySettings/captcha`` verifies.
+    package var captchaOperations: [CaptchaOperation] = []
     /// Apps that results of sign-ins may be sent to, in addition to ``authorizedDomains``.
     package var apps: [AppRegistration] = []
     /// Whether the iframe of web SDKs loads Google's loader (`apis.google.com`), which they require by default.
@@ -115,6 +117,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         delivery = try value(.delivery, \.delivery)
         rateLimits = try value(.rateLimits, \.rateLimits)
         blockingFunctions = try value(.blockingFunctions, \.blockingFunctions)
+        captchaOperations = try value(.captchaOperations, \.captchaOperations)
         apps = try value(.apps, \.apps)
         googleLoader = try value(.googleLoader, \.googleLoader)
         signInPage = try value(.signInPage, \.signInPage)

@@ -15,6 +15,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
     package var passkeys = PasskeySettings()
     package var testPhoneNumbers: [String: String] = [:]
     package var smsRegions = SMSRegions()
+    package var captchaOperations: [CaptchaOperation] = []
 
     package init() {}
 
@@ -23,6 +24,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         emailEnumerationProtection = project.emailEnumerationProtection
         passwordPolicy = project.passwordPolicy
         smsRegions = project.phone.regions
+        captchaOperations = project.captchaOperations
     }
 
     /// The tenant's own part of the settings in it, the inverse of ``ProjectSettings/inTenant(_:)``.
@@ -39,6 +41,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         passkeys = tenant.passkeys
         testPhoneNumbers = tenant.phone.testNumbers
         smsRegions = tenant.phone.regions
+        captchaOperations = tenant.captchaOperations
     }
 
     package init(from decoder: any Decoder) throws {
@@ -59,6 +62,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         passkeys = try value(.passkeys, \.passkeys)
         testPhoneNumbers = try value(.testPhoneNumbers, \.testPhoneNumbers)
         smsRegions = try value(.smsRegions, \.smsRegions)
+        captchaOperations = try value(.captchaOperations, \.captchaOperations)
     }
 }
 
@@ -79,6 +83,7 @@ extension ProjectSettings {
         settings.passkeys = own.passkeys
         settings.phone.testNumbers = own.testPhoneNumbers
         settings.phone.regions = own.smsRegions
+        settings.captchaOperations = own.captchaOperations
         return settings
     }
 }

@@ -85,6 +85,9 @@ package struct SignInPage: Sendable {
         package var signUp: Bool
         /// The code of an email.
         package var emailCode: Bool
+        /// Verifies the CAPTCHA of ``captchaOperations``.
+        package var captcha: CaptchaVerifier?
+        package var captchaOperations: [CaptchaOperation]
         package var providers: [ProviderConfiguration]
         /// The provider of a conflict.
         package var added: ProviderConfiguration?
@@ -106,6 +109,8 @@ package struct SignInPage: Sendable {
             password: settings.passwordSignIn,
             signUp: settings.passwordSignIn && !settings.disabledUserSignup && visit.conflict == nil,
             emailCode: settings.emailLinkSignIn && settings.emailCodes,
+            captcha: settings.delivery.captcha,
+            captchaOperations: settings.captchaOperations,
             providers: providers,
             added: visit.conflict.flatMap { parts.provider(ProviderID($0.provider), caller) }
         )

@@ -48,6 +48,6 @@ package enum PageText: String, Sendable, CaseIterable {
     case factorTitle, factorAppLead, factorPhoneLead, factorSentLead, code, codeButton, sendCodeButton
     case pageOverTitle, pageOverAdvice
     case wrongPassword, invalidAddress, passwordOutdated, passwordLeaked, addressHasAccount, notLinked, tooManyTries,
-        wrongCode
+        wrongCode, captchaFailed
     case tookTooLong, providerCancelled, providerFailed, signUpClosed, notLetIn, otherProblem
 }

@@ -34,7 +34,8 @@ struct OOBCodeRoutes {
     private func send(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         guard try body.bool("returnOobLink") != true else { throw AccountsError.insufficientPermission }
-        return Self.sent(try await accounts.sendOOBCode(try Self.request(body), as: .app, call.caller))
+        let caller = call.caller.presenting(try body.captchaResponse(["captchaResp", "captchaResponse"]))
+        return Self.sent(try await accounts.sendOOBCode(try Self.request(body), as: .app, caller))
     }
 
     /// With `returnOobLink`, returns the link and sends no email.

@@ -63,6 +63,8 @@ struct SignInPageRoutes {
         var send: String?
         var factor: String?
         var code: String?
+        /// The field that a widget adds, of any service.
+        var captcha: Secret?
 
         init(_ form: FormFields) throws {
             provider = try form.value("provider")
@@ -72,6 +74,8 @@ struct SignInPageRoutes {
             send = try form.value("send")
             factor = try form.value("factor")
             code = try form.value("code")
+            captcha = try CaptchaVerifier.Service.allCases.compactMap { try form.value(CaptchaWidget($0).field) }.first
+                .map { Secret($0) }
         }
     }
 
@@ -100,7 +104,7 @@ struct SignInPageRoutes {
             throw RefusedPage(cause: error, response: page.response())
         }
         guard let visit else { throw AccountsError.invalidSessionInfo }
-        return try await step(fields, visit, own, context, caller)
+        return try await step(fields, visit, own, context, caller.presenting(fields.captcha))
     }
 
     private func step(

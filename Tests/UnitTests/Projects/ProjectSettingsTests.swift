@@ -85,6 +85,8 @@ import Testing
             types: [.smsSend],
             secrets: [Secret("x")]
         )
+        settings.captchaOperations = [.signUp]
+        settings.delivery.captcha = CaptchaVerifier(service: .hCaptcha, siteKey: "site", secret: Secret("x"))
         settings.rateLimits.isEnabled.toggle()
         settings.blockingFunctions.forwardsIDToken.toggle()
         settings.blockingFunctions[.beforeSignIn] = "https://functions.example/"

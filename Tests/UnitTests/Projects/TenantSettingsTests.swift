@@ -18,6 +18,7 @@ import Testing
         settings.secondFactors.offersTOTP.toggle()
         settings.passkeys.refusesClones.toggle()
         settings.testPhoneNumbers = ["+4915550100": "123456"]
+        settings.captchaOperations = [.sms]
         settings.smsRegions = SMSRegions(isAllowlist: true, listed: ["DE"])
         return settings
     }()

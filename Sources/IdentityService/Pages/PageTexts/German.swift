@@ -186,6 +186,8 @@ extension PageText {
                 + "angemeldet, oder was hinzukommen soll, gehört zu einem anderen Konto."
         case .tooManyTries: "Zu viele Versuche. Warten Sie einige Minuten und versuchen Sie es dann noch einmal."
         case .wrongCode: "Dieser Code ist falsch oder wurde schon benutzt."
+        case .captchaFailed:
+            "Wir konnten nicht feststellen, dass Sie ein Mensch sind. Lösen Sie die Aufgabe und versuchen Sie es noch einmal."
         case .tookTooLong: "Das hat zu lange gedauert. Bitte melden Sie sich noch einmal an."
         case .providerCancelled:
             "Sie wurden dort nicht angemeldet. Versuchen Sie es noch einmal, oder wählen Sie einen "

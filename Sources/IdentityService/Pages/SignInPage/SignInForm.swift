@@ -33,6 +33,9 @@ struct SignInForm {
             case .secondFactor: secondFactor
             }
         page.script = Self.script
+        if let captcha = ways.captcha, !Set(ways.captchaOperations).isDisjoint(with: operations(at: step)) {
+            page.widget = CaptchaWidget(captcha.service)
+        }
         // With it, browsers state the origin of a POST.
         page.referrerPolicy = "same-origin"
         return page
@@ -103,6 +106,7 @@ struct SignInForm {
                 """
                 \(html: emailField)
                 \(html: context.newPassword("password", .password, lacks))
+                \(html: captcha(for: .signUp))
                 <button name="do" value="signUp">\(html: context.html(.signUpButton))</button>
                 """
             ))
@@ -120,7 +124,7 @@ struct SignInForm {
             <p>\(html: context.html(.forgotLead))</p>
             \(html: alert)
             \(html: form(
-                "\(html: emailField)<button name=\"do\" value=\"sendMail\">\(html: context.html(.forgotButton))</button>"
+                "\(html: emailField)\(html: captcha(for: .email))<button name=\"do\" value=\"sendMail\">\(html: context.html(.forgotButton))</button>"
             ))
             \(html: form(link(.backToSignIn, "showSignIn"), class: "links"))
             """
@@ -153,7 +157,7 @@ struct SignInForm {
     private var emailCodeForm: HTML {
         form(
             """
-            \(html: emailField)
+            \(html: emailField)\(html: captcha(for: .email))
             <button name="do" value="sendEmailCode">\(html: context.html(.emailCodeButton))</button>
             """
         )
@@ -207,7 +211,7 @@ struct SignInForm {
             """
             <p>\(html: lead)</p>
             \(html: alert)\(html: codeForm)\(html: divider)
-            \(html: phones.isEmpty ? nil : form("\(html: phones)", class: "ways"))
+            \(html: phones.isEmpty ? nil : form("\(html: captcha(for: .sms))\(html: phones)", class: "ways"))
             \(html: form(link(.startAgain, "startAgain"), class: "links"))
             """
         )
@@ -238,6 +242,23 @@ struct SignInForm {
             <input id="email" name="email" type="email" value="\(visit.conflict?.email ?? email ?? "")" \
             autocomplete="username" required maxlength="256"\(html: fixed)\(html: fixed == nil ? invalid : nil)>
             """
+    }
+
+    /// The widget, if the operation needs one.
+    private func captcha(for operation: CaptchaOperation) -> HTML? {
+        guard let captcha = ways.captcha, ways.captchaOperations.contains(operation) else { return nil }
+        return "<div class=\"\(CaptchaWidget(captcha.service).name)\" data-sitekey=\"\(captcha.siteKey)\"></div>\n"
+    }
+
+    /// The operations of a step's forms.
+    private func operations(at step: Step) -> Set<CaptchaOperation> {
+        switch step {
+        case .signIn: !ways.password && ways.emailCode ? [.email] : []
+        case .signUp: [.signUp]
+        case .forgotPassword, .emailCode: [.email]
+        case .secondFactor: [.sms]
+        case .mailSent, .emailCodeSent: []
+        }
     }
 
     private var codeField: HTML {

@@ -51,6 +51,7 @@ extension PageText {
             case "INVALID_SESSION_INFO", "SESSION_EXPIRED", "TOTP_CHALLENGE_TIMEOUT", "INVALID_MFA_PENDING_CREDENTIAL",
                 "INVALID_PENDING_TOKEN":
                 .tookTooLong
+            case "CAPTCHA_CHECK_FAILED", "INVALID_RECAPTCHA_TOKEN": .captchaFailed
             case "USER_CANCELLED": .providerCancelled
             case "INVALID_IDP_RESPONSE", "INVALID_CONFIG", "INVALID_CREDENTIAL_OR_PROVIDER_ID": .providerFailed
             case "ADMIN_ONLY_OPERATION": .signUpClosed
