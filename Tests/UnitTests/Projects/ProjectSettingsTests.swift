@@ -63,6 +63,7 @@ import Testing
         settings.continueURLs = ["https://example.com/app"]
         settings.sessionCookieSignInSeconds = 300
         settings.passwordSignIn.toggle()
+        settings.emailCodes.toggle()
         settings.anonymousSignIn.toggle()
         settings.allowDuplicateEmails.toggle()
         settings.disabledUserSignup.toggle()
@@ -84,6 +85,8 @@ import Testing
             types: [.smsSend],
             secrets: [Secret("x")]
         )
+        settings.captchaOperations = [.signUp]
+        settings.delivery.captcha = CaptchaVerifier(service: .hCaptcha, siteKey: "site", secret: Secret("x"))
         settings.rateLimits.isEnabled.toggle()
         settings.blockingFunctions.forwardsIDToken.toggle()
         settings.blockingFunctions[.beforeSignIn] = "https://functions.example/"
