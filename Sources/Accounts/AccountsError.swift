@@ -122,6 +122,14 @@ package enum AccountsError: Error, Sendable, Hashable {
     /// The start of links in emails is not configured.
     case noActionURL
 
+    // CAPTCHAs
+    /// The project requires one, and the request contains no response.
+    case captchaMissing
+    /// The verifier does not vouch for a person on one of the project's pages.
+    case captchaRefused
+    /// The verifier is down or not configured.
+    case captchaUnchecked
+
     // Phones and codes of SMS
     case missingPhoneNumber
     case invalidPhoneNumber

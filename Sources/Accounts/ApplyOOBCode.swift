@@ -1,6 +1,7 @@
 package import Linking
 import Projects
-import Secrets
+package import Secrets
+import Sessions
 package import Storage
 
 extension AccountsService { package var applyOOBCode: ApplyOOBCode { ApplyOOBCode(parts: parts) } }
@@ -21,10 +22,30 @@ package struct ApplyOOBCode: Sendable {
         let code = try await parts.findCode(text, caller).code
         let types: [OOBCodeType] = [.verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor]
         guard types.contains(code.type), type == nil || type == code.type else { throw AccountsError.invalidOOBCode }
+        return try await apply(code, caller)
+    }
+
+    /// Verifies the email of the signed-in account with the digits of an email that the same session requested.
+    package func callAsFunction(digits: Secret, idToken: String, _ caller: Caller) async throws -> Result {
+        let token = try await parts.verify(idToken, caller: caller)
+        let code = try await parts.findCode(
+            digits: digits,
+            session: Secret(token.session.rawValue),
+            .verifyEmail,
+            owner: token.account.rawValue,
+            caller
+        )
+        .code
+        return try await apply(code, for: token, caller)
+    }
+
+    /// - Parameter token: that of the session which the code belongs to; nil for a link's code.
+    private func apply(_ code: OOBCode, for token: VerifiedIDToken? = nil, _ caller: Caller) async throws -> Result {
         let seconds = parts.seconds
         let changed: ChangedAccount
         do {
-            changed = try await parts.change(code.account, session: nil, caller) { account, _ in
+            changed = try await parts.change(code.account, session: token?.session, caller) { account, session in
+                if let token { _ = try SignedInAccount(token: token, account: account, session: session) }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 var changes = AccountChanges()
                 changes.spends = .mail(code.hash)

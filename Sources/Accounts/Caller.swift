@@ -1,4 +1,5 @@
 package import Projects
+package import Secrets
 
 /// The caller of an end-user operation: the project of the API key, and the device.
 package struct Caller: Sendable {
@@ -17,6 +18,8 @@ package struct Caller: Sendable {
     package var apiKey: String?
     /// `X-Firebase-Locale`: the language of emails, BCP 47.
     package var language: String?
+    /// The result of a CAPTCHA, for operations that need one (``Projects/CaptchaOperation``).
+    package var captchaResponse: Secret?
 
     package init(
         project: Project,

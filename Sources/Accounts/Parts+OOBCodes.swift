@@ -3,7 +3,7 @@ import Foundation
 import Linking
 import Logging
 import Projects
-import Secrets
+package import Secrets
 import Sessions
 import Storage
 
@@ -104,18 +104,84 @@ extension Parts {
         ).values
     }
 
-    /// The code in a request.
+    /// The code of a link in a request.
     ///
     /// - Throws: ``AccountsError/invalidOOBCode`` if it is unknown, used or replaced; ``AccountsError/expiredOOBCode``.
     func findCode(_ text: String?, _ caller: Caller) async throws -> FoundCode {
         guard let text, !text.isEmpty else { throw AccountsError.missingOOBCode }
         guard Base64URL.decode(text)?.count == 32 else { throw AccountsError.invalidOOBCode }
-        guard let found = try await stores.oobCodes.find(Secret(text), in: caller.scope) else {
+        return try await require(await stores.oobCodes.find(Secret(text), in: caller.scope), caller)
+    }
+
+    /// The same code, with its account as it is now.
+    func findCode(again code: OOBCode, _ caller: Caller) async throws -> FoundCode {
+        try await require(await stores.oobCodes.find(again: code, in: caller.scope), caller)
+    }
+
+    /// The code whose digits are in a request: counts the attempt before anything is compared (threats.md, T-E21).
+    ///
+    /// - Parameters:
+    ///   - session: what the client that requested the email has.
+    ///   - owner: see ``OOBCode/owner``.
+    /// - Throws: ``AccountsError/invalidOOBCode`` if the digits are wrong, or of another session, used or replaced;
+    ///   ``AccountsError/expiredOOBCode`` after their time or too many attempts.
+    func findCode(
+        digits: Secret,
+        session: Secret,
+        _ type: OOBCodeType,
+        owner: String,
+        _ caller: Caller
+    ) async throws -> FoundCode {
+        let tried = try await stores.oobCodes.attempt(
+            digits,
+            session: session,
+            for: type,
+            owner: owner,
+            in: caller.scope
+        )
+        guard let tried else { return try await require(nil, caller) }
+        guard tried.validUntil > now(), tried.attempts <= NewShortCode.attempts else {
+            throw AccountsError.expiredOOBCode
+        }
+        return try await require(await stores.oobCodes.find(tried, in: caller.scope), caller)
+    }
+
+    /// A code that was not found counts as a failed attempt of the caller.
+    private func require(_ found: FoundCode?, _ caller: Caller) async throws -> FoundCode {
+        guard let found else {
             try await stores.rateLimits.take(codeLimits(caller))
             throw AccountsError.invalidOOBCode
         }
         guard found.code.validUntil > now() else { throw AccountsError.expiredOOBCode }
         return found
+    }
+}
+
+/// How a client presents the six digits of an email.
+package enum ShortCodeText {
+    /// The digits alone, for an email that belongs to the session of the caller's ID token.
+    ///
+    /// - Returns: nil for the code of a link.
+    package static func digits(_ text: String) -> Secret? {
+        text.utf8.count == 6 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Secret(text) : nil
+    }
+
+    /// `{codeSession}.{digits}`, which needs no escaping in a URL.
+    ///
+    /// - Returns: nil for any other text.
+    static func parse(_ text: String) -> (session: Secret, digits: Secret)? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, Base64URL.decode(String(parts[0]))?.count == 32, let digits = digits(String(parts[1]))
+        else { return nil }
+        return (Secret(String(parts[0])), digits)
+    }
+}
+
+extension NewOOBCode {
+    /// Adds digits to the code and its email.
+    mutating func addShortCode(_ digits: Secret, session: Secret) {
+        shortCode = NewShortCode(digits: digits, session: session)
+        mail?.code = digits.reveal()
     }
 }
 

@@ -35,6 +35,7 @@ extension Parts {
         if fixed == nil {
             guard settings.phone.regions.allows(number) else { throw AccountsError.smsRegionRefused }
             guard development || settings.delivery.carriesSMS else { throw AccountsError.noSMSProvider }
+            try await requirePerson(for: .sms, caller)
         }
         let session = Secret(random.handle())
         var code = NewVerificationCode(

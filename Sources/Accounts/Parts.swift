@@ -29,6 +29,8 @@ package struct Parts: Sendable {
     package var mailer: Mailer?
     /// Calls blocking functions; if nil, sign-ins that need one are refused.
     package var functions: FunctionCaller?
+    /// Verifies CAPTCHAs; if nil, operations that need one are refused.
+    package var captchas: CaptchaService?
     /// Sends SMS and webhooks; if nil, they stay in the outbox for a node that can.
     package var messenger: Messenger?
     /// The passwords that `identity.leakedPasswords` refuses; if nil, none.

@@ -33,6 +33,9 @@ package struct SendOOBCode: Sendable {
 
     package struct Result: Sendable {
         package var email: EmailAddress
+        /// What the digits of the email must be presented with; nil for the link alone, and for digits of the caller's
+        /// session.
+        package var codeSession: Secret?
         /// For an admin who requested the link.
         package var issued: (code: Secret, link: Secret)?
     }
@@ -41,6 +44,10 @@ package struct SendOOBCode: Sendable {
     /// email is sent (threats.md, T-E1).
     package func callAsFunction(_ request: Request, as role: Role, _ caller: Caller) async throws -> Result {
         let continueURL = try continueURL(request, caller)
+        // The others need a signed-in account, which has limits of its own.
+        if !role.isAdmin, [.emailSignIn, .passwordReset].contains(request.type) {
+            try await parts.requirePerson(for: .email, caller)
+        }
         let subject: Subject
         switch request.type {
         case .emailSignIn: subject = try await signIn(request, role, caller)
@@ -61,6 +68,9 @@ package struct SendOOBCode: Sendable {
         )
         code.values.isDecoy = subject.isUnknown
         code.values.session = subject.session
+        if role.mails, caller.project.settings.emailCodes, let session = subject.codeSession {
+            code.values.addShortCode(Secret(parts.random.text(6, of: "0123456789")), session: session)
+        }
         try await parts.stores.oobCodes.insert(
             code.values,
             within: limits(subject, role, caller),
@@ -68,7 +78,9 @@ package struct SendOOBCode: Sendable {
             in: caller.scope,
             now: parts.now()
         )
-        return Result(email: subject.email, issued: role.mails ? nil : (code.code, code.link))
+        var result = Result(email: subject.email, issued: role.mails ? nil : (code.code, code.link))
+        if request.type == .emailSignIn { result.codeSession = code.values.shortCode?.session }
+        return result
     }
 
     /// The subject of a code.
@@ -85,6 +97,10 @@ package struct SendOOBCode: Sendable {
         var askedBy: AccountID?
         /// The session that starts a change with it.
         var session: SessionID?
+        /// What digits in the email are bound to; nil for the link alone.
+        ///
+        /// A handle that only the caller gets, or the caller's session.
+        var codeSession: Secret?
         /// No email is sent, and the caller must not notice.
         var isUnknown = false
 
@@ -115,6 +131,7 @@ package struct SendOOBCode: Sendable {
         var subject = Subject(address: address, isUnknown: isDisabled)
         guard !isDisabled || isProtected(role, caller) else { try await refuse(.userDisabled, subject, role, caller) }
         if let email = account?.email { subject.recipient = email }
+        subject.codeSession = Secret(parts.random.handle())
         subject.displayName = account?.displayName
         subject.account = account?.id
         return subject
@@ -131,9 +148,10 @@ package struct SendOOBCode: Sendable {
     }
 
     private func verification(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
-        let account = try await account(request, role, caller).account
+        let (account, user) = try await account(request, role, caller)
         guard let email = account.email else { throw AccountsError.missingEmail }
         var subject = Subject(account, email)
+        subject.codeSession = user.map { Secret($0.session.id.rawValue) }
         subject.askedBy = account.id
         return subject
     }

@@ -6,12 +6,13 @@ import Storage
 
 extension AccountsService { package var signInWithEmailLink: SignInWithEmailLink { SignInWithEmailLink(parts: parts) } }
 
-/// Signs in, signs up, or links with the code of a sign-in email.
+/// Signs in, signs up, or links with the code of a sign-in email: that of the link, or the digits beside it.
 package struct SignInWithEmailLink: Sendable {
     let parts: Parts
 
     package struct Request: Sendable {
         package var email: String?
+        /// The link's, or `{codeSession}.{digits}`.
         package var code: String?
         /// Links to this token's account instead of signing in.
         package var idToken: String?
@@ -28,7 +29,7 @@ package struct SignInWithEmailLink: Sendable {
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
         guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
         guard let email = request.email, !email.isEmpty else { throw AccountsError.missingEmail }
-        var found = try await parts.findCode(request.code, caller)
+        var found = try await find(request.code, of: email, caller)
         let code = found.code
         guard code.type == .emailSignIn else { throw AccountsError.invalidOOBCode }
         // The user must enter the email: a forwarded link alone signs no one in.
@@ -44,9 +45,21 @@ package struct SignInWithEmailLink: Sendable {
                     try await signUp(address, code, caller)
                 }
             if let result { return result }
-            found = try await parts.findCode(request.code, caller)
+            found = try await parts.findCode(again: code, caller)
         }
         throw AccountsError.contended
+    }
+
+    private func find(_ text: String?, of email: String, _ caller: Caller) async throws -> FoundCode {
+        guard let short = text.flatMap(ShortCodeText.parse) else { return try await parts.findCode(text, caller) }
+        guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
+        return try await parts.findCode(
+            digits: short.digits,
+            session: short.session,
+            .emailSignIn,
+            owner: address.canonical,
+            caller
+        )
     }
 
     /// - Returns: nil if the account lost the email in the meantime.

@@ -31,6 +31,7 @@ package struct SignUp: Sendable {
                 throw AccountsError.anonymousSignInDisabled
             }
             let displayName = try ProfileRules.displayName(request.displayName)
+            try await parts.requirePerson(for: .signUp, caller)
             return try await open(displayName: displayName, email: nil, password: nil, caller)
         }
         guard let email = request.email, !email.isEmpty else { throw AccountsError.missingEmail }
@@ -39,6 +40,7 @@ package struct SignUp: Sendable {
         if request.idToken == nil, settings.disabledUserSignup { throw AccountsError.signUpClosed }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
         let displayName = try ProfileRules.displayName(request.displayName)
+        if request.idToken == nil { try await parts.requirePerson(for: .signUp, caller) }
         // Taken separately, before the hash: the statement that creates an account writes nothing if the email is
         // taken.
         try await parts.stores.rateLimits.take(parts.signUpLimits(caller))

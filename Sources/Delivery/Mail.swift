@@ -13,6 +13,8 @@ package struct Mail: Sendable, Codable {
     /// The link; because it contains a secret, a Mail is stored sealed.
     package var link: String
     package var displayName: String?
+    /// The six digits that the user can enter instead; nil for the link alone.
+    package var code: String?
     /// The new address, in verifyAndChangeEmail and recoverEmail.
     package var newEmail: String?
     /// BCP 47, from X-Firebase-Locale; nil for the project's own.

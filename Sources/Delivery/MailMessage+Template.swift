@@ -19,10 +19,11 @@ extension MailMessage {
         let override = settings[mail.template.settingsName]
         let language = MailLanguage.best([mail.language, settings.defaultLocale])
         guard let recipient = EmailAddress(mail.to), mail.newEmail.map({ EmailAddress($0) != nil }) ?? true,
-            let text = language.texts[mail.template], let sender = sender.changed(by: override)
+            var text = language.texts[mail.template], let sender = sender.changed(by: override)
         else { return nil }
+        if mail.code == nil { text.code = "" }
         let values = [
-            "%LINK%": mail.link, "%EMAIL%": mail.to, "%NEW_EMAIL%": mail.newEmail ?? "",
+            "%LINK%": mail.link, "%CODE%": mail.code ?? "", "%EMAIL%": mail.to, "%NEW_EMAIL%": mail.newEmail ?? "",
             "%DISPLAY_NAME%": mail.displayName.flatMap(harmlessName) ?? mail.to,
             "%APP_NAME%": project.appName,
         ]
@@ -72,14 +73,16 @@ extension MailMessage {
 
 extension MailLanguage {
     fileprivate func plain(_ text: MailText) -> String {
-        [greeting, text.before, "%LINK%", text.after, closing].joined(separator: "\n\n") + "\n"
+        let paragraphs = [greeting, text.before, "%LINK%", text.code, text.after, closing]
+        return paragraphs.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
     }
 
     fileprivate func html(_ text: MailText) -> String {
         let link = #"<a href="%LINK%">\#(text.link)</a>"#
         let paragraphs = [
-            greeting, text.before, link, text.after, closing.split(separator: "\n").joined(separator: "<br>\n"),
-        ]
+            greeting, text.before, link, text.code, text.after,
+            closing.split(separator: "\n").joined(separator: "<br>\n"),
+        ].filter { !$0.isEmpty }
         return """
             <!DOCTYPE html>
             <html lang="\(tag)">

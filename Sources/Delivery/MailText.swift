@@ -4,6 +4,8 @@ struct MailText: Sendable {
     var before: String
     /// The link's text, where links can have one.
     var link: String
+    /// How to use the code instead, in an email that has one; empty for emails that never do.
+    var code = ""
     var after: String
 }
 

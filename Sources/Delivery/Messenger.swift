@@ -39,6 +39,7 @@ package struct Messenger: Sendable {
             link: mail.link,
             appName: project.appName,
             displayName: mail.displayName,
+            code: mail.code,
             newEmail: mail.newEmail,
             locale: mail.language ?? project.settings.mail.defaultLocale
         )
@@ -98,6 +99,7 @@ private struct MailToSend: Encodable {
     var link: String
     var appName: String
     var displayName: String?
+    var code: String?
     var newEmail: String?
     var locale: String?
 }

@@ -97,6 +97,7 @@ struct DevPage: Sendable {
 
     private static func item(_ waiting: WaitingMail) -> HTML {
         let change: HTML? = waiting.code.newEmail.map { "<br>new email <bdi>\($0.canonical)</bdi>" }
+        let digits: HTML? = waiting.mail.code.map { "\n<p><code class=\"digits\">\($0)</code></p>" }
         // A relative link, so that it works under any host name; it leads to the page that asks before it does
         // anything.
         let query = URLParts(waiting.mail.link)?.query ?? ""
@@ -104,7 +105,7 @@ struct DevPage: Sendable {
             <li>
             <p><b><bdi>\(waiting.mail.to)</bdi></b>\(html: change)</p>
             <p><a id="mail-\(waiting.text)" href="/__/auth/action?\(query)">\(waiting.code.type.rawValue)</a></p>
-            <p><code>\(waiting.text)</code></p>
+            <p><code>\(waiting.text)</code></p>\(html: digits)
             </li>
             """
     }

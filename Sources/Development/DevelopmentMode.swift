@@ -53,7 +53,7 @@ package enum DevelopmentMode {
             providers: { stores.configuration.snapshot.providers(project: project) }
         )
         return page.routes + DevPage(stores: stores, project: project).routes + EmulatorRoutes(stores: stores).routes
-            + ConsoleOwnerRoute(stores: stores).routes
+            + ConsoleOwnerRoute(stores: stores).routes + FakeCaptchaVerifier().routes
             + EmulatorActionRoutes(accounts: accounts) { Self.project(for: $0, stores, otherwise: project) }.routes
     }
 

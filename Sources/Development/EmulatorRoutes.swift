@@ -87,6 +87,7 @@ package struct EmulatorRoutes: Sendable {
                         json.member("requestType", mail.code.type.rawValue)
                         json.member("oobCode", mail.text)
                         json.member("oobLink", mail.mail.link)
+                        json.member("code", mail.mail.code)
                         json.member("newEmail", mail.code.newEmail?.canonical)
                     }
                 }

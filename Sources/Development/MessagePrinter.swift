@@ -35,7 +35,8 @@ package struct MessagePrinter: Service {
         }
         for (project, scope) in scopes {
             for mail in try await WaitingMail.all(in: scope, stores) {
-                let text = "email to \(mail.mail.to) (\(mail.code.type.rawValue)):\n  \(mail.mail.link)\n"
+                let code = mail.mail.code.map { "  or the code \($0)\n" } ?? ""
+                let text = "email to \(mail.mail.to) (\(mail.code.type.rawValue)):\n  \(mail.mail.link)\n\(code)"
                 messages.append((mail.text, text))
             }
             for waiting in try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now()) {

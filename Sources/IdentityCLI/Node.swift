@@ -31,6 +31,7 @@ struct Node {
             now: { Date() }
         )
         parts.functions = FunctionCaller(through: outbound)
+        parts.captchas = CaptchaService(through: outbound)
         parts.messenger = Messenger(through: outbound)
     }
 

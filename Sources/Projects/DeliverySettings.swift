@@ -2,10 +2,11 @@ import Foundation
 package import Secrets
 import Text
 
-/// A project's SMS provider and webhook; they contain secrets and are stored sealed as a whole.
+/// A project's SMS provider, webhook and verifier of CAPTCHAs; they contain secrets and are stored sealed as a whole.
 package struct DeliverySettings: Sendable, Hashable, Codable {
     package var sms: SMSProvider?
     package var webhook: WebhookEndpoint?
+    package var captcha: CaptchaVerifier?
 
     package init() {}
 

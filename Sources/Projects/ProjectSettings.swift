@@ -16,6 +16,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var allowsEmailLink = false
     /// False in tenants, where passwords and email links are enabled separately.
     package var emailLinkNeedsPassword = true
+    /// Emails that sign in or verify an email contain a code of six digits beside the link.
+    package var emailCodes = false
     package var anonymousSignIn = false
     /// Deletes anonymous accounts thirty days after their creation.
     package var deletesOldGuests = false
@@ -61,6 +63,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var delivery = DeliverySettings()
     package var rateLimits = RateLimitSettings()
     package var blockingFunctions = BlockingFunctions()
+    /// What needs a CAPTCHA, which ``DeliverySettings/captcha`` verifies.
+    package var captchaOperations: [CaptchaOperation] = []
     /// Apps that results of sign-ins may be sent to, in addition to ``authorizedDomains``.
     package var apps: [AppRegistration] = []
     /// Whether the iframe of web SDKs loads Google's loader (`apis.google.com`), which they require by default.
@@ -84,6 +88,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
         allowsEmailLink = try value(.allowsEmailLink, \.allowsEmailLink)
         emailLinkNeedsPassword = try value(.emailLinkNeedsPassword, \.emailLinkNeedsPassword)
+        emailCodes = try value(.emailCodes, \.emailCodes)
         anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
         deletesOldGuests = try value(.deletesOldGuests, \.deletesOldGuests)
         allowDuplicateEmails = try value(.allowDuplicateEmails, \.allowDuplicateEmails)
@@ -115,6 +120,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         delivery = try value(.delivery, \.delivery)
         rateLimits = try value(.rateLimits, \.rateLimits)
         blockingFunctions = try value(.blockingFunctions, \.blockingFunctions)
+        captchaOperations = try value(.captchaOperations, \.captchaOperations)
         apps = try value(.apps, \.apps)
         googleLoader = try value(.googleLoader, \.googleLoader)
         signInPage = try value(.signInPage, \.signInPage)

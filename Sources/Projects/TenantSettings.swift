@@ -5,6 +5,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
     /// Every sign-in method is off at first.
     package var passwordSignIn = false
     package var emailLinkSignIn = false
+    package var emailCodes = false
     package var anonymousSignIn = false
     package var disabledUserSignup = false
     package var disabledUserDeletion = false
@@ -14,6 +15,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
     package var passkeys = PasskeySettings()
     package var testPhoneNumbers: [String: String] = [:]
     package var smsRegions = SMSRegions()
+    package var captchaOperations: [CaptchaOperation] = []
 
     package init() {}
 
@@ -22,12 +24,14 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         emailEnumerationProtection = project.emailEnumerationProtection
         passwordPolicy = project.passwordPolicy
         smsRegions = project.phone.regions
+        captchaOperations = project.captchaOperations
     }
 
     /// The tenant's own part of the settings in it, the inverse of ``ProjectSettings/inTenant(_:)``.
     package init(in tenant: ProjectSettings) {
         passwordSignIn = tenant.passwordSignIn
         emailLinkSignIn = tenant.emailLinkSignIn
+        emailCodes = tenant.emailCodes
         anonymousSignIn = tenant.anonymousSignIn
         disabledUserSignup = tenant.disabledUserSignup
         disabledUserDeletion = tenant.disabledUserDeletion
@@ -37,6 +41,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         passkeys = tenant.passkeys
         testPhoneNumbers = tenant.phone.testNumbers
         smsRegions = tenant.phone.regions
+        captchaOperations = tenant.captchaOperations
     }
 
     package init(from decoder: any Decoder) throws {
@@ -47,6 +52,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         }
         passwordSignIn = try value(.passwordSignIn, \.passwordSignIn)
         emailLinkSignIn = try value(.emailLinkSignIn, \.emailLinkSignIn)
+        emailCodes = try value(.emailCodes, \.emailCodes)
         anonymousSignIn = try value(.anonymousSignIn, \.anonymousSignIn)
         disabledUserSignup = try value(.disabledUserSignup, \.disabledUserSignup)
         disabledUserDeletion = try value(.disabledUserDeletion, \.disabledUserDeletion)
@@ -56,6 +62,7 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         passkeys = try value(.passkeys, \.passkeys)
         testPhoneNumbers = try value(.testPhoneNumbers, \.testPhoneNumbers)
         smsRegions = try value(.smsRegions, \.smsRegions)
+        captchaOperations = try value(.captchaOperations, \.captchaOperations)
     }
 }
 
@@ -66,6 +73,7 @@ extension ProjectSettings {
         settings.passwordSignIn = own.passwordSignIn
         settings.allowsEmailLink = own.emailLinkSignIn
         settings.emailLinkNeedsPassword = false
+        settings.emailCodes = own.emailCodes
         settings.anonymousSignIn = own.anonymousSignIn
         settings.disabledUserSignup = own.disabledUserSignup
         settings.disabledUserDeletion = own.disabledUserDeletion
@@ -75,6 +83,7 @@ extension ProjectSettings {
         settings.passkeys = own.passkeys
         settings.phone.testNumbers = own.testPhoneNumbers
         settings.phone.regions = own.smsRegions
+        settings.captchaOperations = own.captchaOperations
         return settings
     }
 }

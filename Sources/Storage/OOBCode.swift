@@ -51,6 +51,8 @@ package struct NewOOBCode: Sendable {
     package var hash: [UInt8]
     /// The session that requested it, whose end also ends the code; nil if the code outlives it.
     package var session: SessionID?
+    /// The digits in the email; nil for the link alone.
+    package var shortCode: NewShortCode?
     /// Nil if an admin gets the code.
     package var mail: Mail?
     /// Costs as much time as a real code but is none, for addresses that must not be revealed.

@@ -57,16 +57,25 @@ package struct OOBCodeStore: Sendable {
         _ executor: some PostgresExecutor
     ) async throws {
         let validUntil = now.addingTimeInterval(code.isDecoy ? 0 : code.type.lifetime)
-        let expiry = code.isDecoy ? now : validUntil.addingTimeInterval(Self.remembrance)
+        let digits = code.shortCode
+        let digitsSession = digits.map { SecureHash.sha256($0.session.reveal()) }
+        // A decoy with digits stays as long as a code: a client that tries the digits learns no difference.
+        let expiry =
+            code.isDecoy && digits == nil ? now : now.addingTimeInterval(code.type.lifetime + Self.remembrance)
         let insertion: SQL = """
             INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, session,
-                created_at, valid_until, expires_at)
-            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), \(code.isDecoy ? "NONE" : code.type.rawValue),
+                created_at, valid_until, expires_at, digits_hash, digits_session, digits_valid_until)
+            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
+                \(code.isDecoy ? code.type.decoy : code.type.rawValue),
                 \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
-                \(code.session?.rawValue), \(now), \(validUntil), \(expiry)
+                \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
+                \(digits.map { keyRing.hash(of: $0.digits, digitsSession ?? [], in: Self.table, scope) }),
+                \(digitsSession), \(digits.map { _ in now.addingTimeInterval(NewShortCode.lifetime) })
             FROM limits WHERE \(sql: limits.havePassed)
             ON CONFLICT (project, tenant, type, owner) DO UPDATE SET code_hash = EXCLUDED.code_hash,
                 email = EXCLUDED.email, new_email = EXCLUDED.new_email, session = EXCLUDED.session,
+                digits_hash = EXCLUDED.digits_hash, digits_session = EXCLUDED.digits_session,
+                digits_valid_until = EXCLUDED.digits_valid_until, attempts = 0,
                 created_at = CASE WHEN EXCLUDED.type = \(OOBCodeType.recoverEmail.rawValue)
                     AND oob_codes.valid_until > EXCLUDED.created_at THEN oob_codes.created_at
                     ELSE EXCLUDED.created_at END,
@@ -108,7 +117,11 @@ package struct OOBCodeStore: Sendable {
     ///
     /// One statement, shared with other simultaneous reads.
     package func find(_ code: Secret, in scope: Scope) async throws -> FoundCode? {
-        try await reads.answer(to: CodeQuestion(scope: scope, hash: SecureHash.sha256(code.reveal())), for: nil)
+        try await find(hash: SecureHash.sha256(code.reveal()), in: scope)
+    }
+
+    func find(hash: [UInt8], in scope: Scope) async throws -> FoundCode? {
+        try await reads.answer(to: CodeQuestion(scope: scope, hash: hash), for: nil)
     }
 
     private static func find(

@@ -19,6 +19,8 @@ package struct VerificationCodeStore: Sendable {
     /// How long the row of an expired code is kept, in seconds.
     private static let remembrance = 3_600.0
 
+    private static let table = "verification_codes"
+
     /// Stores a code and its SMS in one statement, replacing the owner's older code of the purpose.
     ///
     /// - Throws: ``RateLimitReached``.
@@ -30,7 +32,7 @@ package struct VerificationCodeStore: Sendable {
     ) async throws {
         let validUntil = now.addingTimeInterval(SMS.lifetime)
         let session = SecureHash.sha256(code.session.reveal())
-        let hash = Self.hash(of: code.code, session, scope, keyRing, key: 0)
+        let hash = keyRing.hash(of: code.code, session, in: Self.table, scope)
         let insertion: SQL = """
             INSERT INTO verification_codes (project, tenant, purpose, owner, session_hash, phone_number, code_hash,
                 created_at, valid_until, expires_at)
@@ -105,7 +107,7 @@ package struct VerificationCodeStore: Sendable {
         return TriedCode(
             phoneNumber: number,
             hash: hash,
-            isRight: isRight(code, row.code, session: hash, scope),
+            isRight: keyRing.isHash(row.code, of: code, hash, in: Self.table, scope),
             validUntil: row.validUntil,
             attempts: Int(row.attempts)
         )
@@ -129,24 +131,5 @@ package struct VerificationCodeStore: Sendable {
     /// - Returns: false if it had ended before.
     package func spend(_ hash: [UInt8], in scope: Scope) async throws -> Bool {
         try await database.execute(OneTimeCode.sms(hash).spending(scope)) > 0
-    }
-
-    /// Checks with every key of the ring that may have stored the code.
-    private func isRight(_ code: Secret, _ stored: [UInt8], session: [UInt8], _ scope: Scope) -> Bool {
-        (0..<keyRing.count).contains { key in
-            ConstantTime.equal(stored, Self.hash(of: code, session, scope, keyRing, key: key))
-        }
-    }
-
-    /// Bound to its session: the same code in another session has another hash.
-    private static func hash(
-        of code: Secret,
-        _ session: [UInt8],
-        _ scope: Scope,
-        _ keyRing: KeyRing,
-        key: Int
-    ) -> [UInt8] {
-        let place = "verification_codes/\(scope.project)/\(scope.tenant.rawValue)/"
-        return keyRing.authenticationCode(of: Array(place.utf8) + session + Array(code.reveal().utf8), key: key)
     }
 }

@@ -32,6 +32,8 @@ package struct PageVisit: Codable, Sendable {
     package internal(set) var challenge: Challenge?
     /// The session of a user who is not back in the app yet.
     package internal(set) var signedIn: SignedIn?
+    /// The email with a code that was last sent from this page.
+    package internal(set) var sentCode: SentCode?
 
     /// Account exists with different credential.
     package struct Conflict: Codable, Sendable {
@@ -55,6 +57,12 @@ package struct PageVisit: Codable, Sendable {
         mutating func renew(_ tokens: IssuedTokens) {
             (idToken, refreshToken) = (tokens.idToken, tokens.refreshToken.reveal())
         }
+    }
+
+    package struct SentCode: Codable, Sendable {
+        package let email: String
+        /// What its code is bound to; see ``SendOOBCode/Result/codeSession``.
+        let session: String
     }
 
     /// The request for a second factor.

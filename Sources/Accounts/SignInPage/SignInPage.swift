@@ -88,6 +88,11 @@ package struct SignInPage: Sendable {
     package struct Ways: Sendable {
         package var password: Bool
         package var signUp: Bool
+        /// The code of an email.
+        package var emailCode: Bool
+        /// Verifies the CAPTCHA of ``captchaOperations``.
+        package var captcha: CaptchaVerifier?
+        package var captchaOperations: [CaptchaOperation]
         package var providers: [ProviderConfiguration]
         /// The provider of a conflict.
         package var added: ProviderConfiguration?
@@ -108,6 +113,9 @@ package struct SignInPage: Sendable {
         return Ways(
             password: settings.passwordSignIn,
             signUp: settings.passwordSignIn && !settings.disabledUserSignup && visit.conflict == nil,
+            emailCode: settings.emailLinkSignIn && settings.emailCodes,
+            captcha: settings.delivery.captcha,
+            captchaOperations: settings.captchaOperations,
             providers: providers,
             added: visit.conflict.flatMap { parts.provider(ProviderID($0.provider), caller) }
         )
@@ -154,6 +162,32 @@ package struct SignInPage: Sendable {
         do {
             _ = try await SendOOBCode(parts: parts)(request, as: .app, caller)
         } catch AccountsError.emailNotFound {}
+    }
+
+    // MARK: By the code of an email
+
+    /// Sends a sign-in email, whose code only this visit can use; does not reveal whether the email has an account.
+    ///
+    /// The link beside it leads to the app, as any sign-in link does.
+    package func sendEmailCode(to email: String?, _ visit: PageVisit, _ caller: Caller) async throws -> PageVisit {
+        var request = SendOOBCode.Request(type: .emailSignIn)
+        request.email = email
+        request.continueURL = visit.continueURL
+        let sent = try await SendOOBCode(parts: parts)(request, as: .app, caller)
+        guard let session = sent.codeSession else { throw AccountsError.operationNotAllowed }
+        var visit = visit
+        visit.sentCode = PageVisit.SentCode(email: sent.email.original, session: session.reveal())
+        return visit
+    }
+
+    /// - Parameter code: six digits, as typed.
+    package func signIn(emailCode code: String?, _ visit: PageVisit, _ caller: Caller) async throws -> Outcome {
+        guard let sent = visit.sentCode else { throw AccountsError.invalidSessionInfo }
+        var request = SignInWithEmailLink.Request()
+        request.email = sent.email
+        request.code = "\(sent.session).\((code ?? "").filter { !$0.isWhitespace })"
+        let result = try await SignInWithEmailLink(parts: parts)(request, caller)
+        return try await finish(result.end, visit, isNewUser: result.isNewUser, caller)
     }
 
     // MARK: At a provider
@@ -255,7 +289,7 @@ package struct SignInPage: Sendable {
     /// The visit from its start, for a user who leaves a second factor or a conflict and uses another method.
     package func startAgain(_ visit: PageVisit) -> PageVisit {
         var visit = visit
-        (visit.conflict, visit.challenge, visit.signedIn) = (nil, nil, nil)
+        (visit.conflict, visit.challenge, visit.sentCode, visit.signedIn) = (nil, nil, nil, nil)
         return visit
     }
 

@@ -3,11 +3,22 @@ import Projects
 import Secrets
 
 extension Setting {
-    /// The SMS provider and the webhook: each is set as a whole, and a secret that a change omits stays.
+    /// The SMS provider, the webhook and the verifier of CAPTCHAs: each is set as a whole, and a secret that a change omits stays.
     static let delivery: [Setting] = [
         Setting(path: "identity.sms", value: .sms(field("identity.sms", \.sms, checked))),
         Setting(path: "identity.webhook", value: .webhook(field("identity.webhook", \.webhook, checked))),
+        Setting(path: "identity.captcha", value: .captcha(field("identity.captcha", \.captcha, checked))),
+        Setting(path: captchaOperations, value: .choices(operations, of: CaptchaOperation.allCases.map(\.rawValue))),
     ]
+
+    static let captchaOperations = "identity.captchaOperations"
+
+    private static let operations = Field<[String]>(
+        captchaOperations,
+        get: { $0.captchaOperations.map(\.rawValue) }
+    ) { settings, names in
+        settings.captchaOperations = CaptchaOperation.allCases.filter { names.contains($0.rawValue) }
+    }
 
     private static func field<Endpoint: Sendable>(
         _ path: String,
@@ -57,6 +68,25 @@ extension Setting {
             throw invalid("identity.sms.user is missing or contains a colon")
         }
         return provider
+    }
+
+    @Sendable private static func checked(_ new: CaptchaVerifier, before: CaptchaVerifier?) throws -> CaptchaVerifier {
+        var verifier = new
+        if let url = verifier.url { try check(url: url, "identity.captcha.url") }
+        guard isLine(verifier.siteKey), !verifier.siteKey.isEmpty, verifier.siteKey.utf8.count <= 256 else {
+            throw invalid("identity.captcha.siteKey is missing or not one line of text")
+        }
+        guard verifier.minimumScore.map({ (0...1).contains($0) }) ?? true else {
+            throw invalid("identity.captcha.minimumScore must be between 0 and 1")
+        }
+        // The secret for another URL must not be used for this one.
+        if verifier.secret.isEmpty, let before, before.verificationURL == verifier.verificationURL {
+            verifier.secret = before.secret
+        }
+        guard isLine(verifier.secret.reveal()), !verifier.secret.isEmpty else {
+            throw invalid("identity.captcha.secret is missing or not one line of text")
+        }
+        return verifier
     }
 
     private static func needsSecret(_ provider: SMSProvider) -> Bool {

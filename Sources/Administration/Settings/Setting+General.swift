@@ -11,6 +11,7 @@ extension Setting {
         flag("signIn.email.passwordRequired", \.needsPassword),
         number("signIn.hashConfig.rounds", \.passwordCost.rounds, in: PasswordCost.allowedRounds),
         number("signIn.hashConfig.memoryCost", \.passwordCost.memoryCost, in: PasswordCost.allowedMemoryCosts),
+        flag("identity.emailCodes", \.emailCodes),
         flag("signIn.anonymous.enabled", \.anonymousSignIn),
         flag("autodeleteAnonymousUsers", \.deletesOldGuests),
         flag("signIn.allowDuplicateEmails", \.allowDuplicateEmails),

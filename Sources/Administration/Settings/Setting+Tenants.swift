@@ -17,7 +17,8 @@ extension Setting {
     private static let ofTenantAsOfProject: [Setting] = [
         ("client.permissions", "client.permissions"), ("emailPrivacyConfig", "emailPrivacyConfig"),
         ("passwordPolicyConfig", "passwordPolicyConfig"), ("smsRegionConfig", "smsRegionConfig"),
-        ("mfa", "mfaConfig"), (passkeyConfig, passkeyConfig),
+        ("mfa", "mfaConfig"), ("identity.emailCodes", "identity.emailCodes"),
+        (captchaOperations, captchaOperations), (passkeyConfig, passkeyConfig),
         ("signIn.phoneNumber.testPhoneNumbers", "testPhoneNumbers"),
     ].flatMap { there, here in
         all.filter { $0.path == there || $0.path.hasPrefix(there + ".") }.map { setting in

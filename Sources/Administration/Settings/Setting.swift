@@ -24,6 +24,7 @@ package struct Setting: Sendable {
         case regions(Field<SMSRegions>)
         case sms(Field<SMSProvider?>)
         case webhook(Field<WebhookEndpoint?>)
+        case captcha(Field<CaptchaVerifier?>)
     }
 
     /// Reads and changes a value of one type.

@@ -1,4 +1,7 @@
 extension MailLanguage {
+    private static let code =
+        "Or enter the code %CODE% where you requested this email. It expires after 10 minutes. Do not share it."
+
     static let english = MailLanguage(
         tag: "en",
         greeting: "Hello %DISPLAY_NAME%,",
@@ -14,13 +17,15 @@ extension MailLanguage {
                 subject: "Confirm your email address for %APP_NAME%",
                 before: "Follow this link to confirm that %EMAIL% is your email address.",
                 link: "Confirm email address",
+                code: code,
                 after: "If you did not request this, ignore this email."
             ),
             .signIn: MailText(
                 subject: "Sign in to %APP_NAME%",
                 before: "Follow this link to sign in to %APP_NAME% as %EMAIL%. The link works once. Do not share it.",
                 link: "Sign in",
-                after: "If you did not request this, ignore this email. No one can sign in without the link."
+                code: code,
+                after: "If you did not request this, ignore this email. No one can sign in without it."
             ),
             .verifyAndChangeEmail: MailText(
                 subject: "Confirm your new email address for %APP_NAME%",

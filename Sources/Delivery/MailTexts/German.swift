@@ -1,4 +1,8 @@
 extension MailLanguage {
+    private static let code =
+        "Oder geben Sie dort, wo Sie diese E-Mail angefordert haben, den Code %CODE% ein. Er gilt zehn Minuten; geben Sie "
+        + "ihn nicht weiter."
+
     static let german = MailLanguage(
         tag: "de",
         greeting: "Guten Tag %DISPLAY_NAME%,",
@@ -15,6 +19,7 @@ extension MailLanguage {
                 subject: "E-Mail-Adresse für %APP_NAME% bestätigen",
                 before: "Über diesen Link bestätigen Sie, dass %EMAIL% Ihre Adresse ist.",
                 link: "Adresse bestätigen",
+                code: code,
                 after: "Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail."
             ),
             .signIn: MailText(
@@ -22,8 +27,9 @@ extension MailLanguage {
                 before: "Über diesen Link melden Sie sich als %EMAIL% bei %APP_NAME% an. Er gilt einmal; geben Sie ihn "
                     + "nicht weiter.",
                 link: "Anmelden",
+                code: code,
                 after:
-                    "Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail: Ohne den Link meldet sich niemand "
+                    "Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail: Ohne sie meldet sich niemand "
                     + "an."
             ),
             .verifyAndChangeEmail: MailText(

@@ -1,4 +1,7 @@
 extension MailLanguage {
+    private static let code =
+        "または、このメールをリクエストした画面でコード %CODE% を入力してください。コードの有効期限は 10 分です。他の人に教えないでください。"
+
     static let japanese = MailLanguage(
         tag: "ja",
         greeting: "%DISPLAY_NAME% 様",
@@ -14,13 +17,15 @@ extension MailLanguage {
                 subject: "%APP_NAME% のメールアドレスの確認",
                 before: "次のリンクから、%EMAIL% がご自身のメールアドレスであることを確認してください。",
                 link: "メールアドレスを確認する",
+                code: code,
                 after: "お心当たりがない場合は、このメールを無視してください。"
             ),
             .signIn: MailText(
                 subject: "%APP_NAME% へのログイン",
                 before: "次のリンクから、%EMAIL% として %APP_NAME% にログインできます。リンクは一度だけ有効です。他の人に渡さないでください。",
                 link: "ログインする",
-                after: "お心当たりがない場合は、このメールを無視してください。リンクがなければ誰もログインできません。"
+                code: code,
+                after: "お心当たりがない場合は、このメールを無視してください。このメールがなければ誰もログインできません。"
             ),
             .verifyAndChangeEmail: MailText(
                 subject: "%APP_NAME% の新しいメールアドレスの確認",

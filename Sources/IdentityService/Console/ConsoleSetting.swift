@@ -16,6 +16,7 @@ struct ConsoleSetting: Sendable {
         ("authorizedDomains", "Authorized domains, one per line"),
         ("identity.continueURLs", "Continue URLs, one per line (empty: any page on an authorized domain)"),
         ("signIn.email.enabled", "Email and password sign-in"),
+        ("identity.emailCodes", "Codes of six digits in emails, in addition to the link"),
         ("signIn.anonymous.enabled", "Anonymous sign-in"),
         ("client.permissions.disabledUserSignup", "Disable sign-up by users"),
         ("emailPrivacyConfig.enableImprovedEmailPrivacy", "Email enumeration protection"),
@@ -68,7 +69,7 @@ struct ConsoleSetting: Sendable {
                 <textarea id="\(id)" name="\(setting.path)" rows="4" spellcheck="false">\(field.get(settings).joined(separator: "\n"))</textarea>
 
                 """
-        case .choices, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook: return ""
+        case .choices, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha: return ""
         }
     }
 
@@ -88,7 +89,8 @@ struct ConsoleSetting: Sendable {
             return field.change(to: number)
         case .text(let field), .choice(let field, _): return field.change(to: sent)
         case .texts(let field): return field.change(to: sent.split(whereSeparator: \.isWhitespace).map { String($0) })
-        case .flag, .choices, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook: return nil
+        case .flag, .choices, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha:
+            return nil
         }
     }
 }

@@ -22,6 +22,8 @@ package struct Page: Sendable {
     var data: String?
     /// Additional sources of scripts that ours may load.
     var scriptSources: [String] = []
+    /// Another service's widget on it.
+    var widget: CaptchaWidget?
     /// Origins that may show it in a frame; none if empty (T-B13).
     var frameAncestors: [String] = []
     package var cookies: [Cookie] = []
@@ -48,7 +50,7 @@ package struct Page: Sendable {
             <meta name="robots" content="noindex">
             \(html: refresh)\
             <title>\(title)</title>
-
+            \(html: widget.map { "<script src=\"\($0.script)\" async defer></script>\n" })
             """
         let html = """
             \(head.text)<style nonce="\(nonce)">\(style)\(colors.style)</style>
@@ -60,14 +62,16 @@ package struct Page: Sendable {
             </html>
             """
         let ancestors = frameAncestors.isEmpty ? "'none'" : frameAncestors.joined(separator: " ")
-        let scripts = (["'nonce-\(nonce)'"] + scriptSources).joined(separator: " ")
+        let scripts = (["'nonce-\(nonce)'"] + scriptSources + (widget?.scripts ?? [])).joined(separator: " ")
+        let others = widget?.others.map { " " + $0 }.joined() ?? ""
+        let frames = widget.map { "frame-src \($0.frames.joined(separator: " ")); " } ?? ""
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8",
             .cacheControl: "no-store",
             .referrerPolicy: referrerPolicy,
             .contentSecurityPolicy:
-                "default-src 'none'; script-src \(scripts); style-src 'nonce-\(nonce)'; img-src 'self' data:; "
-                + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors \(ancestors)",
+                "default-src 'none'; script-src \(scripts); style-src 'nonce-\(nonce)'\(others); img-src 'self' data:; "
+                + "connect-src 'self'\(others); \(frames)form-action 'self'; base-uri 'none'; frame-ancestors \(ancestors)",
         ]
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
         for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie.header)) }

@@ -43,6 +43,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case emailAddress, password, or, continueWith, startAgain, backToSignIn, signedInAdvice
     case signUpTitle, signUpButton
     case forgotTitle, forgotLead, forgotButton, mailSentTitle, mailSent
+    case emailCodeTitle, emailCodeLead, emailCodeButton, emailCodeSent, emailCodeAgain, emailCodeOver
     case conflictTitle, conflictLead, conflictNote
     case factorTitle, factorAppLead, factorPhoneLead, factorSentLead, code, codeButton, sendCodeButton
     case passkeyButton, passkeyProblem, passkeyUnknown, passkeyRefused
@@ -51,6 +52,6 @@ package enum PageText: String, Sendable, CaseIterable {
     case passkeyAdd, passkeyRemove, passkeyLast, passkeysDone
     case pageOverTitle, pageOverAdvice
     case wrongPassword, invalidAddress, passwordOutdated, passwordLeaked, addressHasAccount, notLinked, tooManyTries,
-        wrongCode
+        wrongCode, captchaFailed
     case tookTooLong, providerCancelled, providerFailed, signUpClosed, notLetIn, otherProblem
 }

@@ -81,7 +81,8 @@ struct ClientAccountRoutes {
         request.password = try body.string("password").map { Secret($0) }
         request.displayName = try body.string("displayName")
         request.idToken = try body.string("idToken")
-        let result = try await accounts.signUp(request, call.caller)
+        let caller = call.caller.presenting(try body.captchaResponse())
+        let result = try await accounts.signUp(request, caller)
         return .json { json in
             json.kind("SignupNewUserResponse")
             json.member("localId", result.account.id.rawValue)

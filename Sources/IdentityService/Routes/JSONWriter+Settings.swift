@@ -82,7 +82,19 @@ extension JSONWriter {
                 json.member("url", webhook.url)
                 json.member("types", strings: webhook.types.map(\.rawValue))
             }
+        case .captcha(let field):
+            guard let verifier = field.get(settings) else { return }
+            object(name) { $0.members(of: verifier) }
         }
+    }
+
+    /// Without its secret.
+    private mutating func members(of verifier: CaptchaVerifier) {
+        member("service", verifier.service.rawValue)
+        member("siteKey", verifier.siteKey)
+        member("url", verifier.url)
+        member("minimumScore", json: verifier.minimumScore.map { String($0) })
+        member("whenUnreachable", verifier.allowsWhenUnreachable ? "allow" : "refuse")
     }
 
     /// Without its secret.

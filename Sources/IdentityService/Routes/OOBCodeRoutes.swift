@@ -34,7 +34,8 @@ struct OOBCodeRoutes {
     private func send(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         guard try body.bool("returnOobLink") != true else { throw AccountsError.insufficientPermission }
-        return Self.sent(try await accounts.sendOOBCode(try Self.request(body), as: .app, call.caller))
+        let caller = call.caller.presenting(try body.captchaResponse(["captchaResp", "captchaResponse"]))
+        return Self.sent(try await accounts.sendOOBCode(try Self.request(body), as: .app, caller))
     }
 
     /// With `returnOobLink`, returns the link and sends no email.
@@ -69,6 +70,7 @@ struct OOBCodeRoutes {
         .json { json in
             json.kind("GetOobConfirmationCodeResponse")
             json.member("email", result.email.canonical)
+            json.member("codeSession", result.codeSession?.reveal())
             json.member("oobCode", result.issued?.code.reveal())
             json.member("oobLink", result.issued?.link.reveal())
         }

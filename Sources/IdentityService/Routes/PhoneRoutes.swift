@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import Linking
+import Projects
 import Secrets
 
 /// Phone sign-in.
@@ -15,13 +16,13 @@ struct PhoneRoutes {
         ]
     }
 
-    /// App attestations (`recaptchaToken`, `playIntegrityToken`, `iosReceipt`, …) are ignored.
+    /// App attestations (`playIntegrityToken`, `iosReceipt`, …) are ignored.
     private func send(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         let session = try await accounts.sendVerificationCode(
             to: try body.string("phoneNumber"),
             appHash: try body.object("autoRetrievalInfo")?.string("appSignatureHash"),
-            call.caller
+            call.caller.presenting(try body.captchaResponse())
         )
         return .json { $0.member("sessionInfo", session.reveal()) }
     }
@@ -56,12 +57,17 @@ struct PhoneRoutes {
         }
     }
 
-    /// Web SDKs request a site key before they send a code; the reCAPTCHA's result is not checked.
+    /// Web SDKs request a site key before they send a code, for Google's widget.
     private func recaptchaParams(_ call: ClientCall) async throws -> Response {
-        .json { json in
+        let settings = call.caller.project.settings
+        let verifier = settings.captchaOperations.contains(.sms) ? settings.delivery.captcha : nil
+        return .json { json in
             json.kind("GetRecaptchaParamResponse")
             json.member("recaptchaStoken", "not-checked")
-            json.member("recaptchaSiteKey", "not-checked")
+            json.member(
+                "recaptchaSiteKey",
+                verifier.flatMap { $0.service == .reCAPTCHA ? $0.siteKey : nil } ?? "not-checked"
+            )
         }
     }
 }

@@ -24,7 +24,7 @@ struct ProjectRoutes {
         }
     }
 
-    /// No operation requires a reCAPTCHA: attempts are limited here, not by Google.
+    /// No operation requires reCAPTCHA Enterprise, whose script SDKs would load; see ``Projects/CaptchaOperation``.
     private func recaptchaConfig(_ call: ClientCall) async throws -> Response {
         .json { json in
             json.array("recaptchaEnforcementState") { json in

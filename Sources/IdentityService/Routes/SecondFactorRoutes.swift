@@ -36,7 +36,7 @@ struct SecondFactorRoutes {
             try info.string("phoneNumber"),
             idToken: try body.string("idToken"),
             appHash: try Self.appHash(info),
-            call.caller
+            call.caller.presenting(try info.captchaResponse())
         )
         return .json { json in json.object("phoneSessionInfo") { $0.member("sessionInfo", session.reveal()) } }
     }
@@ -105,7 +105,7 @@ struct SecondFactorRoutes {
             pendingCredential: try body.string("mfaPendingCredential"),
             enrollment: try body.string("mfaEnrollmentId"),
             appHash: try body.object("phoneSignInInfo").flatMap { try Self.appHash($0) },
-            call.caller
+            call.caller.presenting(try body.object("phoneSignInInfo")?.captchaResponse())
         )
         return .json { json in json.object("phoneResponseInfo") { $0.member("sessionInfo", session.reveal()) } }
     }

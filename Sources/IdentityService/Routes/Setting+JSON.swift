@@ -1,6 +1,7 @@
 package import Administration
 import Projects
 import Secrets
+import StrictJSON
 
 extension Setting {
     /// The change that a config or tenant asks for; an absent value sets the default.
@@ -23,6 +24,7 @@ extension Setting {
         case .regions(let field): field.change(to: try object.object(name).map { try SMSRegions($0) })
         case .sms(let field): field.change(to: try object.object(name).map { try SMSProvider($0) })
         case .webhook(let field): field.change(to: try object.object(name).map { try WebhookEndpoint($0) })
+        case .captcha(let field): field.change(to: try object.object(name).map { try CaptchaVerifier($0) })
         }
     }
 
@@ -79,6 +81,28 @@ extension WebhookEndpoint {
             types: types,
             secrets: try object.strings("secrets").map { Secret($0) }
         )
+    }
+}
+
+extension CaptchaVerifier {
+    fileprivate init(_ object: WireObject) throws {
+        guard let service: Service = try object.choice("service") else {
+            throw AdministrationError.invalid("identity.captcha.service is missing.")
+        }
+        self.init(
+            service: service,
+            siteKey: try object.string("siteKey") ?? "",
+            secret: Secret(try object.string("secret") ?? "")
+        )
+        url = try object.string("url")
+        if let value = try object.value("minimumScore") {
+            guard case .number(let text) = value, let score = Double(text) else {
+                throw AdministrationError.invalid("identity.captcha.minimumScore must be a number.")
+            }
+            minimumScore = score
+        }
+        let choice = try object.choice("whenUnreachable", of: ["refuse", "allow"])
+        allowsWhenUnreachable = choice == "allow"
     }
 }
 

@@ -75,6 +75,8 @@ struct SignInPageRoutes {
         var hasPasskeys: Bool
         /// The passkey to remove.
         var remove: String?
+        /// The field that a widget adds, of any service.
+        var captcha: Secret?
 
         init(_ form: FormFields) throws {
             provider = try form.value("provider")
@@ -92,6 +94,8 @@ struct SignInPageRoutes {
             }
             hasPasskeys = try form.value("hasPasskeys") == "yes"
             remove = try form.value("remove")
+            captcha = try CaptchaVerifier.Service.allCases.compactMap { try form.value(CaptchaWidget($0).field) }.first
+                .map { Secret($0) }
         }
     }
 
@@ -120,7 +124,7 @@ struct SignInPageRoutes {
             throw RefusedPage(cause: error, response: page.response())
         }
         guard let visit else { throw AccountsError.invalidSessionInfo }
-        return try await step(fields, visit, own, context, caller)
+        return try await step(fields, visit, own, context, caller.presenting(fields.captcha))
     }
 
     private func step(
@@ -173,6 +177,14 @@ struct SignInPageRoutes {
                 step = .forgotPassword
                 try await pages.sendPasswordReset(to: fields.email, visit, caller)
                 step = .mailSent
+            case "sendEmailCode":
+                step = .emailCode
+                let email = visit.conflict?.email ?? fields.email
+                form = try self.form(await pages.sendEmailCode(to: email, visit, caller), own, context, caller)
+                step = .emailCodeSent
+            case "signInWithEmailCode":
+                step = .emailCodeSent
+                return try answer(await pages.signIn(emailCode: fields.code, visit, caller), own, context, caller)
             case "proveCode":
                 step = .secondFactor
                 let outcome = try await pages.prove(fields.factor, code: fields.code, visit, caller)
@@ -185,6 +197,7 @@ struct SignInPageRoutes {
                 return try answer(await pages.addPasskey(response, visit, caller), own, context, caller)
             case "leave": return try answer(await pages.leave(visit, caller), own, context, caller)
             case "showSignUp": step = .signUp
+            case "showEmailCode": step = .emailCode
             case "forgotPassword": step = .forgotPassword
             case "startAgain": form = try self.form(pages.startAgain(visit), own, context, caller)
             default: break

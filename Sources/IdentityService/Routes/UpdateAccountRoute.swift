@@ -2,6 +2,8 @@ import Accounts
 import Secrets
 
 /// `accounts:update` of the signed-in account, or with the code of an email; if both are sent, the ID token is used.
+///
+/// The six digits of an email need both.
 struct UpdateAccountRoute {
     let accounts: AccountsService
 
@@ -15,11 +17,10 @@ struct UpdateAccountRoute {
         let body = try call.json()
         guard let idToken = try body.string("idToken") else {
             guard let code = try body.string("oobCode") else { throw AccountsError.unsupportedParameters }
-            let result = try await accounts.applyOOBCode(code, call.caller)
-            return .json { json in
-                json.updated(result.account)
-                json.member("newEmail", result.newEmail)
-            }
+            return Self.applied(try await accounts.applyOOBCode(code, call.caller))
+        }
+        if let digits = try body.string("oobCode").flatMap(ShortCodeText.digits) {
+            return Self.applied(try await accounts.applyOOBCode(digits: digits, idToken: idToken, call.caller))
         }
         try refuseAdminMembers(body)
         var request = UpdateAccount.Request()
@@ -37,6 +38,13 @@ struct UpdateAccountRoute {
             json.updated(result.account)
             json.member("newEmail", result.newEmail)
             if let tokens = result.tokens { json.tokens(tokens) }
+        }
+    }
+
+    private static func applied(_ result: ApplyOOBCode.Result) -> Response {
+        .json { json in
+            json.updated(result.account)
+            json.member("newEmail", result.newEmail)
         }
     }
 

@@ -125,6 +125,9 @@ extension WireError {
         .missingPhoneNumber: "MISSING_PHONE_NUMBER",
         .invalidPhoneNumber: "INVALID_PHONE_NUMBER : Invalid format.",
         .phoneNumberExists: "PHONE_NUMBER_EXISTS",
+        .captchaMissing: "CAPTCHA_CHECK_FAILED : This request requires a CAPTCHA response.",
+        .captchaRefused: "INVALID_RECAPTCHA_TOKEN",
+        .captchaUnchecked: "CAPTCHA_CHECK_FAILED : The CAPTCHA response could not be verified. Try again later.",
         .smsRegionRefused:
             "OPERATION_NOT_ALLOWED : SMS unable to be sent until this region enabled by the app developer.",
         .noSMSProvider: "OPERATION_NOT_ALLOWED : The project has no SMS provider.",

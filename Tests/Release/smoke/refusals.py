@@ -325,6 +325,7 @@ REFUSALS = {
     "root": [(404, "NOT_FOUND", {"on": "serve"})],
     "postToRoot": [(404, "NOT_FOUND", {"on": "serve", "form": {"code": "c"}})],
     "developmentPage": [(404, "NOT_FOUND", {"on": "serve"}), (404, "Messages and accounts", {"query": {"project": "none"}})],
+    "developmentSiteVerify": [(404, "NOT_FOUND", {"on": "serve", "form": {"response": "x"}})],
     "emulatorAction": [(400, "INVALID_OOB_CODE", {"query": BAD_LINK}), (404, "NOT_FOUND", {"on": "serve", "query": BAD_LINK})],
     **{name: [(404, "NOT_FOUND", {"on": "serve"})] for name in (
         "emulatorDeleteAccounts", "emulatorGetConfig", "emulatorOobCodes", "emulatorVerificationCodes")},

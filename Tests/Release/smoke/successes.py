@@ -612,6 +612,7 @@ SUCCESSES = {
     "root": [{}, {"headers": {"Accept": "text/html"}}],
     "postToRoot": [{"form": {"code": "c", "state": "s"}}],
     "developmentPage": [{"query": {"project": CHANGED}}, {"query": {"project": OWN_ISSUER}}, {}],
+    "developmentSiteVerify": [{"form": {"secret": "any", "response": "XXXX.DUMMY.TOKEN.XXXX"}}],
     "emulatorAction": [*map(as_query, LINKS)],
     "emulatorDeleteAccounts": [of_project(EMPTIED)],
     "emulatorPatchConfig": [of_project(json={"signIn": {"allowDuplicateEmails": False}})],

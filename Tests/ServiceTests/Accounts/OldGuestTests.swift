@@ -41,7 +41,10 @@ struct OldGuestTests {
             guard isWanted else { return }
             try await service.refresh(old.refreshToken).expectRefused("USER_NOT_FOUND")
             let entries = try await service.admin("auditEntries?account=\(old.localID ?? "")")
-            #expect(entries["auditEntries"]?.array?.contains { $0["action"] == "ACCOUNT_DELETED" } == true, "\(entries)")
+            #expect(
+                entries["auditEntries"]?.array?.contains { $0["action"] == "ACCOUNT_DELETED" } == true,
+                "\(entries)"
+            )
         }
     }
 }

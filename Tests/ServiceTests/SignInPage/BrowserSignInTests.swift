@@ -177,6 +177,8 @@ struct BrowserSignInTests {
         try await run {
             $0.passwordPolicy.isEnforced = true
             $0.passwordPolicy.needsDigit = true
+            $0.allowsEmailLink = true
+            $0.emailCodes = true
         } _: { world in
             var visits = ["en", "de", "ja"].map { language in
                 let steps = [
@@ -185,7 +187,10 @@ struct BrowserSignInTests {
                     Step(press: "button[value=showSignIn]"), Step(press: "button[value=forgotPassword]"),
                     Step(fill: [Self.email: "ada@example.com"]), Step(press: "button[value=sendMail]"),
                     Step(press: "button[value=showSignIn]"), Step(fill: [Self.password: "wrong"]),
-                    Step(press: Self.signIn),
+                    Step(press: Self.signIn), Step(press: "button[value=showEmailCode]"),
+                    Step(fill: [Self.email: "code@example.com"]), Step(press: "button[value=sendEmailCode]"),
+                    Step(fill: ["#code": "1"]), Step(press: "button[value=signInWithEmailCode]"),
+                    Step(press: "button[value=showEmailCode]"),
                 ]
                 return Visit(name: "sign-in-\(language)", url: page(world, language: language), steps: steps)
             }

@@ -1,3 +1,4 @@
+import Delivery
 import Development
 import Foundation
 import Linking
@@ -7,6 +8,7 @@ import Storage
 import StrictJSON
 import TestKit
 import Testing
+import Text
 
 @Suite("The sign-in page", .database, .testProvider)
 struct SignInPageTests {
@@ -32,6 +34,78 @@ struct SignInPageTests {
             #expect(reply.claims["firebase"]?["sign_in_provider"] == "password")
             #expect(try await scene.service.lookUp(reply.idToken)["users"]?[0]?["localId"]?.string == account.localID)
             #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+        }
+    }
+
+    @Test("emails a code, and signs in with it in the same browser, although the link was opened elsewhere")
+    func emailCode() async throws {
+        try await ProviderScene.runSignInPage {
+            $0.allowsEmailLink = true
+            $0.emailCodes = true
+        } _: { scene, person in
+            let start = try await person.open()
+            #expect(start.buttons == ["github.com", "signIn", "showEmailCode", "forgotPassword", "showSignUp"])
+            let asks = try await person.press("do", "showEmailCode", on: start)
+            #expect(asks.heading == "Email me a code", "\(asks.text)")
+            let typo = try await person.press("do", "sendEmailCode", ["email": "ada"], on: asks)
+            #expect(typo.heading == asks.heading && typo.alert == "Enter a valid email address.")
+            let sent = try await person.press("do", "sendEmailCode", ["email": Self.ada], on: typo)
+            #expect(
+                sent.heading == "Check your email" && sent.text.contains("<bdi>ada@example.com</bdi>"),
+                "\(sent.text)"
+            )
+            let mail = try await scene.service.mail(.emailSignIn, to: Self.ada)
+            let digits = try #require(mail.mail.code)
+            // A scanner opens the link, which uses nothing up.
+            let link = "/__/auth/action?" + (URLParts(mail.mail.link)?.query ?? "")
+            for _ in 0..<3 {
+                #expect(try await scene.service.send("GET", link).status == 303)
+            }
+            let wrong = try await person.press(
+                "do",
+                "signInWithEmailCode",
+                ["code": digits == "000000" ? "000001" : "000000"],
+                on: sent
+            )
+            #expect(wrong.heading == sent.heading && wrong.alert == "This code is incorrect or has already been used.")
+            let spaced = digits.prefix(3) + " " + digits.suffix(3)
+            let end = try await person.press("do", "signInWithEmailCode", ["code": String(spaced)], on: wrong)
+            let reply = try await person.redeem(end)
+            #expect(reply.status == 200 && reply["isNewUser"] == true, "\(reply)")
+            #expect(reply.claims["email_verified"] == true)
+            let again = try await person.press("do", "signInWithEmailCode", ["code": digits], on: wrong)
+            #expect(again.alert == wrong.alert, "\(again.text)")
+            let another = try await person.press("do", "showEmailCode", on: again)
+            #expect(another.heading == asks.heading && another.text.contains("value=\"ada@example.com\""))
+        }
+    }
+
+    @Test("T-E21: the code of one browser's page is worth nothing in another's")
+    func emailCodeElsewhere() async throws {
+        try await ProviderScene.runSignInPage {
+            $0.allowsEmailLink = true
+            $0.emailCodes = true
+        } _: { scene, person in
+            let other = SignInPagePerson(service: scene.service)
+            func send(_ person: SignInPagePerson, _ email: String) async throws -> Visit {
+                let asks = try await person.press("do", "showEmailCode", on: try await person.open())
+                return try await person.press("do", "sendEmailCode", ["email": email], on: asks)
+            }
+            let mine = try await send(person, Self.ada)
+            let theirs = try await send(other, "thief@example.com")
+            let digits = try #require(try await scene.service.mail(.emailSignIn, to: Self.ada).mail.code)
+            let tried = try await other.press("do", "signInWithEmailCode", ["code": digits], on: theirs)
+            #expect(tried.heading == "Check your email" && tried.alert != nil, "\(tried.text)")
+            for _ in 0..<5 {
+                _ = try await person.press(
+                    "do",
+                    "signInWithEmailCode",
+                    ["code": digits == "111111" ? "222222" : "111111"],
+                    on: mine
+                )
+            }
+            let late = try await person.press("do", "signInWithEmailCode", ["code": digits], on: mine)
+            #expect(late.alert?.hasPrefix("This code has expired, or there were too many attempts.") == true)
         }
     }
 

@@ -167,6 +167,7 @@ package struct TestService: Sendable {
         parts.mailer = options.mailer
         parts.leakedPasswords = options.leakedPasswords
         parts.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)
+        parts.captchas = CaptchaService(through: outbound)
         if options.sendsMessages { parts.messenger = Messenger(through: outbound) }
         parts.pause = options.pause
         var assemblyOptions =

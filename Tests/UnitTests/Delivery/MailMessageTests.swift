@@ -96,6 +96,26 @@ struct MailMessageTests {
         #expect(Set(read.map { $0["parts"]?["text/html"]?.string }).count == 18)
     }
 
+    @Test("contain the code beside the link, in every language, where there is one", arguments: ["en", "de", "ja"])
+    func codes(_ language: String) async throws {
+        for template in Mail.Template.allCases {
+            var mail = Self.mail(template)
+            mail.language = language
+            mail.code = "012345"
+            let message = try #require(try Self.message(mail))
+            let hasCode = template == .signIn || template == .verifyEmail
+            for part in [message.text, message.html] {
+                #expect(part?.contains("012345") == hasCode && part?.contains("%") == false, "\(part ?? "")")
+            }
+        }
+        var mail = Self.mail(.signIn)
+        mail.code = "012345"
+        let project = try Self.project { $0["signInTemplate"].body = "%CODE%, or %LINK%" }
+        #expect(try Self.message(mail, of: project)?.text?.hasPrefix("012345, or https://") == true)
+        mail.code = nil
+        #expect(try Self.message(mail, of: project)?.text?.hasPrefix(", or https://") == true)
+    }
+
     @Test("have the headers of a mail that a program sends")
     func headers() async throws {
         let mail = try await Self.read(try Self.message(Self.mail()))

@@ -63,6 +63,7 @@ import Testing
         settings.continueURLs = ["https://example.com/app"]
         settings.sessionCookieSignInSeconds = 300
         settings.passwordSignIn.toggle()
+        settings.emailCodes.toggle()
         settings.anonymousSignIn.toggle()
         settings.deletesOldGuests.toggle()
         settings.allowDuplicateEmails.toggle()
@@ -85,6 +86,8 @@ import Testing
             types: [.smsSend],
             secrets: [Secret("x")]
         )
+        settings.captchaOperations = [.signUp]
+        settings.delivery.captcha = CaptchaVerifier(service: .hCaptcha, siteKey: "site", secret: Secret("x"))
         settings.rateLimits.isEnabled.toggle()
         settings.blockingFunctions.forwardsIDToken.toggle()
         settings.blockingFunctions[.beforeSignIn] = "https://functions.example/"

@@ -9,6 +9,7 @@ import Testing
         var settings = TenantSettings()
         settings.passwordSignIn.toggle()
         settings.emailLinkSignIn.toggle()
+        settings.emailCodes.toggle()
         settings.anonymousSignIn.toggle()
         settings.disabledUserSignup.toggle()
         settings.disabledUserDeletion.toggle()
@@ -17,6 +18,7 @@ import Testing
         settings.secondFactors.offersTOTP.toggle()
         settings.passkeys.refusesClones.toggle()
         settings.testPhoneNumbers = ["+4915550100": "123456"]
+        settings.captchaOperations = [.sms]
         settings.smsRegions = SMSRegions(isAllowlist: true, listed: ["DE"])
         return settings
     }()

@@ -143,6 +143,12 @@ extension PageText {
         case .mailSent:
             "If an account has the address %EMAIL%, you will receive an email with a link. Use it to set a new "
                 + "password, then sign in here."
+        case .emailCodeTitle: "Email me a code"
+        case .emailCodeLead: "We will email you a code to sign in with."
+        case .emailCodeButton: "Send code"
+        case .emailCodeSent: "We emailed a code to %EMAIL%. Enter it within 10 minutes."
+        case .emailCodeAgain: "Send another code"
+        case .emailCodeOver: "This code has expired, or there were too many attempts. Send another code."
         case .conflictTitle: "You already have an account"
         case .conflictLead:
             "An account at %APP_NAME% already has your email address %EMAIL%. It uses another sign-in method."
@@ -189,6 +195,7 @@ extension PageText {
                 + "another account."
         case .tooManyTries: "Too many attempts. Wait a few minutes, then try again."
         case .wrongCode: "This code is incorrect or has already been used."
+        case .captchaFailed: "We could not confirm that you are human. Complete the check, then try again."
         case .tookTooLong: "That took too long. Please sign in again."
         case .providerCancelled: "The sign-in was canceled. Try again, or choose another way."
         case .providerFailed: "The provider did not complete the sign-in. Try again, or choose another way."

@@ -148,6 +148,13 @@ extension PageText {
         case .mailSent:
             "Wenn ein Konto die Adresse %EMAIL% hat, ist eine E‑Mail mit einem Link unterwegs. Setzen "
                 + "Sie dort ein neues Passwort und melden Sie sich dann hier an."
+        case .emailCodeTitle: "Code per E‑Mail"
+        case .emailCodeLead: "Wir schicken Ihnen eine E‑Mail mit einem Code, mit dem Sie sich anmelden."
+        case .emailCodeButton: "Code schicken"
+        case .emailCodeSent: "Wir haben einen Code an %EMAIL% geschickt. Geben Sie ihn innerhalb von zehn Minuten ein."
+        case .emailCodeAgain: "Neuen Code schicken"
+        case .emailCodeOver:
+            "Dieser Code ist zu alt, oder es gab zu viele Versuche. Lassen Sie sich einen neuen schicken."
         case .conflictTitle: "Sie haben schon ein Konto"
         case .conflictLead:
             "Bei %APP_NAME% gibt es ein Konto mit Ihrer Adresse %EMAIL%, in dem Sie sich bisher auf "
@@ -203,6 +210,8 @@ extension PageText {
                 + "angemeldet, oder was hinzukommen soll, gehört zu einem anderen Konto."
         case .tooManyTries: "Zu viele Versuche. Warten Sie einige Minuten und versuchen Sie es dann noch einmal."
         case .wrongCode: "Dieser Code ist falsch oder wurde schon benutzt."
+        case .captchaFailed:
+            "Wir konnten nicht feststellen, dass Sie ein Mensch sind. Lösen Sie die Aufgabe und versuchen Sie es noch einmal."
         case .tookTooLong: "Das hat zu lange gedauert. Bitte melden Sie sich noch einmal an."
         case .providerCancelled:
             "Sie wurden dort nicht angemeldet. Versuchen Sie es noch einmal, oder wählen Sie einen "

@@ -140,6 +140,12 @@ extension PageText {
         case .mailSent:
             "%EMAIL% のアカウントがある場合は、リンクを記載したメールをお送りしました。"
                 + "新しいパスワードを設定してから、ここでログインしてください。"
+        case .emailCodeTitle: "メールでコードを受け取る"
+        case .emailCodeLead: "ログイン用のコードをメールでお送りします。"
+        case .emailCodeButton: "コードを送信する"
+        case .emailCodeSent: "%EMAIL% にコードをお送りしました。10 分以内に入力してください。"
+        case .emailCodeAgain: "コードを再送信する"
+        case .emailCodeOver: "コードの有効期限が切れたか、入力の回数が多すぎました。新しいコードを送信してください。"
         case .conflictTitle: "すでにアカウントがあります"
         case .conflictLead:
             "%APP_NAME% には、メールアドレス %EMAIL% のアカウントがあり、"
@@ -188,6 +194,7 @@ extension PageText {
                 + "追加する方法が別のアカウントで使用されています。"
         case .tooManyTries: "試行回数が多すぎます。数分待ってから、もう一度お試しください。"
         case .wrongCode: "コードが正しくないか、すでに使用されています。"
+        case .captchaFailed: "ロボットでないことを確認できませんでした。確認を完了してから、もう一度お試しください。"
         case .tookTooLong: "時間がたちすぎました。もう一度ログインしてください。"
         case .providerCancelled: "連携先でログインされませんでした。もう一度お試しいただくか、別の方法を選択してください。"
         case .providerFailed: "連携先でログインが完了しませんでした。もう一度お試しいただくか、別の方法を選択してください。"

@@ -117,7 +117,7 @@ extension SignInForm {
                         json.member("credentialId", unknownPasskey)
                     }
                 }
-            case .signUp, .forgotPassword, .mailSent, .secondFactor: break
+            case .signUp, .forgotPassword, .mailSent, .emailCode, .emailCodeSent, .secondFactor: break
             }
         }
         return json.text

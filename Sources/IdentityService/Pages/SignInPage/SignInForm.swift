@@ -24,7 +24,7 @@ struct SignInForm {
     /// As entered.
     var email: String?
 
-    enum Step { case signIn, signUp, forgotPassword, mailSent, secondFactor, ownPasskeys }
+    enum Step { case signIn, signUp, forgotPassword, mailSent, emailCode, emailCodeSent, secondFactor, ownPasskeys }
 
     func page(_ step: Step) -> Page {
         var page =
@@ -34,6 +34,8 @@ struct SignInForm {
             case .signUp: signUp
             case .forgotPassword: forgotPassword
             case .mailSent: mailSent
+            case .emailCode: emailCode
+            case .emailCodeSent: emailCodeSent
             case .secondFactor: secondFactor
             case .ownPasskeys: visit.showsPasskeys ? ownPasskeys : passkeyOffer
             }
@@ -41,6 +43,9 @@ struct SignInForm {
         if offersPasskeys {
             page.data = passkeyData(for: step)
             page.script = PageFiles.actionScript + PageFiles.passkeyScript
+        }
+        if let captcha = ways.captcha, !Set(ways.captchaOperations).isDisjoint(with: operations(at: step)) {
+            page.widget = CaptchaWidget(captcha.service)
         }
         // With it, browsers state the origin of a POST.
         page.referrerPolicy = "same-origin"
@@ -63,11 +68,10 @@ struct SignInForm {
     }
 
     private var entrances: HTML {
+        let typed = ways.password ? password : ways.emailCode ? emailCodeForm : nil
         let divider: HTML? =
-            ways.providers.isEmpty || !ways.password ? nil : "<p class=\"or\">\(html: context.html(.or))</p>"
-        return """
-            \(html: providers)\(html: passkeyEntrance)\(html: divider)\(html: ways.password ? password : nil)\(html: links)
-            """
+            ways.providers.isEmpty || typed == nil ? nil : "<p class=\"or\">\(html: context.html(.or))</p>"
+        return "\(html: providers)\(html: passkeyEntrance)\(html: divider)\(html: typed)\(html: links)"
     }
 
     private var providers: HTML? {
@@ -97,6 +101,7 @@ struct SignInForm {
 
     private var links: HTML? {
         var buttons: [HTML] = []
+        if ways.password, ways.emailCode { buttons.append(link(.emailCodeTitle, "showEmailCode")) }
         if ways.password { buttons.append(link(.forgotTitle, "forgotPassword")) }
         if ways.signUp { buttons.append(link(.signUpTitle, "showSignUp")) }
         if visit.conflict != nil { buttons.append(link(.startAgain, "startAgain")) }
@@ -112,6 +117,7 @@ struct SignInForm {
                 """
                 \(html: emailField())\(html: passkeySupport)
                 \(html: context.newPassword("password", .password, lacks))
+                \(html: captcha(for: .signUp))
                 <button name="do" value="signUp">\(html: context.html(.signUpButton))</button>
                 """
             ))
@@ -129,7 +135,7 @@ struct SignInForm {
             <p>\(html: context.html(.forgotLead))</p>
             \(html: alert)
             \(html: form(
-                "\(html: emailField())<button name=\"do\" value=\"sendMail\">\(html: context.html(.forgotButton))</button>"
+                "\(html: emailField())\(html: captcha(for: .email))<button name=\"do\" value=\"sendMail\">\(html: context.html(.forgotButton))</button>"
             ))
             \(html: form(link(.backToSignIn, "showSignIn"), class: "links"))
             """
@@ -142,6 +148,45 @@ struct SignInForm {
             """
             <p role="status">\(html: context.html(.mailSent, ["EMAIL": email ?? ""]))</p>
             \(html: form("\(html: hiddenEmail)<button name=\"do\" value=\"showSignIn\">\(html: context.html(.backToSignIn))</button>"))
+            """
+        )
+    }
+
+    // MARK: The code of an email
+
+    private var emailCode: Page {
+        context.page(
+            .emailCodeTitle,
+            """
+            <p>\(html: context.html(.emailCodeLead))</p>
+            \(html: alert)\(html: emailCodeForm)
+            \(html: form("\(html: hiddenEmail)\(html: link(.backToSignIn, "showSignIn"))", class: "links"))
+            """
+        )
+    }
+
+    private var emailCodeForm: HTML {
+        form(
+            """
+            \(html: emailField())\(html: captcha(for: .email))
+            <button name="do" value="sendEmailCode">\(html: context.html(.emailCodeButton))</button>
+            """
+        )
+    }
+
+    private var emailCodeSent: Page {
+        context.page(
+            .mailSentTitle,
+            """
+            <p role="status">\(html: context.html(.emailCodeSent, ["EMAIL": visit.sentCode?.email ?? ""]))</p>
+            \(html: alert)
+            \(html: form(
+                "\(html: codeField)<button name=\"do\" value=\"signInWithEmailCode\">\(html: context.html(.codeButton))</button>"
+            ))
+            \(html: form(
+                "\(html: hiddenEmail)\(html: link(.emailCodeAgain, "showEmailCode"))\(html: link(.backToSignIn, "showSignIn"))",
+                class: "links"
+            ))
             """
         )
     }
@@ -159,9 +204,7 @@ struct SignInForm {
             form(
                 """
                 <input type="hidden" name="factor" value="\(factor.id)">
-                <label for="code">\(html: context.html(.code))</label>
-                <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required\
-                \(html: invalid)>
+                \(html: codeField)
                 <button name="do" value="proveCode">\(html: context.html(.codeButton))</button>
                 """
             )
@@ -179,7 +222,7 @@ struct SignInForm {
             """
             <p>\(html: lead)</p>
             \(html: alert)\(html: codeForm)\(html: divider)
-            \(html: phones.isEmpty ? nil : form("\(html: phones)", class: "ways"))
+            \(html: phones.isEmpty ? nil : form("\(html: captcha(for: .sms))\(html: phones)", class: "ways"))
             \(html: form(link(.startAgain, "startAgain"), class: "links"))
             """
         )
@@ -215,7 +258,35 @@ struct SignInForm {
             """
     }
 
-    private var hiddenEmail: HTML? { email.map { "<input type=\"hidden\" name=\"email\" value=\"\($0)\">" } }
+    /// The widget, if the operation needs one.
+    private func captcha(for operation: CaptchaOperation) -> HTML? {
+        guard let captcha = ways.captcha, ways.captchaOperations.contains(operation) else { return nil }
+        return "<div class=\"\(CaptchaWidget(captcha.service).name)\" data-sitekey=\"\(captcha.siteKey)\"></div>\n"
+    }
+
+    /// The operations of a step's forms.
+    private func operations(at step: Step) -> Set<CaptchaOperation> {
+        switch step {
+        case .signIn: !ways.password && ways.emailCode ? [.email] : []
+        case .signUp: [.signUp]
+        case .forgotPassword, .emailCode: [.email]
+        case .secondFactor: [.sms]
+        case .mailSent, .emailCodeSent, .ownPasskeys: []
+        }
+    }
+
+    private var codeField: HTML {
+        """
+        <label for="code">\(html: context.html(.code))</label>
+        <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required\
+        \(html: invalid)>
+
+        """
+    }
+
+    private var hiddenEmail: HTML? {
+        (email ?? visit.sentCode?.email).map { "<input type=\"hidden\" name=\"email\" value=\"\($0)\">" }
+    }
 
     var alert: HTML? {
         problem.map { problem in

@@ -46,7 +46,8 @@ extension PageText {
             case "EMAIL_EXISTS", "FEDERATED_USER_ID_ALREADY_LINKED", "PROVIDER_ALREADY_LINKED": .notLinked
             case "USER_DISABLED": .disabledTitle
             case "TOO_MANY_ATTEMPTS_TRY_LATER", "QUOTA_EXCEEDED": .tooManyTries
-            case "INVALID_CODE", "MISSING_CODE": .wrongCode
+            case "INVALID_CODE", "MISSING_CODE", "INVALID_OOB_CODE": .wrongCode
+            case "EXPIRED_OOB_CODE": .emailCodeOver
             case "PASSKEY_ENROLLMENT_NOT_FOUND": .passkeyUnknown
             case "INVALID_AUTHENTICATOR_RESPONSE", "MISSING_AUTHENTICATOR_RESPONSE", "INVALID_CREDENTIAL_ID",
                 "PASSKEY_CHALLENGE_TIMEOUT", "PASSKEY_EXISTS", "PASSKEY_LIMIT_EXCEEDED":
@@ -55,6 +56,7 @@ extension PageText {
             case "INVALID_SESSION_INFO", "SESSION_EXPIRED", "TOTP_CHALLENGE_TIMEOUT", "INVALID_MFA_PENDING_CREDENTIAL",
                 "INVALID_PENDING_TOKEN":
                 .tookTooLong
+            case "CAPTCHA_CHECK_FAILED", "INVALID_RECAPTCHA_TOKEN": .captchaFailed
             case "USER_CANCELLED": .providerCancelled
             case "INVALID_IDP_RESPONSE", "INVALID_CONFIG", "INVALID_CREDENTIAL_OR_PROVIDER_ID": .providerFailed
             case "ADMIN_ONLY_OPERATION": .signUpClosed

@@ -1,0 +1,53 @@
+import Delivery
+import Logging
+import Projects
+import Secrets
+import Text
+
+extension Parts {
+    /// Refuses a program, if the project asks for a CAPTCHA before the operation (threats.md, T-D30).
+    ///
+    /// Use cases call it before they write or send anything, so no path to them can forget it.
+    ///
+    /// - Throws: ``AccountsError/captchaMissing``, ``AccountsError/captchaRefused``,
+    ///   ``AccountsError/captchaUnchecked``.
+    func requirePerson(for operation: CaptchaOperation, _ caller: Caller) async throws(AccountsError) {
+        guard caller.project.settings.captchaOperations.contains(operation) else { return }
+        guard let verifier = caller.project.settings.delivery.captcha, let captchas else { throw .captchaUnchecked }
+        // The verifiers' responses have at most some 2,000 characters.
+        guard let response = caller.captchaResponse, (1...8_192).contains(response.reveal().utf8.count) else {
+            throw .captchaMissing
+        }
+        let verdict: CaptchaService.Verdict
+        do throws(CaptchaService.Failure) {
+            verdict = try await captchas.verdict(
+                on: response,
+                by: verifier,
+                address: caller.address,
+                for: caller.project.id
+            )
+        } catch {
+            Logger.current.warning(
+                "A CAPTCHA response could not be verified",
+                metadata: ["project.id": "\(caller.project.id)", "error": "\(error)"]
+            )
+            if case .down = error, verifier.allowsWhenUnreachable { return }
+            throw .captchaUnchecked
+        }
+        guard verdict.isSuccess, isOwnHost(verdict.hostname, caller), isGood(verdict.score, for: verifier) else {
+            throw .captchaRefused
+        }
+    }
+
+    /// A response from another site's page is worth nothing here; native apps have no host.
+    private func isOwnHost(_ host: String?, _ caller: Caller) -> Bool {
+        guard let host = host?.lowercased(), !host.isEmpty else { return true }
+        let own = deployment.publicURL(of: caller.project).flatMap { URLParts($0.text)?.host }
+        return caller.project.settings.authorizedDomains.contains(host) || host == own
+    }
+
+    private func isGood(_ score: Double?, for verifier: CaptchaVerifier) -> Bool {
+        guard let minimum = verifier.minimumScore else { return true }
+        return score.map { $0 >= minimum } ?? false
+    }
+}
