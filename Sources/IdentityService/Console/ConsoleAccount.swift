@@ -1,5 +1,6 @@
 import Accounts
 import Linking
+import Passkeys
 import Projects
 import Sessions
 import Storage
@@ -29,12 +30,12 @@ struct ConsoleAccount {
     }
 
     var methods: HTML {
-        let own = account.ownMethods.sorted { $0.rawValue < $1.rawValue }.map { method -> [HTML] in
+        let own = account.ownMethods.subtracting([.passkey]).sorted { $0.rawValue < $1.rawValue }.map {
+            method -> [HTML] in
             let removable = method != .emailLink
             let detail: HTML =
                 switch method {
                 case .phone: "\(account.phoneNumber ?? "")"
-                case .passkey: "\(account.passkeys.map { $0.name ?? "Unnamed" }.joined(separator: ", "))"
                 default: "<bdi>\(account.email?.original ?? "")</bdi>"
                 }
             return ["\(ConsoleText.name(of: method))", detail, removable ? unlinking(method) : ""]
@@ -49,9 +50,33 @@ struct ConsoleAccount {
         return ConsoleText.section(
             "methods",
             "Sign-in methods",
-            ConsoleText.table("Sign-in methods", ["Method", "Identifier", ""], own + linked),
+            ConsoleText.table("Sign-in methods", ["Method", "Identifier", ""], own + passkeys + linked),
             else: "No sign-in methods. This is an anonymous account, or the user signs in with custom tokens."
         )
+    }
+
+    /// One row each, with the authenticator's model if it is a known one.
+    private var passkeys: [[HTML]] {
+        account.passkeys.map { passkey in
+            let model = AAGUID(bytes: passkey.aaguid)?.name
+            let name = passkey.name ?? model ?? "Unnamed"
+            let details = [model == name ? nil : model, passkey.isBackupEligible ? "synchronized" : "on one device"]
+            let used: HTML = passkey.lastUsedAt.map { ", last used \(html: ConsoleText.time($0))" } ?? ""
+            return [
+                "\(ConsoleText.name(of: .passkey))",
+                """
+                <bdi>\(name)</bdi><br><span class="quiet">\(details.compactMap(\.self).joined(separator: ", ")), \
+                since \(html: ConsoleText.time(passkey.enrolledAt))\(html: used)</span>
+                """,
+                disclosure(
+                    "Remove",
+                    "Removes this passkey from the account, even if it is the last sign-in method.",
+                    "unlink",
+                    "Remove the passkey",
+                    "<input type=\"hidden\" name=\"passkey\" value=\"\(passkey.id)\">"
+                ),
+            ]
+        }
     }
 
     private func unlinking(_ method: ProviderID) -> HTML {

@@ -204,7 +204,12 @@ extension ConsoleRoutes {
             _ = try await accounts.admin.update(changes, project, tenant)
             return .done(path, action == .disable ? .disabled : .enabled)
         case .unlink:
-            changes.deleteProviders = [try form.value("provider")]
+            let passkey = try form.value("passkey")
+            if passkey.isEmpty {
+                changes.deleteProviders = [try form.value("provider")]
+            } else {
+                changes.deletePasskeys = [passkey]
+            }
             _ = try await accounts.admin.update(changes, project, tenant)
             return .done(path, .unlinked)
         case .signOut:

@@ -2,6 +2,7 @@ import Development
 import Foundation
 import Linking
 import Projects
+import Secrets
 import Storage
 import TestKit
 import Testing
@@ -178,6 +179,36 @@ struct ConsoleAccountTests {
             #expect(account["disabled"] != true && account["passwordHash"] != nil, "\(account)")
             let again = try await second.press("Disable account", on: try await second.open(second.path(id)))
             #expect(again.status == 200)
+        }
+    }
+
+    @Test("passkeys are listed one by one, and removed one by one")
+    func passkeys() async throws {
+        try await TestService.runConsole({
+            $0.settings.passkeys.relyingPartyID = "example.com"
+            $0.settings.passkeys.origins = ["https://example.com"]
+        }) { service in
+            let person = try await ConsolePerson.setUp(service)
+            let ada = try await service.signUp("ada@example.com")
+            let (kept, _) = try await service.enrollPasskey(ada.idToken)
+            // Windows Hello.
+            let (removed, _) = try await service.enrollPasskey(ada.idToken) {
+                $0.aaguid = [
+                    8, 0x98, 0x70, 0x58, 0xca, 0xdc, 0x4b, 0x81, 0xb6, 0xe1, 0x30, 0xde, 0x50, 0xdc, 0xbe, 0x96,
+                ]
+            }
+            let page = try await person.open(person.path(ada.localID))
+            #expect(page.text.contains("<bdi>Windows Hello</bdi>") && page.text.contains("<bdi>Unnamed</bdi>"))
+            let form = try #require(page.forms.last { $0.value("passkey") != nil })
+            #expect(form.value("passkey") == Base64URL.encode(removed.id))
+            let told = try await person.press(
+                "Remove the passkey",
+                ["passkey": Base64URL.encode(removed.id), "reason": "lost"],
+                on: page
+            )
+            #expect(told.text.contains("Sign-in method removed."), "\(told.text)")
+            try await service.signIn(with: removed).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
+            #expect(try await service.signIn(with: kept).localID == ada.localID)
         }
     }
 

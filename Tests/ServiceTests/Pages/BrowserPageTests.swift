@@ -183,11 +183,11 @@ struct BrowserPageTests {
                 return page.text.firstMatch(of: #/<script id="offers" type="application/json">(.*?)</script>/#)
                     .map { String($0.1) }
             }
-            #expect(try await offers() == #"{"signInPage":false}"#)
+            #expect(try await offers() == #"{"signInPage":false,"passkeys":true}"#)
             let config: JSON = ["identity": ["signInPage": true]]
             let path = "config?updateMask=identity.signInPage"
             #expect(try await service.admin(path, config, method: "PATCH", version: "v2").status == 200)
-            #expect(try await offers() == #"{"signInPage":true}"#)
+            #expect(try await offers() == #"{"signInPage":true,"passkeys":true}"#)
             _ = try await service.signUp("ada@example.com")
             let steps = [
                 Step(press: "#sign-in-page"), Step(fill: ["#email": "ada@example.com"]),
