@@ -39,7 +39,7 @@ package struct GrantAccessToken: Sendable {
         let named =
             payload["scope"]?.string?.split(separator: " ").compactMap { AdminScope(rawValue: String($0)) } ?? []
         let token = try parts.configuration.accessToken(
-            for: signer,
+            for: signer.id,
             scopes: named.isEmpty ? signer.scopes : signer.scopes.intersection(named),
             expiresAt: parts.seconds + Self.lifetime
         )

@@ -11,11 +11,12 @@ package struct AdministrationService: Sendable {
     package let tenants: ManageTenants
     package let apiKeys: ManageAPIKeys
     package let serviceAccounts: ManageServiceAccounts
+    package let workloads: ManageWorkloads
     package let adminKeys: ManageAdminKeys
     package let admins: ManageAdmins
 
     /// - Parameters:
-    ///   - allowsLoopback: whether providers may have http URLs on loopback.
+    ///   - allowsLoopback: whether providers and workloads' issuers may have http URLs on loopback.
     ///   - allowsAnyTenantName: whether a tenant's display name may be any line of text, as in Firebase's emulator.
     package init(
         stores: Stores,
@@ -40,6 +41,7 @@ package struct AdministrationService: Sendable {
         )
         apiKeys = ManageAPIKeys(configuration: configuration)
         serviceAccounts = ManageServiceAccounts(configuration: configuration)
+        workloads = ManageWorkloads(configuration: configuration, allowsLoopback: allowsLoopback)
         adminKeys = ManageAdminKeys(configuration: configuration)
         admins = ManageAdmins(store: stores.console, configuration: configuration)
     }

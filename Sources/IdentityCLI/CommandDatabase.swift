@@ -67,14 +67,25 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// The same with the use cases of configuration.
-    func withAdministration(_ body: (Stores, AdministrationService) async throws -> Void) async throws {
-        try await withStores { stores in try await body(stores, AdministrationService(stores: stores)) }
+    func withAdministration(
+        allowsLoopback: Bool = false,
+        _ body: (Stores, AdministrationService) async throws -> Void
+    ) async throws {
+        try await withStores { stores in
+            try await body(stores, AdministrationService(stores: stores, allowsLoopback: allowsLoopback))
+        }
     }
 
     /// `http.publicURL` of the configuration; nil if it is not set, and for the database of an `identity dev`.
     func publicURL() async throws -> PublicURL? {
         guard data == nil else { return nil }
         return try await ServiceConfiguration.load(file: config).publicURL.map { PublicURL($0) }
+    }
+
+    /// Whether the service may call this machine: `outbound.allow` of the configuration; an `identity dev` may.
+    func allowsLoopback() async throws -> Bool {
+        guard data == nil else { return true }
+        return try await ServiceConfiguration.load(file: config).outbound.allowsLoopback
     }
 
     private func target() async throws -> (conninfo: String, keyRing: KeyRing) {

@@ -10,6 +10,7 @@ package struct ConfigurationSnapshot: Sendable {
     /// Separate from the others, because they are not used for sign-in: only their own operations use them.
     private var samlProviders: [ProviderKey: ProviderConfiguration]
     private var serviceAccountKeys: [String: [ServiceAccountKey]]
+    private var workloads: [String: [Workload]]
 
     private struct ProviderKey: Hashable {
         var project: ProjectID
@@ -22,7 +23,8 @@ package struct ConfigurationSnapshot: Sendable {
         projects: [Project],
         apiKeys: [(APIKey, ProjectID)],
         providers: [(ProjectID, TenantID, ProviderConfiguration)],
-        serviceAccountKeys: [ServiceAccountKey] = []
+        serviceAccountKeys: [ServiceAccountKey] = [],
+        workloads: [Workload] = []
     ) {
         self.version = version
         self.projects = Dictionary(projects.map { ($0.id, $0) }) { first, _ in first }
@@ -34,6 +36,7 @@ package struct ConfigurationSnapshot: Sendable {
         self.providers = all.filter { !$0.key.provider.isSAML }
         self.samlProviders = all.filter { $0.key.provider.isSAML }
         self.serviceAccountKeys = Dictionary(grouping: serviceAccountKeys, by: \.email)
+        self.workloads = Dictionary(grouping: workloads, by: \.issuer)
     }
 
     package static let empty = ConfigurationSnapshot(version: -1, projects: [], apiKeys: [], providers: [])
@@ -51,6 +54,9 @@ package struct ConfigurationSnapshot: Sendable {
 
     /// The keys of a service account that are not revoked, by its email.
     package func serviceAccountKeys(of email: String) -> [ServiceAccountKey] { serviceAccountKeys[email] ?? [] }
+
+    /// The workloads of an issuer that are not revoked.
+    package func workloads(of issuer: String) -> [Workload] { workloads[issuer] ?? [] }
 
     package func provider(_ id: ProviderID, project: ProjectID, tenant: TenantID = .none) -> ProviderConfiguration? {
         providers[ProviderKey(project: project, tenant: tenant, provider: id)]

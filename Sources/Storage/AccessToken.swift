@@ -2,9 +2,9 @@ import Foundation
 package import Projects
 package import Secrets
 
-/// The content of a service account's access token; the token is this, sealed under the key ring.
+/// The content of an access token of a service account or workload; the token is this, sealed under the key ring.
 struct AccessToken: Codable {
-    /// The ID of the account's key.
+    /// The ID of the account's key, or of the workload.
     var key: String
     var scopes: [String]
     /// Seconds since 1970.
@@ -43,14 +43,16 @@ extension AdminCredential {
 }
 
 extension ConfigurationStore {
-    /// A bearer token for the admin API that represents a service account's key.
+    /// A bearer token for the admin API that represents a service account's key or a workload.
     ///
-    /// - Parameter expiresAt: seconds since 1970.
+    /// - Parameters:
+    ///   - credential: its ID.
+    ///   - expiresAt: seconds since 1970.
     package func accessToken(
-        for key: ServiceAccountKey,
+        for credential: String,
         scopes: Set<AdminScope>,
         expiresAt: Int64
     ) throws -> Secret {
-        Secret(try AccessToken(key: key.id, scopes: scopes, expiresAt: expiresAt).text(keyRing))
+        Secret(try AccessToken(key: credential, scopes: scopes, expiresAt: expiresAt).text(keyRing))
     }
 }

@@ -55,6 +55,10 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case adminKeyRevoked = "ADMIN_KEY_REVOKED"
     case serviceAccountCreated = "SERVICE_ACCOUNT_CREATED"
     case serviceAccountRevoked = "SERVICE_ACCOUNT_REVOKED"
+    case workloadCreated = "WORKLOAD_CREATED"
+    case workloadRevoked = "WORKLOAD_REVOKED"
+    /// A workload exchanged a token of its platform.
+    case accessTokenGranted = "ACCESS_TOKEN_GRANTED"
     case signingKeyCreated = "SIGNING_KEY_CREATED"
     case signingKeyRemoved = "SIGNING_KEY_REMOVED"
 }

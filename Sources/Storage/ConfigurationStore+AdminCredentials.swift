@@ -45,7 +45,7 @@ extension ConfigurationStore {
     /// Simultaneous requests share the statement. It records the use, at most once a minute.
     package func adminCredential(forToken token: String) async throws -> AdminCredential? {
         if let access = AccessToken(token, keyRing) {
-            let question = AdminQuestion(holder: .serviceAccount(key: access.key), now: now())
+            let question = AdminQuestion(holder: .grantee(id: access.key), now: now())
             var credential = try await adminReads.answer(to: question, for: nil)
             credential?.narrow(to: access)
             return credential
@@ -62,15 +62,15 @@ extension ConfigurationStore {
     ) async throws -> [Result<AdminCredential?, any Error>] {
         let date = questions.map(\.now).max() ?? Date()
         let hashes: [[UInt8]] = questions.map { if case .key(let hash) = $0.holder { hash } else { [] } }
-        let keys: [String] = questions.map { if case .serviceAccount(let key) = $0.holder { key } else { "" } }
+        let grantees: [String] = questions.map { if case .grantee(let id) = $0.holder { id } else { "" } }
         return try await database.query(
             """
             WITH asked AS MATERIALIZED (
                 SELECT n.number, c.* FROM unnest(\(hashes)::bytea[]) WITH ORDINALITY n (hash, number)
                 JOIN admin_credentials c ON c.secret_hash = n.hash AND c.kind = 'key'
                 UNION ALL
-                SELECT n.number, c.* FROM unnest(\(keys)::text[]) WITH ORDINALITY n (id, number)
-                JOIN admin_credentials c ON c.id = n.id AND c.kind = 'service_account'
+                SELECT n.number, c.* FROM unnest(\(grantees)::text[]) WITH ORDINALITY n (id, number)
+                JOIN admin_credentials c ON c.id = n.id AND c.kind IN ('service_account', 'workload')
             ), used AS (
                 UPDATE admin_credentials u SET last_used_at = \(date)
                 FROM (SELECT DISTINCT id FROM asked) a
@@ -156,7 +156,8 @@ extension ConfigurationStore {
 struct AdminQuestion: Sendable {
     enum Holder: Sendable {
         case key(hash: [UInt8])
-        case serviceAccount(key: String)
+        /// What an access token represents: a service account's key or a workload.
+        case grantee(id: String)
     }
 
     var holder: Holder

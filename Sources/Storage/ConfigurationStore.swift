@@ -114,7 +114,8 @@ package final class ConfigurationStore: Service, Sendable {
                 ProjectID(rawValue: project).map { (APIKey(rawValue: key), $0) }
             },
             providers: try await readProviders(),
-            serviceAccountKeys: try await readServiceAccountKeys(where: "NOT disabled").map(\.key)
+            serviceAccountKeys: try await readServiceAccountKeys(where: "NOT disabled").map(\.key),
+            workloads: try await readWorkloads(where: "NOT disabled").map(\.workload)
         )
         let signingKeys = try await readSigningKeys()
         state.withLock { state in

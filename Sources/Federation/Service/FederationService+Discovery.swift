@@ -41,7 +41,8 @@ extension FederationService {
         }
     }
 
-    private func discover(
+    /// The checked discovery document of an issuer.
+    func discover(
         _ definition: ProviderDefinition,
         issuer: String
     ) async throws(FederationError) -> DiscoveryDocument {

@@ -22,8 +22,7 @@ extension FederationService {
         of provider: ResolvedProvider,
         _ expectation: IDTokenExpectation
     ) async throws(FederationError) -> VerifiedIDToken {
-        guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), provider.algorithms.contains(algorithm)
-        else { throw .signatureInvalid(.algorithm) }
+        _ = try algorithm(of: token, by: provider)
         var expectation = expectation
         guard let issuers = provider.definition.issuers(for: token.claims) else {
             let got = token.claims["iss"]?.string ?? ""
@@ -31,6 +30,17 @@ extension FederationService {
         }
         expectation.issuers = issuers
         try expectation.checkIssuer(token.claims)
+        let algorithm = try await verifySignature(of: token, by: provider)
+        let subject = try expectation.check(token.claims, algorithm: algorithm, now: seconds)
+        return VerifiedIDToken(subject: subject, claims: token.claims)
+    }
+
+    /// Verifies only that the provider signed a token.
+    func verifySignature(
+        of token: CompactJWT,
+        by provider: ResolvedProvider
+    ) async throws(FederationError) -> SignatureAlgorithm {
+        let algorithm = try algorithm(of: token, by: provider)
         var tried: [ProviderKey] = []
         while true {
             let candidates = try await keys(of: provider, for: token, algorithm, otherThan: tried).filter { key in
@@ -38,13 +48,20 @@ extension FederationService {
             }
             guard !candidates.isEmpty else { throw .signatureInvalid(.unknownKey) }
             if candidates.contains(where: { $0.verifies(token.signature, over: token.signedBytes, by: algorithm) }) {
-                break
+                return algorithm
             }
             // A provider may have replaced a key without an ID, or a key with the same ID.
             guard candidates != tried else { throw .signatureInvalid(.signature) }
             tried = candidates
         }
-        let subject = try expectation.check(token.claims, algorithm: algorithm, now: seconds)
-        return VerifiedIDToken(subject: subject, claims: token.claims)
+    }
+
+    private func algorithm(
+        of token: CompactJWT,
+        by provider: ResolvedProvider
+    ) throws(FederationError) -> SignatureAlgorithm {
+        guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), provider.algorithms.contains(algorithm)
+        else { throw .signatureInvalid(.algorithm) }
+        return algorithm
     }
 }

@@ -5,7 +5,7 @@ import Linking
 import Projects
 import Storage
 
-/// A project's API keys and its service accounts' keys.
+/// A project's API keys, its service accounts' keys and its workloads.
 extension ConsoleRoutes {
     var accessRoutes: [Route] {
         [
@@ -16,7 +16,7 @@ extension ConsoleRoutes {
 
     /// The actions of the page's forms.
     private enum AccessAction: String {
-        case createKey, revokeKey, revokeServiceAccount
+        case createKey, revokeKey, revokeServiceAccount, revokeWorkload
     }
 
     @Sendable private func showAccess(_ visit: ConsoleVisit) async throws -> ConsolePage {
@@ -87,9 +87,12 @@ extension ConsoleRoutes {
             else:
                 "No service accounts. <code>identity service-accounts create</code> prints the file that an Admin SDK loads. The private key is not stored anywhere else."
         )
+        let workloads = try await workloads(of: place.project.id) { id in
+            revoking(.revokeWorkload, id, "It can no longer use this service, and its access tokens end immediately.")
+        }
         return ConsolePage(
             "API keys and service accounts",
-            "\(html: [apiKeys, creating, backEndKeys])",
+            "\(html: [apiKeys, creating, backEndKeys, workloads])",
             visit: visit,
             place: place,
             part: .access
@@ -108,6 +111,7 @@ extension ConsoleRoutes {
                 return .done("\(place.path)/access", .made)
             case .revokeKey: try await administration.apiKeys.revoke(APIKey(rawValue: key), of: project)
             case .revokeServiceAccount: try await administration.serviceAccounts.revoke(key, of: project)
+            case .revokeWorkload: try await administration.workloads.revoke(key, of: project)
             case nil: throw WireError.invalidRequest("Unknown action.", field: "do")
             }
             return .done("\(place.path)/access", .revoked)

@@ -3,7 +3,7 @@
 import hashlib
 
 import document
-from successes import DEMO, console_provider, of_project
+from successes import DEMO, console_provider, of_project, workload_token
 from world import CALLBACK, CHANGED, HANDLER, PAGE, PASSWORD, PROJECT, PROVIDERS, SAML, base64url
 
 NOBODY = {"localId": "nobody"}
@@ -176,6 +176,8 @@ REFUSALS = {
         (400, "invalid_grant", {"form": {
             "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "e30.e30.e30"}}),
         (400, "unsupported_grant_type", {"form": {"grant_type": "password", "assertion": "x"}}),
+        (400, "invalid_request", lambda world: {"form": workload_token(world, sub="another job")}),
+        (400, "invalid_target", lambda world: {"form": {**workload_token(world), "audience": "another"}}),
         (400, "invalid_request", {"form": {}}),
     ],
     "token": [(400, "INVALID_REFRESH_TOKEN", {"form": {"grant_type": "refresh_token", "refresh_token": "none"}}),

@@ -163,6 +163,14 @@ def access_token(world):
     return {"form": {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion}}
 
 
+def workload_token(world, **changes):
+    """A form with a new token of the workload."""
+    (key, claims), now = world.workload, int(time.time())
+    claims = {**claims, "iat": now, "exp": now + 300, "jti": str(world.number()), **changes}
+    return {"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+            "subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "subject_token": jwt.encode(claims, key, "ES256")}
+
+
 # --- Admins
 
 
@@ -456,7 +464,7 @@ SUCCESSES = {
     "startPasskeySignIn": [{"json": {}}],
     "finalizePasskeySignIn": [used_passkey],
     "getRecaptchaConfig": [{"query": {"clientType": "CLIENT_TYPE_WEB"}}],
-    "accessToken": [access_token],
+    "accessToken": [access_token, lambda world: {"form": workload_token(world)}],
     "token": TOKEN_FORMS,
     # Admins
     "adminCreate": [

@@ -24,6 +24,9 @@ import threading
 import time
 import urllib.parse
 
+import jwt
+from cryptography.hazmat.primitives.asymmetric import ec
+
 import document
 
 sys.path.append(str(document.ROOT / "Tests/Passkeys"))
@@ -232,13 +235,23 @@ class World:
         body, mask = {"webhookSecret": "webhook"}, {"updateMask": "webhookSecret"}
         self.need("updateDefaultSupportedIdpConfig", path={"project": PROJECT, "config": "github.com"}, json=body, query=mask)
 
-        self.service_account = self.make_service_account()
+        self.service_account, self.workload = self.make_service_account(), self.make_workload()
+        time.sleep(1)  # until every process knows of them
 
     def make_service_account(self):
-        """The file of a service account of the project; other processes learn of it within half a second."""
-        made = jsonlib.loads(self.run("service-accounts", "create", "--project", PROJECT))
-        time.sleep(1)
-        return made
+        """The file of a service account of the project."""
+        return jsonlib.loads(self.run("service-accounts", "create", "--project", PROJECT))
+
+    def make_workload(self):
+        """A workload of the project: its platform's private key, and the claims of its tokens."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        keys = os.path.join(os.path.dirname(self.data), "platform.json")
+        claims = {"iss": "https://ci.example.com", "sub": "job", "aud": "smoke"}
+        with open(keys, "w") as file:
+            jsonlib.dump({"keys": [jwt.algorithms.ECAlgorithm.to_jwk(key.public_key(), as_dict=True)]}, file)
+        self.run("workloads", "create", "--name", "job", "--project", PROJECT, "--issuer", claims["iss"], "--jwks", keys,
+                 "--audience", claims["aud"], "--claim", "sub=" + claims["sub"])
+        return key, claims
 
     def config(self, project, settings):
         mask = ",".join(f"{outer}.{inner}" for outer, members in settings.items() for inner in members)

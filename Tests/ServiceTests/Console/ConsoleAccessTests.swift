@@ -50,4 +50,39 @@ struct ConsoleAccessTests {
             #expect(listed.first { $0.key.id == pair.id }?.disabled == true)
         }
     }
+
+    @Test("workloads are shown and revoked, each project's alone")
+    func workloads() async throws {
+        try await TestService.runConsole { service in
+            let person = try await ConsolePerson.setUp(service)
+            let path = "/console/\(service.project.id)/access"
+            let empty = try await person.open(path)
+            #expect(empty.text.contains("identity workloads create"), "\(empty.text)")
+            var workload = Workload(
+                id: "",
+                name: "deploy <b>",
+                project: service.project.id,
+                issuer: "https://ci.example.com",
+                audience: "https://id.example.com",
+                claims: ["sub": "repo:acme/<shop>"],
+                scopes: [.readAccounts]
+            )
+            workload = try await service.stores.configuration.createWorkload(workload)
+            var foreign = workload
+            foreign.project = nil
+            foreign = try await service.stores.configuration.createWorkload(foreign)
+
+            let page = try await person.open(path)
+            #expect(page.text.contains("deploy &lt;b&gt;") && page.text.contains("sub=repo:acme/&lt;shop&gt;"))
+            #expect(!page.text.contains(foreign.id))
+            let form = try #require(page.forms.first { $0.value("key") == workload.id }, "\(page.text)")
+            let gone = try await person.browser.submit(form, on: page)
+            #expect(gone.text.contains("Key revoked"), "\(gone.text)")
+            let fields = [("token", try await person.token()), ("do", "revokeWorkload"), ("key", foreign.id)]
+            #expect(try await person.send("POST", path, fields).status == 409)
+            let listed = try await service.stores.configuration.listWorkloads()
+            #expect(listed.first { $0.workload.id == workload.id }?.disabled == true)
+            #expect(listed.first { $0.workload.id == foreign.id }?.disabled == false)
+        }
+    }
 }

@@ -111,7 +111,7 @@ private struct CaptchaScene: Sendable {
 @Suite("CAPTCHAs", .database, .serialized)
 struct CaptchaTests {
     @Test(
-        "T-D30: without a response that the verifier vouches for, nothing is written or sent",
+        "T-D28: without a response that the verifier vouches for, nothing is written or sent",
         arguments: CaptchaScene.cases
     )
     fileprivate func required(_ attempt: CaptchaScene.Case) async throws {
@@ -167,7 +167,7 @@ struct CaptchaTests {
         )
     }
 
-    @Test("T-D30: an SMS for a second factor needs one too")
+    @Test("T-D28: an SMS for a second factor needs one too")
     func secondFactor() async throws {
         try await CaptchaScene.run { scene in
             let service = scene.service
@@ -191,7 +191,7 @@ struct CaptchaTests {
     }
 
     @Test(
-        "T-D30: the response must be from a page of the project, and its score high enough",
+        "T-D28: the response must be from a page of the project, and its score high enough",
         arguments: [
             (#"{"success":true}"#, true), (#"{"success":true,"hostname":"LOCALHOST"}"#, true),
             (#"{"success":true,"hostname":"evil.example"}"#, false), (#"{"success":true,"hostname":""}"#, true),
@@ -207,7 +207,7 @@ struct CaptchaTests {
     }
 
     @Test(
-        "T-D30: a minimum score refuses lower ones, and responses without one; hCaptcha's score is the risk",
+        "T-D28: a minimum score refuses lower ones, and responses without one; hCaptcha's score is the risk",
         arguments: [
             (.reCAPTCHA, "0.7", true), (.reCAPTCHA, "0.3", false), (.reCAPTCHA, nil, false),
             (.hCaptcha, "0.7", false), (.hCaptcha, "0.3", true),
@@ -228,7 +228,7 @@ struct CaptchaTests {
     }
 
     @Test(
-        "T-D30: while the verifier is down, requests are refused, or pass if the project says so; any other failure refuses",
+        "T-D28: while the verifier is down, requests are refused, or pass if the project says so; any other failure refuses",
         arguments: [(503, "", true), (429, "{}", false), (200, "{}", false), (200, "<html>", false), (403, "", false)]
     )
     func down(_ status: Int, _ text: String, _ isDown: Bool) async throws {
@@ -247,7 +247,7 @@ struct CaptchaTests {
         }
     }
 
-    @Test("T-D30: operations that need one are refused while no verifier is configured")
+    @Test("T-D28: operations that need one are refused while no verifier is configured")
     func unconfigured() async throws {
         try await CaptchaScene.run(
             { $0.delivery.captcha = nil },
@@ -328,7 +328,7 @@ struct CaptchaTests {
         }
     }
 
-    @Test("T-D30: the sign-in page shows the widget where it is needed, and allows its service there alone")
+    @Test("T-D28: the sign-in page shows the widget where it is needed, and allows its service there alone")
     func page() async throws {
         try await CaptchaScene.run { scene in
             let person = SignInPagePerson(service: scene.service)

@@ -17,6 +17,11 @@ extension OperationCase {
             ]
             return { try await service.post("/token", text: body.text) }
         },
+        OperationCase("accessToken, of a workload") { world in
+            let scene = try await WorkloadScene.register(world.service, world.acme)
+            let token = try scene.token()
+            return { try await scene.exchange(token) }
+        },
         OperationCase("openIDConfiguration", { $0.tokenIssuer = .own }) { world in
             { try await world.service.send("GET", "/\(world.service.project.id)/.well-known/openid-configuration") }
         },
