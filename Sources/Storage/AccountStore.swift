@@ -1,3 +1,4 @@
+import Federation
 package import Linking
 package import Postgres
 package import Projects
@@ -63,7 +64,7 @@ extension AccountStore {
         let rows = try await database.query(
             """
             SELECT true FROM used_id_tokens
-            WHERE project = \(scope.project.rawValue) AND token_hash = \(SecureHash.sha256(idToken.reveal()))
+            WHERE project = \(scope.project.rawValue) AND token_hash = \(FederatedCredential.OneTimeToken.hash(of: idToken.reveal()))
             """
         ) { try $0.next(Bool.self) }
         return !rows.isEmpty

@@ -1,4 +1,5 @@
 package import Linking
+import Secrets
 
 /// The result of every successful verification: the identity, and the tokens that the provider returned.
 package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
@@ -26,10 +27,19 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
     package var lacksNameSaidOnce = false
 
     package struct OneTimeToken: Sendable, Hashable, Codable {
-        /// SHA-256 of the token's text, 32 bytes.
+        /// As ``hash(of:)``.
         package var hash: [UInt8]
         /// Seconds since 1970: the token's own `exp` plus the allowed skew; the row can be deleted afterwards.
         package var expiresAt: Int64
+
+        /// SHA-256 of what was signed, which identifies the token.
+        ///
+        /// Not of the signature: of an ECDSA signature anybody can make a second valid one.
+        ///
+        /// - Parameter token: a compact JWS.
+        package static func hash(of token: String) -> [UInt8] {
+            SecureHash.sha256(String(token[..<(token.lastIndex(of: ".") ?? token.endIndex)]))
+        }
     }
 
     package init(

@@ -62,7 +62,7 @@ extension FederationService {
         if token.claims["nonce"] != nil {
             result.nonce = credential.nonce?.reveal()
             let expires = (token.claims["exp"]?.integerPart ?? seconds) + IDTokenExpectation.skew
-            result.oneTimeToken = .init(hash: SecureHash.sha256(idToken), expiresAt: expires)
+            result.oneTimeToken = .init(hash: FederatedCredential.OneTimeToken.hash(of: idToken), expiresAt: expires)
         }
         return result
     }

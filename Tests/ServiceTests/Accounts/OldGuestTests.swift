@@ -5,7 +5,8 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("Old anonymous accounts", .database)
+/// One after the other: the sweep of one clock would meet the other's accounts.
+@Suite("Old anonymous accounts", .database, .serialized)
 struct OldGuestTests {
     @Test("are deleted after thirty days where the project wants it, and nobody else is", arguments: [true, false])
     func areDeleted(isWanted: Bool) async throws {

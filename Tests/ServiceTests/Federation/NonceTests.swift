@@ -53,6 +53,27 @@ struct NonceTests {
         }
     }
 
+    @Test("T-C4: another signature of the same token does not make it another token")
+    func malleability() async throws {
+        try await ProviderScene.run(.oidc) { scene in
+            let algorithms: JSONObject = ["id_token_signing_alg_values_supported": ["ES256"]]
+            scene.tenant.addFault(.members(set: algorithms), at: .discovery, call: nil)
+            scene.tenant.sign(with: scene.tenant.addKey(try TestSigningKey(kid: "curve", kind: .es256)).kid)
+            let raw = "raw-nonce-0123456789"
+            func token() throws -> String {
+                try scene.tenant.mintIDToken(for: scene.ada, nonce: SecureHash.sha256Hex(raw))
+            }
+            let used = try token()
+            #expect(try await scene.signIn(idToken: used, nonce: raw).status == 200)
+            let twin = try ECDSATwin.of(used)
+            #expect(twin != used)
+            try await scene.refuses(Messages.duplicate) { try await scene.signIn(idToken: twin, nonce: raw) }
+            scene.service.clock.advance(by: 1)
+            let fresh = try await scene.signIn(idToken: try ECDSATwin.of(try token()), nonce: raw)
+            #expect(fresh.status == 200, "the signature itself is good: \(fresh)")
+        }
+    }
+
     @Test("T-C4: twenty uses at once of one nonce-bearing token over two nodes are one success")
     func parallelNonceReplay() async throws {
         try await ProviderScene.run(.oidc) { scene in

@@ -116,30 +116,13 @@ struct WorkloadThreatTests {
             let key = scene.platform.addKey(try TestSigningKey(kid: "curve", kind: .es256))
             scene.platform.sign(with: key.kid)
             let token = try scene.token()
-            let twin = try Self.twin(of: token)
+            let twin = try ECDSATwin.of(token)
             #expect(twin != token)
             #expect(try await scene.exchange(token).status == 200)
             try await scene.expectRefused(twin, because: "workload.used")
-            let fresh = try Self.twin(of: try scene.token())
+            let fresh = try ECDSATwin.of(try scene.token())
             #expect(try await scene.exchange(fresh).status == 200)
         }
-    }
-
-    /// The same token with the other valid ECDSA signature: (r, n - s) for (r, s).
-    private static func twin(of token: String) throws -> String {
-        let parts = token.split(separator: ".")
-        let signature = try #require(Base64URL.decode(parts[2]))
-        let order = try #require(
-            [UInt8](hexadecimal: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551".utf8)
-        )
-        var difference = [UInt8](repeating: 0, count: 32)
-        var borrow = 0
-        for index in (0..<32).reversed() {
-            let value = Int(order[index]) - Int(signature[32 + index]) - borrow
-            borrow = value < 0 ? 1 : 0
-            difference[index] = UInt8(value & 0xff)
-        }
-        return "\(parts[0]).\(parts[1])." + Base64URL.encode(Array(signature[..<32]) + difference)
     }
 
     @Test("T-D27: every condition holds, exactly")
