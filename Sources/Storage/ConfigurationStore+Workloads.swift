@@ -76,19 +76,20 @@ extension ConfigurationStore {
             changes: scopes.map(\.rawValue).sorted(),
             at: now()
         )
-        let rows = try await database.query(
-            """
+        let statement: SQL = """
             WITH used AS (
                 INSERT INTO used_id_tokens (project, token_hash, expires_at)
                 SELECT '', \(token), to_timestamp(\(Double(end))) FROM admin_credentials
                 WHERE id = \(workload.id) AND kind = 'workload' AND NOT disabled
-                ON CONFLICT ON CONSTRAINT used_id_tokens_pkey DO NOTHING
                 RETURNING project
             ), audit AS (\(sql: entry.insertion(from: "used")))
             SELECT count(*) FROM used
             """
-        ) { try $0.next(Int64.self) }
-        return rows.first == 1
+        do {
+            return try await database.query(statement) { try $0.next(Int64.self) }.first == 1
+        } catch let error as PostgresError where error.constraint == "used_id_tokens_pkey" {
+            return false
+        }
     }
 
     func readWorkloads(where condition: SQL) async throws -> [ListedWorkload] {

@@ -28,7 +28,7 @@ extension OOBCodeStore {
             """
             UPDATE oob_codes SET attempts = least(attempts + 1, \(Int32(NewShortCode.attempts + 1)))
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND type IN (\(type.rawValue), \(type.decoy)) AND owner = \(owner) AND digits_session = \(session)
+                AND type IN (\(type.rawValue), \(type.decoy)) AND owner = \(owner) AND digits_session_hash = \(session)
             RETURNING code_hash, digits_hash, digits_valid_until, attempts, type = \(type.rawValue)
             """
         ) { row in

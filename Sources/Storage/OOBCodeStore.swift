@@ -64,7 +64,7 @@ package struct OOBCodeStore: Sendable {
             code.isDecoy && digits == nil ? now : now.addingTimeInterval(code.type.lifetime + Self.remembrance)
         let insertion: SQL = """
             INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, session,
-                created_at, valid_until, expires_at, digits_hash, digits_session, digits_valid_until)
+                created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
                 \(code.isDecoy ? code.type.decoy : code.type.rawValue),
                 \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
@@ -74,7 +74,7 @@ package struct OOBCodeStore: Sendable {
             FROM limits WHERE \(sql: limits.havePassed)
             ON CONFLICT (project, tenant, type, owner) DO UPDATE SET code_hash = EXCLUDED.code_hash,
                 email = EXCLUDED.email, new_email = EXCLUDED.new_email, session = EXCLUDED.session,
-                digits_hash = EXCLUDED.digits_hash, digits_session = EXCLUDED.digits_session,
+                digits_hash = EXCLUDED.digits_hash, digits_session_hash = EXCLUDED.digits_session_hash,
                 digits_valid_until = EXCLUDED.digits_valid_until, attempts = 0,
                 created_at = CASE WHEN EXCLUDED.type = \(OOBCodeType.recoverEmail.rawValue)
                     AND oob_codes.valid_until > EXCLUDED.created_at THEN oob_codes.created_at

@@ -131,6 +131,11 @@ struct ExampleCall: Sendable, CustomTestStringConvertible {
         ExampleCall("/v2/accounts/mfaEnrollment:withdraw", status: 400) {
             ["idToken": try await idToken($0), "mfaEnrollmentId": "x"]
         },
+        ExampleCall("/v2/accounts/passkeyEnrollment:finalize", status: 400) {
+            ["idToken": try await idToken($0), "name": "Key"]
+        },
+        ExampleCall("/v2/accounts/passkeySignIn:start") { _ in ["tenantId": ""] },
+        ExampleCall("/v2/accounts/passkeySignIn:finalize", status: 400) { _ in ["name": "Key"] },
         ExampleCall("/v2/accounts/mfaSignIn:start", status: 400) { _ in
             ["mfaPendingCredential": "x", "mfaEnrollmentId": "x", "phoneSignInInfo": [:]]
         },

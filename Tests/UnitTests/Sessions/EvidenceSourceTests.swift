@@ -7,6 +7,7 @@ struct EvidenceSourceTests {
     private static let makers: [String: Set<String>] = [
         "Evidence": [
             "Accounts/EnrollSecondFactor.swift", "Accounts/Parts+VerificationCodes.swift",
+            "Accounts/Passkeys/SignInWithPasskey.swift",
             "Accounts/SignInWithCustomToken.swift", "Accounts/SignInWithEmailLink.swift",
             "Accounts/SignInWithIdP+Proof.swift", "Accounts/SignInWithPassword.swift",
             "Accounts/SignInWithSecondFactor.swift", "Accounts/SignUp.swift", "Accounts/UpdateAccount.swift",
