@@ -30,6 +30,8 @@ def test_second_tab(app, persistence):
     if persistence in {"browserSessionPersistence", "inMemoryPersistence"}:
         assert tab.user is None
     else:
+        # Chromium tells another tab's process of new localStorage a moment later; the SDK looks again every second.
+        tab.page.wait_for_function("auth.currentUser !== null")
         assert tab.user["uid"] == app.user["uid"]
         tab.signed_in("password")
 
@@ -38,7 +40,7 @@ def test_sign_out_reaches_other_tabs(app):
     """A sign-out in one tab signs the others out."""
     app.create()
     tab = app.tab()
-    assert tab.user
+    tab.page.wait_for_function("auth.currentUser !== null")
     app.run("sdk.signOut(auth)")
     tab.page.wait_for_function("auth.currentUser === null")
 
