@@ -308,7 +308,9 @@ struct SignInPageRoutes {
         }
         if step == .ownPasskeys { form.passkeys = try await accounts.signInPage.passkeys(form.visit, caller) }
         // The browser need not offer it again.
-        if wire.code == "PASSKEY_ENROLLMENT_NOT_FOUND" { form.unknownPasskey = try? fields?.passkey?.string("id") }
+        if wire.code == "PASSKEY_ENROLLMENT_NOT_FOUND" {
+            form.unknownPasskey = (try? fields?.passkey?.bytes("id")).map { Base64URL.encode($0) }
+        }
         var page = form.page(step)
         page.status = wire.status
         page.retryAfter = wire.retryAfter

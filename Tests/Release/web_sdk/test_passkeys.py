@@ -214,6 +214,11 @@ def test_own_passkeys(person, service):
     person.use_passkey()
     person.page.get_by_text("No account has this passkey.").wait_for()
     shot(person.page, "Unknown passkey")
+    for _ in range(100):
+        if not third.passkeys:
+            break
+        person.page.wait_for_timeout(50)
+    assert not third.passkeys, "the page tells the browser, which no longer offers it"
     assert not person.errors
 
 

@@ -99,7 +99,7 @@ struct SignInPagePasskeyTests {
             #expect(try await person.redeem(try end.signInCode, person.verifier).status == 200)
             let unknown = try await use(passkey, on: try await OpenedSignInPage(person))
             #expect(unknown.status == 400 && unknown.text.contains("No account has this passkey."), "\(unknown)")
-            #expect(unknown.pageData["unknown"]?["rpId"] == "example.com")
+            #expect(unknown.pageData["unknown"] == ["rpId": "example.com", "credentialId": .string(id)])
             #expect(try await !use(second, on: try await OpenedSignInPage(person)).signInCode.isEmpty)
         }
     }

@@ -15,7 +15,7 @@ struct SignInForm {
     let offersPasskeys: Bool
     /// For the step that shows them.
     var passkeys: SignInPage.OwnPasskeys?
-    /// The ID of a passkey that no account has.
+    /// The ID of a passkey that no account has, in base64url, as browsers want it.
     var unknownPasskey: String?
     /// The problem with the last step.
     var problem: PageText?

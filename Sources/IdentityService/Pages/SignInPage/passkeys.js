@@ -87,8 +87,9 @@ async function start() {
   });
   document.getElementById('use-passkey')?.addEventListener('click', pressed(use));
   document.getElementById('create-passkey')?.addEventListener('click', pressed(create));
-  if (passkeys.unknown) await PublicKeyCredential.signalUnknownCredential?.(passkeys.unknown);
-  if (passkeys.accepted) await PublicKeyCredential.signalAllAcceptedCredentials?.(passkeys.accepted);
+  // A signal that fails keeps nobody from signing in.
+  if (passkeys.unknown) PublicKeyCredential.signalUnknownCredential?.(passkeys.unknown).catch(() => {});
+  if (passkeys.accepted) PublicKeyCredential.signalAllAcceptedCredentials?.(passkeys.accepted).catch(() => {});
   if (passkeys.isOffer && passkeys.creation && (await PublicKeyCredential.getClientCapabilities?.())?.conditionalCreate) {
     // A password manager that has just filled in the password may create the passkey without a question.
     await create('conditional');
