@@ -144,6 +144,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "OAuth",
+            dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "Text"],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Delivery",
             dependencies: [
                 "Linking", "Outbound", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON",
@@ -165,8 +170,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passkeys", "Passwords", "Postgres", "Projects", "Prometheus",
-                "Secrets", "Sessions", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords", "Postgres", "Projects", "Prometheus",
+                "Secrets", "Sessions", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             exclude: ["Hot/Plans"],
             swiftSettings: strict
@@ -176,8 +181,8 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passkeys", "Passwords", "Projects", "Prometheus", "SMTPClient",
-                "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging,
+                "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords", "Projects", "Prometheus",
+                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging,
                 serviceLifecycle,
             ],
             swiftSettings: strict
@@ -185,17 +190,16 @@ let package = Package(
         .target(
             name: "Administration",
             dependencies: [
-                "Delivery", "Federation", "Linking", "Passkeys", "Projects", "Secrets", "Sessions", "Storage",
-                "StrictJSON", "Text",
-                httpTypes,
+                "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Projects", "Secrets", "Sessions", "Storage",
+                "StrictJSON", "Text", httpTypes,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Federation", "Linking", "Passkeys", "Passwords", "Postgres",
-                "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces",
+                "Accounts", "Administration", "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords",
+                "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces",
                 asyncAlgorithms,
                 httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
                 serviceLifecycle,
@@ -275,8 +279,8 @@ let package = Package(
         .testTarget(
             name: "UnitTests",
             dependencies: [
-                "Delivery", "Development", "Federation", "Linking", "Migrations", "Outbound", "Passkeys", "Passwords",
-                "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
+                "Delivery", "Development", "Federation", "Linking", "Migrations", "OAuth", "Outbound", "Passkeys",
+                "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
                 "TestKit", "Text", "Traces", crypto, cryptoExtras, httpTypes, jwtKit, logging, nioCore, nioPosix,
                 serviceLifecycle, swiftASN1, x509, yams,
             ],
@@ -286,7 +290,7 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
-                "Migrations", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets",
+                "Migrations", "OAuth", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets",
                 "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Text", "Transfer", asyncHTTPClient,
                 crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
             ],

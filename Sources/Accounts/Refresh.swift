@@ -1,4 +1,5 @@
 package import Linking
+import OAuth
 package import Projects
 package import Secrets
 import Sessions
@@ -23,15 +24,40 @@ package struct Refresh: Sendable {
     }
 
     package func callAsFunction(refreshToken: Secret?, _ caller: Caller) async throws -> Result {
+        let used = try await use(refreshToken, rotates: caller.project.settings.rotateRefreshTokens, caller)
+        let idToken = try parts.mint(for: used.account, used.session, used.caller)
+        return Result(
+            tokens: IssuedTokens(idToken: idToken, refreshToken: used.refreshToken),
+            account: used.account.id,
+            project: caller.project.number
+        )
+    }
+
+    /// A session that goes on.
+    struct Used {
+        var session: StoredSession
+        var account: Account
+        /// What the user granted the application.
+        var grant: ApplicationGrant?
+        /// The token that the client uses from now on.
+        var refreshToken: Secret
+        /// In the session's tenant.
+        var caller: Caller
+    }
+
+    /// - Parameters:
+    ///   - client: the application whose token it is; nil for an app of the project itself.
+    ///   - rotates: whether each use replaces the token.
+    func use(_ refreshToken: Secret?, of client: String? = nil, rotates: Bool, _ caller: Caller) async throws -> Used {
         guard let refreshToken, !refreshToken.isEmpty else { throw AccountsError.missingRefreshToken }
         guard let token = RefreshToken(refreshToken.reveal()) else { throw AccountsError.invalidRefreshToken }
         guard token.projectNumber == caller.project.number else { throw AccountsError.projectNumberMismatch }
         let key = SessionKey(project: caller.project.id, account: token.account, session: token.session)
-        let rotates = caller.project.settings.rotateRefreshTokens
         let next = rotates ? token.successor(under: parts.keyRing) : nil
         let question = RefreshQuestion(
             key: key,
             secretHash: token.secretHash,
+            client: client,
             successor: next?.secretHash,
             idleSince: caller.project.settings.sessionsIdle(at: parts.now()),
             now: parts.now()
@@ -54,11 +80,12 @@ package struct Refresh: Sendable {
             AccountEvent.sessionIdle.log(account.id, caller)
             throw AccountsError.tokenExpired
         case .good(let refreshToken):
-            let idToken = try parts.mint(for: account, found.session, caller)
-            return Result(
-                tokens: IssuedTokens(idToken: idToken, refreshToken: Secret(refreshToken.text)),
-                account: account.id,
-                project: caller.project.number
+            return Used(
+                session: found.session,
+                account: account,
+                grant: found.grant,
+                refreshToken: Secret(refreshToken.text),
+                caller: caller
             )
         case .late: throw AccountsError.tokenExpired
         case .stolen:

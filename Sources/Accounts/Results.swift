@@ -76,5 +76,7 @@ package struct SessionSummary: Sendable, Hashable {
     package var signInProvider: ProviderID
     package var userAgent: String?
     package var addressPrefix: String?
+    /// The application that the user granted it to; nil for one of the project's own apps.
+    package var client: String?
     package var current: Bool
 }

@@ -64,6 +64,7 @@ extension SessionSummary {
             signInProvider: session.signInProvider,
             userAgent: session.userAgent,
             addressPrefix: session.addressPrefix,
+            client: session.client,
             current: current
         )
     }

@@ -14,6 +14,7 @@ package struct AdministrationService: Sendable {
     package let workloads: ManageWorkloads
     package let adminKeys: ManageAdminKeys
     package let admins: ManageAdmins
+    package let oauthClients: ManageOAuthClients
 
     /// - Parameters:
     ///   - allowsLoopback: whether providers and workloads' issuers may have http URLs on loopback.
@@ -43,6 +44,7 @@ package struct AdministrationService: Sendable {
         serviceAccounts = ManageServiceAccounts(configuration: configuration)
         workloads = ManageWorkloads(configuration: configuration, allowsLoopback: allowsLoopback)
         adminKeys = ManageAdminKeys(configuration: configuration)
+        oauthClients = ManageOAuthClients(store: stores.oauthClients, random: random)
         admins = ManageAdmins(store: stores.console, configuration: configuration)
     }
 }

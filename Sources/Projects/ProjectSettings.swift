@@ -67,6 +67,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var captchaOperations: [CaptchaOperation] = []
     /// Apps that results of sign-ins may be sent to, in addition to ``authorizedDomains``.
     package var apps: [AppRegistration] = []
+    /// Whether other applications can sign in with the project's accounts.
+    package var oauth = OAuthSettings()
     /// Whether the iframe of web SDKs loads Google's loader (`apis.google.com`), which they require by default.
     package var googleLoader = true
 
@@ -122,6 +124,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         blockingFunctions = try value(.blockingFunctions, \.blockingFunctions)
         captchaOperations = try value(.captchaOperations, \.captchaOperations)
         apps = try value(.apps, \.apps)
+        oauth = try value(.oauth, \.oauth)
         googleLoader = try value(.googleLoader, \.googleLoader)
         signInPage = try value(.signInPage, \.signInPage)
         allowsTenants = try value(.allowsTenants, \.allowsTenants)
@@ -150,6 +153,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         settings.secondFactors.offersTOTP = true
         settings.passkeys.relyingPartyID = "localhost"
         settings.passkeys.origins = ["http://localhost"]
+        settings.oauth.isEnabled = true
         settings.rateLimits = .generous
         settings.allowsTenants = true
         return settings

@@ -1,5 +1,5 @@
 import Secrets
-import StrictJSON
+package import StrictJSON
 
 extension SigningKey: TokenSigner {
     /// Signs a payload as a JWS in compact form (RFC 7515 §3.1).
@@ -11,10 +11,16 @@ extension SigningKey: TokenSigner {
 
     /// The same for a session cookie: its header has no `typ`.
     package func cookie(of payload: [UInt8]) throws(IDTokenMintingError) -> String {
+        try token(of: payload, type: nil)
+    }
+
+    /// The same with another `typ`, for which no verifier of ID tokens accepts it.
+    package func token(of payload: [UInt8], type: String?) throws(IDTokenMintingError) -> String {
         var header = JSONText(capacity: 96)
         header.openObject()
         header.member("alg", algorithm.rawValue)
         header.member("kid", kid)
+        if let type { header.member("typ", type) }
         header.closeObject()
         var encoded: [UInt8] = []
         Base64URL.append(header.bytes, to: &encoded)
@@ -30,5 +36,17 @@ extension SigningKey: TokenSigner {
         token.append(UInt8(ascii: "."))
         Base64URL.append(signature, to: &token)
         return String(decoding: token, as: UTF8.self)
+    }
+}
+
+extension SigningKeys {
+    /// The payload of a token of the given `typ` that one of these keys signed; nil for anything else.
+    package func payload(of token: String, type: String) -> JSONObject? {
+        guard token.utf8.count <= IDTokenVerifier.maximumLength, let token = CompactJWS(token),
+            let header = token.header.flatMap(JSONObject.init(ours:)), header.members.count == 3,
+            header["typ"]?.string == type, let key = header["kid"]?.string.flatMap({ self.key($0) }),
+            header["alg"]?.string == key.algorithm.rawValue, key.verifies(token.signature, of: token.signedBytes)
+        else { return nil }
+        return JSONObject(ours: token.payload)
     }
 }

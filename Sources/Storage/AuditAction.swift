@@ -3,6 +3,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case signedIn = "SIGNED_IN"
     /// A sign-in found an account with its email; it can be resumed.
     case conflictFound = "CONFLICT_FOUND"
+    /// A user granted an application access; the resource is the session.
+    case applicationGranted = "APPLICATION_GRANTED"
     case sessionRevoked = "SESSION_REVOKED"
     /// An admin got the link of an email, with which they can act as its recipient.
     case linkIssued = "LINK_ISSUED"
@@ -59,6 +61,10 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case workloadRevoked = "WORKLOAD_REVOKED"
     /// A workload exchanged a token of its platform.
     case accessTokenGranted = "ACCESS_TOKEN_GRANTED"
+    /// An application that signs its users in with the project's accounts.
+    case clientCreated = "OAUTH_CLIENT_CREATED"
+    case clientChanged = "OAUTH_CLIENT_CHANGED"
+    case clientDeleted = "OAUTH_CLIENT_DELETED"
     case signingKeyCreated = "SIGNING_KEY_CREATED"
     case signingKeyRemoved = "SIGNING_KEY_REMOVED"
 }

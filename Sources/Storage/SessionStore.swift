@@ -30,11 +30,11 @@ extension SessionStore {
     ) async throws -> [SessionListing] {
         try await database.query(
             """
-            SELECT s.session, s.created_at, s.last_used_at, s.sign_in_provider, s.user_agent, s.address_prefix
+            SELECT s.session, s.created_at, s.last_used_at, s.sign_in_provider, s.user_agent, s.address_prefix, s.client
             FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
             WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
                 AND s.tenant = \(scope.tenant.rawValue) AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
-                AND s.last_used_at >= \(idleSince ?? .distantPast)
+                AND s.last_used_at >= \(idleSince ?? .distantPast) AND s.code_until IS NULL
             ORDER BY s.last_used_at DESC, s.session
             """
         ) { row in
@@ -45,7 +45,8 @@ extension SessionStore {
                 lastUsedAt: try row.next(),
                 signInProvider: ProviderID(try row.next(String.self)),
                 userAgent: try row.next(),
-                addressPrefix: try row.next()
+                addressPrefix: try row.next(),
+                client: try row.next()
             )
         }.compactMap(\.self)
     }
@@ -133,4 +134,6 @@ package struct SessionListing: Sendable {
     package var signInProvider: ProviderID
     package var userAgent: String?
     package var addressPrefix: String?
+    /// The application that the user granted it to; nil for one of the project's own apps.
+    package var client: String?
 }

@@ -25,6 +25,7 @@ package struct Stores: Sendable {
     package let console: ConsoleStore
     package let signInCounts: SignInCountStore
     package let sealed: KeyRingStore
+    package let oauthClients: OAuthClientStore
     /// Whether simultaneous requests share a statement.
     let batches: Bool
 
@@ -52,6 +53,7 @@ package struct Stores: Sendable {
             batches: batches,
             now: now
         )
+        oauthClients = OAuthClientStore(configuration: configuration)
         accounts = AccountStore(database: database, keyRing: keyRing, batches: batches)
         sessions = SessionStore(database: database, batches: batches)
         flows = FlowStore(database: database, keyRing: keyRing, batches: batches)

@@ -1,4 +1,5 @@
 import Foundation
+import OAuth
 import Projects
 package import Secrets
 import Sessions
@@ -17,17 +18,6 @@ enum SignInCode {
     struct Content: Codable {
         var refreshToken: String
         var isNewUser: Bool
-    }
-}
-
-/// Only S256: `plain` would reveal the verifier itself (T-B5).
-enum CodeChallenge {
-    static func isValid(_ text: String) -> Bool { text.utf8.count == 43 && Base64URL.decode(text)?.count == 32 }
-
-    /// - Parameter verifier: 43 to 128 unreserved characters; nil for any other.
-    static func of(_ verifier: Substring) -> String? {
-        guard verifier.consists(of: .unreserved), (43...128).contains(verifier.utf8.count) else { return nil }
-        return Base64URL.encode(SecureHash.sha256(String(verifier)))
     }
 }
 

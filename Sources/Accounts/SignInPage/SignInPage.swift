@@ -1,5 +1,6 @@
 import Federation
 import Linking
+import OAuth
 package import Projects
 package import Secrets
 import Storage
@@ -39,10 +40,8 @@ package struct SignInPage: Sendable {
 
     /// - Returns: the visit, and the secret for the browser's cookie.
     package func begin(_ request: Request, _ caller: Caller) throws -> (visit: PageVisit, browser: Secret) {
-        try requireOffered(caller)
-        guard let url = try parts.continueURL(request.continueURL, caller) else {
-            throw AccountsError.missingContinueURI
-        }
+        guard let url = try parts.returnURL(request.continueURL, caller) else { throw AccountsError.missingContinueURI }
+        try requireOffered(caller, for: url)
         guard let challenge = request.codeChallenge, CodeChallenge.isValid(challenge),
             (request.codeChallengeMethod ?? "S256") == "S256"
         else { throw AccountsError.invalidCodeChallenge }
@@ -72,16 +71,19 @@ package struct SignInPage: Sendable {
 
     /// - Parameter browsers: the secrets in the browser's cookies.
     package func check(_ visit: PageVisit, browsers: [String], _ caller: Caller) throws {
-        try requireOffered(caller)
+        try requireOffered(caller, for: visit.continueURL)
         guard browsers.contains(where: { ConstantTime.equal(SecureHash.sha256Hex($0), visit.browserHash) }) else {
             throw AccountsError.invalidSessionInfo
         }
         guard parts.seconds < visit.startedAt + PageVisit.lifetime else { throw AccountsError.sessionExpired }
-        guard try parts.continueURL(visit.continueURL, caller) != nil else { throw AccountsError.missingContinueURI }
+        guard try parts.returnURL(visit.continueURL, caller) != nil else { throw AccountsError.missingContinueURI }
     }
 
-    private func requireOffered(_ caller: Caller) throws {
-        guard caller.project.settings.signInPage else { throw AccountsError.operationNotAllowed }
+    /// The page is offered to the project's apps by a setting, and to the service's own authorization page.
+    private func requireOffered(_ caller: Caller, for url: String) throws {
+        guard caller.project.settings.signInPage || parts.isAuthorizationPage(url, caller) else {
+            throw AccountsError.operationNotAllowed
+        }
     }
 
     /// The available sign-in methods.
@@ -218,7 +220,7 @@ package struct SignInPage: Sendable {
         _ visit: PageVisit,
         _ caller: Caller
     ) async throws -> Outcome {
-        try requireOffered(caller)
+        try requireOffered(caller, for: visit.continueURL)
         if let fault = returned.fault { throw fault }
         var request = SignInWithIdP.Request()
         request.requestURI = requestURI

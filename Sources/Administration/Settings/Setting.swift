@@ -60,6 +60,7 @@ package struct Setting: Sendable {
     /// All settings of a project: Firebase's where it has them, others under `identity`.
     package static let all =
         general + secondFactors + passkeys + mail + pages + phone + delivery + rateLimits + blockingFunctions + tenants
+        + oauth
 }
 
 /// A change of one setting, checked when it is applied.

@@ -50,6 +50,11 @@ package enum PageText: String, Sendable, CaseIterable {
     case offerTitle, offerLead, offerNote, offerButton, notNow
     case passkeysTitle, passkeysLead, passkeysNone, passkeyUnnamed, passkeyDates, passkeyUnused
     case passkeyAdd, passkeyRemove, passkeyLast, passkeysDone
+    // Another application
+    case consentTitle, consentLead, consentAccount, consentGoesTo, consentResource, consentScopes, consentNote
+    case consentAllow, consentDeny, consentOther, consentPolicy, consentTerms
+    case scopeOpenID, scopeProfile, scopeEmail, scopePhone, scopeOffline
+
     case pageOverTitle, pageOverAdvice
     case wrongPassword, invalidAddress, passwordOutdated, passwordLeaked, addressHasAccount, notLinked, tooManyTries,
         wrongCode, captchaFailed

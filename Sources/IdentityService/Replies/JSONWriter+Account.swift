@@ -128,6 +128,7 @@ extension JSONWriter {
                     json.member("signInProvider", session.signInProvider.rawValue)
                     json.member("userAgent", session.userAgent)
                     json.member("addressPrefix", session.addressPrefix)
+                    json.member("clientId", session.client)
                     json.member("current", session.current)
                 }
             }

@@ -1,8 +1,10 @@
 import HTTPTypes
 import NIOCore
+import OAuth
 import Projects
 import Sessions
 import Storage
+import StrictJSON
 
 /// The public keys of ID tokens and session cookies, in the two formats that SDKs and libraries fetch, and the
 /// discovery document for OpenID Connect libraries.
@@ -40,35 +42,43 @@ struct KeyRoutes {
                 "/v1/sessionCookiePublicKeys",
                 .open { _ in Self.kept(configuration.cookieKeys.jwksJSON) }
             ),
-            Route(
-                .get,
-                "/{project}/.well-known/openid-configuration",
-                on: .service,
-                errors: .status,
-                .open(openIDConfiguration)
-            ),
-        ]
+        ] + Self.discoveryPaths.map { Route(.get, $0, on: .service, errors: .status, .open(openIDConfiguration)) }
     }
 
-    /// OpenID Connect Discovery 1.0 §4 for a project whose tokens name this service as their issuer.
-    ///
-    /// It contains no sign-in endpoints, because the service has none for such libraries.
+    /// OpenID Connect Discovery 1.0 §4 and RFC 8414 §3.1, and what clients make of the two: some know only one document,
+    /// and some insert the well-known part of the one where the other appends it.
+    private static let discoveryPaths = ["openid-configuration", "oauth-authorization-server"].flatMap {
+        ["/{project}/.well-known/\($0)", "/.well-known/\($0)/{project}"]
+    }
+
+    /// The document of a project that is an OpenID provider, or whose tokens name this service as their issuer; without
+    /// endpoints if it is not the former.
     private func openIDConfiguration(_ call: Call) throws -> Response {
         // Only by ID, because the document must be below exactly the issuer that it names (§4.3).
         guard let project = ProjectID(rawValue: call.parameter("project")).flatMap(configuration.snapshot.project),
-            project.settings.tokenIssuer == .own, let url = deployment.publicURL(of: project)
+            let url = deployment.publicURL(of: project)
         else { throw WireError.notFound }
         let keys = configuration.signingKeys
+        let (issuer, keysURL) = (url.issuer(of: project.id), "\(url)\(Self.jwks)")
+        let algorithms = SigningAlgorithm.allCases.filter { keys.sign(with: $0) }.map(\.rawValue)
+        let oauth = project.settings.oauth
+        guard !oauth.isEnabled else {
+            let document = ProviderMetadata.document(
+                issuer: issuer,
+                keys: keysURL,
+                algorithms: algorithms,
+                scopes: Scopes.standard + oauth.scopes.keys.sorted()
+            )
+            return Self.kept(document.jsonText)
+        }
+        guard project.settings.tokenIssuer == .own else { throw WireError.notFound }
         var json = JSONWriter()
         json.object { json in
-            json.member("issuer", url.issuer(of: project.id))
-            json.member("jwks_uri", "\(url)\(Self.jwks)")
+            json.member("issuer", issuer)
+            json.member("jwks_uri", keysURL)
             json.member("response_types_supported", strings: ["id_token"])
             json.member("subject_types_supported", strings: ["public"])
-            json.member(
-                "id_token_signing_alg_values_supported",
-                strings: SigningAlgorithm.allCases.filter { keys.sign(with: $0) }.map(\.rawValue)
-            )
+            json.member("id_token_signing_alg_values_supported", strings: algorithms)
         }
         return Self.kept(json.text)
     }

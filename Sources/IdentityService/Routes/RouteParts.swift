@@ -61,6 +61,9 @@ struct RouteParts: Sendable {
             ).routes,
             SessionCookieRoutes(accounts: accounts).routes,
             KeyRoutes(configuration: configuration, deployment: deployment).routes,
+            OAuthRoutes(accounts: accounts, configuration: configuration, deployment: deployment).routes,
+            OAuthTokenRoutes(accounts: accounts, configuration: configuration).routes,
+            OAuthClientRoutes(clients: administration.oauthClients).routes,
             WellKnownRoutes(configuration: configuration).routes,
             ConsoleRoutes(
                 accounts: accounts,

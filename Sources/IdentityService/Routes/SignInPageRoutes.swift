@@ -49,7 +49,9 @@ struct SignInPageRoutes {
             guard !visit.showsPasskeys || accounts.signInPage.offersPasskeys(at: own, caller) else {
                 throw AccountsError.operationNotAllowed
             }
-            var page = try form(visit, own, context, caller).page(.signIn)
+            var form = try form(visit, own, context, caller)
+            form.email = try value("loginHint").map { String($0.prefix(254)) }
+            var page = form.page(.signIn)
             page.cookies = Cookie.leftSignInPages(isSecure: isSecure, in: call.headers)
             page.cookies.append(.signInPage(visit, browser.reveal(), isSecure: isSecure))
             return page.response()
@@ -115,7 +117,7 @@ struct SignInPageRoutes {
             caller = try self.caller(call, opened.apiKey, opened.tenant, &context)
             // Only a visit of this browser can start over.
             visit = opened
-            guard Self.isOwnPage(call, own) else { throw AccountsError.invalidSessionInfo }
+            guard call.isFromOwnPage(own) else { throw AccountsError.invalidSessionInfo }
             let browsers = Cookie.signInPages(opened, isSecure: own.isSecure, in: call.headers)
             try accounts.signInPage.check(opened, browsers: browsers, caller)
             fields = try Fields(form)
@@ -331,11 +333,5 @@ struct SignInPageRoutes {
         context.project = project
         return try Caller(call, project: project, apiKey: key, language: context.language.rawValue)
             .entering(TenantID(rawValue: tenant ?? ""))
-    }
-
-    /// Browsers state the origin of a request, and no page can forge it.
-    private static func isOwnPage(_ call: Call, _ own: PublicURL) -> Bool {
-        if let site = call.headers[.secFetchSite] { return site == "same-origin" }
-        return call.headers[.origin] == own.text
     }
 }

@@ -3,6 +3,7 @@ import Administration
 import Federation
 import HTTPTypes
 package import Linking
+import OAuth
 import Postgres
 import Projects
 import Sessions
@@ -21,6 +22,7 @@ extension WireError {
         case let error as ConfigurationError: self.init(error)
         case let error as AdministrationError: self.init(error)
         case let error as ConsoleError: self.init(error)
+        case let error as OAuthError: self.init(error)
         case is CancellationError: self = .unavailable(cause: "cancelled")
         default:
             self = .internal

@@ -53,7 +53,7 @@ extension WireError {
         headers[.cacheControl] = "no-store"
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
         headers[.allow] = allowHeader
-        if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+        headers[.wwwAuthenticate] = challenge
         if case .plainFailures = envelope, status == .tooManyRequests || status.kind == .serverError {
             headers[.contentType] = "text/plain; charset=utf-8"
             return Response(
@@ -64,6 +64,15 @@ extension WireError {
         }
         headers[.contentType] = JSONWriter.contentType
         return Response(status: status, headers: headers, body: body(in: envelope))
+    }
+
+    /// RFC 9110 §11.6.1; with a cause for access tokens of applications (RFC 6750 §3).
+    private var challenge: String? {
+        switch oauthCode {
+        case "invalid_client": "Basic realm=\"oauth\", charset=\"UTF-8\""
+        case "invalid_token", "insufficient_scope": "Bearer error=\"\(oauthCode ?? "")\""
+        default: status == .unauthorized ? "Bearer" : nil
+        }
     }
 
     private var allowHeader: String? {

@@ -1,5 +1,6 @@
 package import Foundation
 package import Linking
+package import OAuth
 import Postgres
 package import Projects
 package import Sessions
@@ -21,15 +22,25 @@ package struct SessionKey: Sendable, Hashable {
 package struct RefreshQuestion: Sendable {
     package var key: SessionKey
     package var secretHash: [UInt8]
+    /// The application whose token it is; nil for an app of the project itself.
+    package var client: String?
     /// The hash of the token's successor, if tokens rotate.
     package var successor: [UInt8]?
     /// A session that was last used before this time has ended; nil if idle sessions do not end.
     package var idleSince: Date?
     package var now: Date
 
-    package init(key: SessionKey, secretHash: [UInt8], successor: [UInt8]?, idleSince: Date?, now: Date) {
+    package init(
+        key: SessionKey,
+        secretHash: [UInt8],
+        client: String? = nil,
+        successor: [UInt8]?,
+        idleSince: Date?,
+        now: Date
+    ) {
         self.key = key
         self.secretHash = secretHash
+        self.client = client
         self.successor = successor
         self.idleSince = idleSince
         self.now = now
@@ -44,6 +55,8 @@ package struct RefreshCandidate: Sendable {
     /// Nil if the account was deleted.
     package var account: Account?
     package var tenant: TenantID
+    /// What the user granted the application; nil for the project's own apps.
+    package var grant: ApplicationGrant?
     package var standing: Standing
 
     /// The presented token's place among its session's tokens.
@@ -162,9 +175,11 @@ private enum RefreshParts {
             FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
                 \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
                 \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[],
-                \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[])
-                WITH ORDINALITY n (project, account, session, hash, next, idle_since, number)
+                \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[],
+                \(questions.map { $0.client ?? "" })::text[])
+                WITH ORDINALITY n (project, account, session, hash, next, idle_since, client, number)
             JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
+                AND coalesce(s.client, '') = n.client
         )
         """
     }
@@ -232,7 +247,7 @@ private enum RefreshParts {
         SELECT s.number, \(sql: AccountRow.linkedColumns),
             s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND \(sql: isWritten),
             s.is_idle, s.is_known, s.is_previous, s.successor_used_at = '-infinity',
-            nullif(s.successor_used_at, '-infinity'), s.tenant, \(sql: SessionRow.columns), a.account IS NOT NULL,
+            nullif(s.successor_used_at, '-infinity'), s.tenant, s.application_grant::text, \(sql: SessionRow.columns), a.account IS NOT NULL,
             \(sql: AccountRow.ownColumnsWithoutActivity)
         FROM found s
         LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
@@ -267,6 +282,7 @@ private struct RefreshRow {
         let isRetired: Bool = try row.next(Bool?.self) ?? false
         let successorUsedAt: Date? = try row.next()
         let tenant: String = try row.next()
+        let grant: String? = try row.next()
         guard let session = try SessionRow.decode(&row) else { return nil }
         let exists: Bool = try row.next()
         let account = exists ? try AccountRow.decodeOwn(&row) : nil
@@ -283,6 +299,7 @@ private struct RefreshRow {
             isIdle: isIdle,
             account: account,
             tenant: TenantID(rawValue: tenant),
+            grant: try grant.map { try ApplicationGrant(json: $0) },
             standing: standing
         )
     }

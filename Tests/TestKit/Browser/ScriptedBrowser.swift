@@ -36,6 +36,11 @@ package final class ScriptedBrowser: Sendable {
         URLParts(url)?.origin.flatMap { origin in jar.withLock { $0.value(name, origin: origin) } }
     }
 
+    /// The `Cookie` header of a navigation to the URL that no other site started; nil when there are none.
+    package func cookies(at url: String) -> String? {
+        URLParts(url).flatMap { url in jar.withLock { $0.header(for: url, method: "GET", isCrossSite: false) } }
+    }
+
     /// A navigation that is to be made.
     private struct Step {
         var method: String

@@ -1,0 +1,47 @@
+import Foundation
+import OAuth
+import Secrets
+
+/// The state of an authorization request between the pages, sealed into their addresses and forms, so that unfinished
+/// ones store nothing.
+struct AuthorizationVisit: Codable, Sendable {
+    /// In seconds.
+    static let lifetime: Int64 = 3_600
+
+    let request: AuthorizationRequest
+    /// For the code of the sign-in page.
+    let verifier: Secret
+    /// The SHA-256 of the browser's secret, in hexadecimal.
+    let browserHash: String
+    /// Seconds since 1970.
+    let startedAt: Int64
+    /// The user whose consent was asked for.
+    var shown: Shown?
+
+    struct Shown: Codable, Sendable {
+        let account: String
+        /// Whether the user signed in for this request.
+        let isForThis: Bool
+    }
+
+    private static let place = "authorization_visit"
+
+    func sealed(by keyRing: KeyRing) throws -> String {
+        Base64URL.encode(try keyRing.seal([UInt8](JSONEncoder().encode(self)), for: Self.place))
+    }
+
+    /// - Parameter text: from ``sealed(by:)``; nil for anything else.
+    init?(_ text: String, openedBy keyRing: KeyRing) {
+        guard let sealed = Base64URL.decode(text), let bytes = try? keyRing.open(sealed, for: Self.place),
+            let visit = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+        else { return nil }
+        self = visit
+    }
+
+    init(request: AuthorizationRequest, verifier: Secret, browserHash: String, startedAt: Int64) {
+        self.request = request
+        self.verifier = verifier
+        self.browserHash = browserHash
+        self.startedAt = startedAt
+    }
+}

@@ -1,0 +1,154 @@
+package import OAuth
+package import Secrets
+import Linking
+import Projects
+import Sessions
+import Storage
+
+extension AccountsService {
+    package var grantApplicationTokens: GrantApplicationTokens { GrantApplicationTokens(parts: parts) }
+}
+
+/// The token endpoint: exchanges a code, and refreshes.
+package struct GrantApplicationTokens: Sendable {
+    let parts: Parts
+
+    package struct Result: Sendable {
+        package var accessToken: Secret
+        /// In seconds.
+        package var expiresIn: Int64
+        /// Nil without the scope `openid`.
+        package var idToken: String?
+        /// Nil if the client may not refresh.
+        package var refreshToken: Secret?
+        package var scopes: [String]
+    }
+
+    /// - Parameters:
+    ///   - redirectURI: nil if the client did not repeat it, as OAuth 2.1 §4.1.3 allows.
+    ///   - resources: the audiences of this access token; empty for all that were granted.
+    package func redeem(
+        _ text: Secret,
+        verifier: Secret?,
+        redirectURI: String?,
+        resources: [String],
+        by client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> Result {
+        guard let challenge = verifier.flatMap({ CodeChallenge.of($0.reveal()) }) else {
+            throw OAuthError(.invalidRequest, "code_verifier is missing or malformed")
+        }
+        let refused = OAuthError(.invalidGrant, "The code is unknown, expired, used, or another client's")
+        guard let code = AuthorizationCode(text), let key = code.key(caller) else { throw refused }
+        let hash = code.hash(challenge: challenge)
+        let secret = Secret(parts.random.handle())
+        let found = try await parts.sessions.redeem(
+            code: hash,
+            of: key,
+            by: client.id,
+            redirectURI: redirectURI,
+            secretHash: RefreshToken.hash(of: secret),
+            now: parts.now()
+        )
+        guard let found else {
+            if try await parts.sessions.endReplayed(code: hash, of: key, in: caller.scope, now: parts.now()) {
+                AccountEvent.refreshTokenReused.log(key.account, caller)
+            }
+            throw refused
+        }
+        guard found.isAlive else { throw refused }
+        let refreshToken = RefreshToken(
+            projectNumber: caller.project.number,
+            account: found.account.id,
+            session: found.session.id,
+            secret: secret
+        )
+        return try result(
+            for: found.account,
+            found.session,
+            found.grant,
+            resources: resources,
+            nonce: found.grant.nonce,
+            refreshToken: mayRefresh(client, found.grant) ? Secret(refreshToken.text) : nil,
+            client,
+            caller
+        )
+    }
+
+    /// - Parameters:
+    ///   - scopes: some of those granted; nil for all.
+    ///   - resources: the audiences of this access token; empty for all that were granted, at each refresh.
+    package func refresh(
+        _ text: Secret,
+        scopes: [String]?,
+        resources: [String],
+        by client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> Result {
+        let refused = OAuthError(.invalidGrant, "The refresh token is unknown, expired, revoked, or another client's")
+        let used: Refresh.Used
+        do {
+            used = try await Refresh(parts: parts).use(text, of: client.id, rotates: true, caller)
+        } catch let error as AccountsError where error.endsSession {
+            throw refused
+        }
+        guard var grant = used.grant, mayRefresh(client, grant) else { throw refused }
+        if let scopes {
+            guard Set(scopes).isSubset(of: grant.scopes) else {
+                throw OAuthError(.invalidScope, "scope must not exceed what was granted")
+            }
+            grant.scopes = scopes
+        }
+        return try result(
+            for: used.account,
+            used.session,
+            grant,
+            resources: resources,
+            nonce: nil,
+            refreshToken: used.refreshToken,
+            client,
+            caller
+        )
+    }
+
+    /// A sign-in alone ends with its tokens; access without the user is asked for (OpenID Connect Core 1.0 §11), by
+    /// public clients too.
+    private func mayRefresh(_ client: OAuthClient, _ grant: ApplicationGrant) -> Bool {
+        client.metadata.grantTypes.contains(.refreshToken)
+            && (grant.scopes.contains(Scopes.offlineAccess) || !grant.scopes.contains(Scopes.openID))
+    }
+
+    private func result(
+        for account: Account,
+        _ session: StoredSession,
+        _ grant: ApplicationGrant,
+        resources: [String],
+        nonce: String?,
+        refreshToken: Secret?,
+        _ client: OAuthClient,
+        _ caller: Caller
+    ) throws -> Result {
+        guard Set(resources).isSubset(of: grant.resources) else {
+            throw OAuthError(.invalidTarget, "resource must be one that was granted")
+        }
+        let tokens = try parts.applicationTokens(of: client, account, session, grant, caller)
+        let lifetime = caller.project.settings.oauth.accessTokenSeconds
+        let accessToken = try parts.sign(
+            tokens.accessToken(for: resources, id: parts.random.handle(), lifetime: lifetime),
+            type: ApplicationTokens.accessTokenType,
+            caller
+        )
+        var idToken: String?
+        if grant.scopes.contains(Scopes.openID) {
+            let payload = tokens.idToken(of: account, nonce: nonce, accessToken: accessToken, lifetime: lifetime)
+            idToken = try parts.sign(payload, type: "JWT", caller)
+        }
+        return Result(
+            accessToken: Secret(accessToken),
+            expiresIn: lifetime,
+            idToken: idToken,
+            refreshToken: refreshToken,
+            scopes: grant.scopes
+        )
+    }
+}

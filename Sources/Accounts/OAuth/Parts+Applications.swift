@@ -1,0 +1,109 @@
+import Linking
+import OAuth
+import Projects
+import Secrets
+import Sessions
+import Storage
+import Text
+
+extension Parts {
+    /// A client of the caller's project.
+    ///
+    /// - Throws: ``OAuthError`` if the project is no OpenID provider, or has no such client.
+    func client(_ id: String?, _ caller: Caller) async throws -> OAuthClient {
+        guard caller.project.settings.oauth.isEnabled, let id, !id.isEmpty,
+            let client = try await stores.oauthClients.client(id, of: caller.project.id)
+        else { throw OAuthError(.invalidClient, "The client is unknown") }
+        return client
+    }
+
+    /// `iss` of applications' tokens: `{publicURL}/{project}`.
+    func applicationIssuer(_ caller: Caller) throws -> String {
+        guard let url = deployment.publicURL(of: caller.project) else { throw NoPublicURL() }
+        return url.issuer(of: caller.project.id)
+    }
+
+    /// Whether it is the page of ours to which the sign-in page leads back during an authorization.
+    func isAuthorizationPage(_ url: String, _ caller: Caller) -> Bool {
+        guard caller.project.settings.oauth.isEnabled, let issuer = try? applicationIssuer(caller) else { return false }
+        let start = issuer + ProviderMetadata.Endpoint.goOn.rawValue + "?visit="
+        return url.utf8.count <= 16_384 && url.hasPrefix(start)
+            && url.dropFirst(start.count).consists(of: .alphanumerics + "-_")
+    }
+
+    /// Where the sign-in page may lead back to: an app, or our own authorization page.
+    func returnURL(_ text: String?, _ caller: Caller) throws(AccountsError) -> String? {
+        if let text, isAuthorizationPage(text, caller) { return text }
+        return try continueURL(text, caller)
+    }
+
+    /// The tokens of an application's session.
+    func applicationTokens(
+        of client: OAuthClient,
+        _ account: Account,
+        _ session: StoredSession,
+        _ grant: ApplicationGrant,
+        _ caller: Caller
+    ) throws -> ApplicationTokens {
+        ApplicationTokens(
+            issuer: try applicationIssuer(caller),
+            client: client.id,
+            account: account.id,
+            session: session.id.rawValue,
+            grant: grant,
+            authTime: session.authTime,
+            issuedAt: seconds,
+            methods: AuthenticationMethods.of(session)
+        )
+    }
+
+    /// Signs a payload with the project's algorithm.
+    func sign(_ payload: [UInt8], type: String?, _ caller: Caller) throws -> String {
+        let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
+        guard let key = configuration.signingKeys.signer(for: algorithm, at: seconds) else { throw NoSigningKey() }
+        return try key.token(of: payload, type: type)
+    }
+
+    /// An access token of the caller's project, with verified signature, issuer and time; nil for anything else.
+    ///
+    /// Before a token is refused, keys that another node created less than half a second ago are loaded.
+    func accessToken(_ text: Secret, _ caller: Caller) async throws -> AccessTokenContent? {
+        let type = ApplicationTokens.accessTokenType
+        var payload = configuration.signingKeys.payload(of: text.reveal(), type: type)
+        if payload == nil, CompactJWS(text.reveal()) != nil {
+            try await configuration.refresh()
+            payload = configuration.signingKeys.payload(of: text.reveal(), type: type)
+        }
+        guard let content = payload.flatMap(AccessTokenContent.init), content.issuer == (try applicationIssuer(caller)),
+            content.issuedAt <= seconds + IDTokenVerifier.clockSkew, seconds < content.expiresAt
+        else { return nil }
+        return content
+    }
+
+    /// The live session that an access token names; nil if it or its client has ended.
+    func session(of token: AccessTokenContent, _ caller: Caller) async throws -> ApplicationSession? {
+        guard let session = SessionID(rawValue: token.session) else { return nil }
+        let key = SessionKey(project: caller.project.id, account: token.account, session: session)
+        guard let found = try await sessions.application(key, secretHash: nil), found.isAlive,
+            found.client == token.client,
+            try await stores.oauthClients.client(token.client, of: caller.project.id) != nil
+        else { return nil }
+        return found
+    }
+}
+
+/// `amr` (RFC 8176 §2) of a session.
+enum AuthenticationMethods {
+    /// Empty for methods that have no name there, as a sign-in at a provider.
+    static func of(_ session: StoredSession) -> [String] {
+        var methods: [String] = []
+        switch session.signInProvider {
+        case .password: methods = ["pwd"]
+        case .phone: methods = ["sms"]
+        case .passkey: methods = ["pop"]
+        default: break
+        }
+        guard let factor = session.secondFactor else { return methods }
+        return methods + [factor.kind == "phone" ? "sms" : "otp", "mfa"]
+    }
+}

@@ -1,0 +1,86 @@
+import Linking
+package import OAuth
+import Projects
+package import Secrets
+import Sessions
+import Storage
+package import StrictJSON
+
+extension AccountsService {
+    package var readApplicationTokens: ReadApplicationTokens { ReadApplicationTokens(parts: parts) }
+}
+
+/// What applications and resource servers ask about tokens: userinfo, introspection and revocation.
+///
+/// Each reads the session, so a token ends with it, whatever it says itself.
+package struct ReadApplicationTokens: Sendable {
+    let parts: Parts
+
+    /// The user's claims (OpenID Connect Core 1.0 §5.3).
+    ///
+    /// - Throws: ``OAuthError``.
+    package func userInfo(accessToken: Secret?, _ caller: Caller) async throws -> JSONObject {
+        guard let accessToken, let token = try await parts.accessToken(accessToken, caller),
+            token.audiences.contains(token.issuer), let found = try await parts.session(of: token, caller)
+        else { throw OAuthError(.invalidToken, "The access token is missing, expired, revoked, or for somebody else") }
+        guard token.scopes.contains(Scopes.openID) else {
+            throw OAuthError(.insufficientScope, "The access token lacks the scope openid")
+        }
+        let claims = UserClaims.members(of: found.account, for: token.scopes)
+        return JSONObject([.init(name: "sub", value: .string(found.account.id.rawValue))] + claims)
+    }
+
+    /// What a token is good for now (RFC 7662 §2.2), for a confidential client: a resource server asks about any access
+    /// token, a client about its own refresh tokens.
+    ///
+    /// - Throws: ``OAuthError``.
+    package func introspect(_ text: Secret, for client: OAuthClient, _ caller: Caller) async throws -> JSONObject {
+        guard client.secretHash != nil else {
+            throw OAuthError(.unauthorizedClient, "Only confidential clients may introspect tokens")
+        }
+        if let token = try await parts.accessToken(text, caller) {
+            guard let found = try await parts.session(of: token, caller) else { return ["active": false] }
+            return [
+                "active": true, "token_type": "Bearer", "iss": .string(token.issuer),
+                "sub": .string(found.account.id.rawValue), "aud": .array(token.audiences.map { .string($0) }),
+                "client_id": .string(token.client), "scope": .string(token.scopes.joined(separator: " ")),
+                "iat": .integer(token.issuedAt), "exp": .integer(token.expiresAt), "jti": .string(token.id),
+            ]
+        }
+        guard let token = RefreshToken(text.reveal()), let key = key(of: token, caller),
+            let found = try await parts.sessions.application(key, secretHash: token.secretHash), found.isAlive,
+            found.client == client.id
+        else { return ["active": false] }
+        return [
+            "active": true, "iss": .string(try parts.applicationIssuer(caller)),
+            "sub": .string(found.account.id.rawValue), "client_id": .string(client.id),
+            "scope": .string(found.grant.scopes.joined(separator: " ")),
+        ]
+    }
+
+    /// Ends the session of a client's own token (RFC 7009 §2); any other token is ignored.
+    package func revoke(_ text: Secret, by client: OAuthClient, _ caller: Caller) async throws {
+        if let token = try await parts.accessToken(text, caller) {
+            guard token.client == client.id, let session = SessionID(rawValue: token.session) else { return }
+            let key = SessionKey(project: caller.project.id, account: token.account, session: session)
+            try await end(key, secretHash: nil, client, caller)
+        } else if let token = RefreshToken(text.reveal()), let key = key(of: token, caller) {
+            try await end(key, secretHash: token.secretHash, client, caller)
+        }
+    }
+
+    private func end(_ key: SessionKey, secretHash: [UInt8]?, _ client: OAuthClient, _ caller: Caller) async throws {
+        _ = try await parts.sessions.endApplication(
+            key,
+            of: client.id,
+            secretHash: secretHash,
+            in: caller.scope,
+            now: parts.now()
+        )
+    }
+
+    private func key(of token: RefreshToken, _ caller: Caller) -> SessionKey? {
+        guard token.projectNumber == caller.project.number else { return nil }
+        return SessionKey(project: caller.project.id, account: token.account, session: token.session)
+    }
+}

@@ -1,0 +1,78 @@
+package import OAuth
+package import Projects
+package import Secrets
+import Storage
+package import StrictJSON
+
+/// The applications that sign in with a project's accounts.
+package struct ManageOAuthClients: Sendable {
+    let store: OAuthClientStore
+    let random: RandomSource
+
+    package struct Created: Sendable {
+        package var client: OAuthClient
+        /// Shown once; nil for a public client.
+        package var secret: Secret?
+    }
+
+    /// - Parameters:
+    ///   - metadata: the members of RFC 7591; others are ignored.
+    ///   - isTrusted: whether it is the project's own application, for which no user is asked to consent.
+    /// - Throws: ``AdministrationError/invalid(_:)``.
+    package func create(_ metadata: JSONObject, isTrusted: Bool, in project: ProjectID) async throws -> Created {
+        let metadata = try Self.checked(metadata)
+        let secret = metadata.authentication == .none ? nil : Secret(random.handle())
+        let client = OAuthClient(
+            id: random.text(20, of: "abcdefghijklmnopqrstuvwxyz0123456789"),
+            metadata: metadata,
+            secretHash: secret.map { SecureHash.sha256($0.reveal()) },
+            isTrusted: isTrusted
+        )
+        try await store.create(client, in: project)
+        return Created(client: client, secret: secret)
+    }
+
+    /// By ID.
+    package func list(of project: ProjectID) async throws -> [OAuthClient] {
+        try await store.list(of: project).map(\.client)
+    }
+
+    /// - Throws: ``Storage/ConfigurationError/notFound``.
+    package func find(_ id: String, of project: ProjectID) async throws -> OAuthClient {
+        guard let client = try await store.client(id, of: project) else { throw ConfigurationError.notFound }
+        return client
+    }
+
+    /// Changes the given members; null removes one.
+    ///
+    /// - Parameter isTrusted: nil leaves it.
+    /// - Throws: ``AdministrationError/invalid(_:)``; ``Storage/ConfigurationError/notFound``.
+    package func change(
+        _ id: String,
+        _ members: JSONObject,
+        isTrusted: Bool?,
+        of project: ProjectID
+    ) async throws -> OAuthClient {
+        var client = try await find(id, of: project)
+        var metadata = JSONObject(client.metadata.members)
+        for member in members.members { metadata[member.name] = member.value }
+        client.metadata = try Self.checked(metadata)
+        guard (client.metadata.authentication == .none) == (client.secretHash == nil) else {
+            throw AdministrationError.invalid("A client cannot become public or confidential: create another one.")
+        }
+        client.isTrusted = isTrusted ?? client.isTrusted
+        try await store.update(client, in: project)
+        return client
+    }
+
+    /// Deletes a client; its users' grants end with it.
+    ///
+    /// - Throws: ``Storage/ConfigurationError/notFound``.
+    package func delete(_ id: String, of project: ProjectID) async throws { try await store.delete(id, of: project) }
+
+    private static func checked(_ metadata: JSONObject) throws -> ClientMetadata {
+        do throws(OAuthError) { return try ClientMetadata(metadata) } catch {
+            throw AdministrationError.invalid(error.description)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Administration
+import HTTPTypes
+import OAuth
+import Projects
+import Secrets
+import StrictJSON
+
+/// `projects/{p}/oauthClients`: the applications that sign in with a project's accounts.
+///
+/// The members are those of RFC 7591, as clients write them everywhere, and `trusted`.
+struct OAuthClientRoutes {
+    let clients: ManageOAuthClients
+
+    var routes: [Route] {
+        let path = "/v2/projects/{project}/oauthClients"
+        return [
+            Route(.get, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, list)),
+            Route(.post, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, create)),
+            Route(.get, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, get)),
+            Route(.patch, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, patch)),
+            Route(.delete, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, delete)),
+        ]
+    }
+
+    private func list(_ call: AdminCall) async throws -> Response {
+        let listed = try await clients.list(of: call.project.id)
+        return .json { json in
+            guard !listed.isEmpty else { return }
+            json.array("clients") { json in
+                for client in listed { json.object { $0.client(client) } }
+            }
+        }
+    }
+
+    private func get(_ call: AdminCall) async throws -> Response {
+        let client = try await clients.find(call.call.parameter("client"), of: call.project.id)
+        return .json { $0.client(client) }
+    }
+
+    private func create(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let created = try await clients.create(
+            JSONObject(body.members),
+            isTrusted: try body.bool("trusted") ?? false,
+            in: call.project.id
+        )
+        return .json { json in
+            json.client(created.client)
+            json.member("client_secret", created.secret?.reveal())
+        }
+    }
+
+    private func patch(_ call: AdminCall) async throws -> Response {
+        let body = try call.json()
+        let client = try await clients.change(
+            call.call.parameter("client"),
+            JSONObject(body.members),
+            isTrusted: try body.bool("trusted"),
+            of: call.project.id
+        )
+        return .json { $0.client(client) }
+    }
+
+    private func delete(_ call: AdminCall) async throws -> Response {
+        try await clients.delete(call.call.parameter("client"), of: call.project.id)
+        return .json { _ in }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func client(_ client: OAuthClient) {
+        member("client_id", client.id)
+        for member in client.metadata.members {
+            name(member.name)
+            value(member.value)
+        }
+        member("trusted", client.isTrusted)
+    }
+}

@@ -1,0 +1,231 @@
+import Accounts
+import HTTPTypes
+import NIOCore
+import OAuth
+import Projects
+import Secrets
+import Storage
+import Text
+
+/// The authorization endpoint of a project, for a user's browser.
+struct OAuthRoutes {
+    let accounts: AccountsService
+    let configuration: ConfigurationStore
+    let deployment: Deployment
+
+    var routes: [Route] {
+        let (authorize, goOn) = (ProviderMetadata.Endpoint.authorize.path, ProviderMetadata.Endpoint.goOn.path)
+        return [
+            Route(.get, authorize, on: .service, errors: .page, .open(authorizeByQuery)),
+            Route(.post, authorize, on: .service, errors: .page, .open(authorizeByForm)),
+            Route(.get, goOn, on: .service, errors: .page, .open(comeBack)),
+            Route(.post, goOn, on: .service, errors: .page, .open(decide)),
+        ]
+    }
+
+    private func authorizeByQuery(_ call: Call) async throws -> Response {
+        try await page(call, language: call.query["ui_locales"]) { page in
+            try await accounts.authorizeApplication.begin(call.query, page.browser, page.caller)
+        }
+    }
+
+    /// OpenID Connect Core 1.0 §3.1.2.1.
+    private func authorizeByForm(_ call: Call) async throws -> Response {
+        let form = try Self.form(call)
+        return try await page(call, language: form["ui_locales"]) { page in
+            try await accounts.authorizeApplication.begin(form, page.browser, page.caller)
+        }
+    }
+
+    private func comeBack(_ call: Call) async throws -> Response {
+        try await page(call, language: nil) { page in
+            try await accounts.authorizeApplication.comeBack(
+                call.query.value("visit"),
+                code: call.query.value("signInCode"),
+                page.browser,
+                page.caller
+            )
+        }
+    }
+
+    private func decide(_ call: Call) async throws -> Response {
+        let form = try Self.form(call)
+        return try await page(call, language: nil) { page in
+            // No other page may decide for the user.
+            guard let answer = try form.value("do").flatMap(AuthorizeApplication.Answer.init(rawValue:)),
+                call.isFromOwnPage(page.own)
+            else { throw AccountsError.invalidSessionInfo }
+            return try await accounts.authorizeApplication.decide(
+                answer,
+                form.value("visit"),
+                page.browser,
+                page.caller
+            )
+        }
+    }
+
+    private static func form(_ call: Call) throws -> FormFields {
+        guard let form = FormFields(strict: call.body.readableBytesView) else {
+            throw WireError.invalidRequest("Invalid form payload received.", field: nil)
+        }
+        return form
+    }
+
+    /// What a step needs to know.
+    private struct Visited {
+        var caller: Caller
+        var own: PublicURL
+        var browser: AuthorizeApplication.Browser
+    }
+
+    /// A step's page or redirect; errors are pages in the user's language.
+    private func page(
+        _ call: Call,
+        language: String?,
+        _ step: (Visited) async throws -> AuthorizeApplication.Result
+    ) async throws -> Response {
+        var context = PageContext(
+            language: .best(
+                language?.split(separator: " ").first.map { String($0) },
+                accepting: call.headers[.acceptLanguage]
+            )
+        )
+        do {
+            // A HEAD request decides nothing.
+            guard call.method != .head else { return context.page(.waitTitle, "").response() }
+            let project = try configuration.openIDProvider(of: call)
+            context.project = project
+            guard let own = deployment.publicURL(of: project) else {
+                throw WireError("OPERATION_NOT_ALLOWED", "Set http.publicURL to use this page.")
+            }
+            let key = configuration.snapshot.apiKey(of: project.id)?.rawValue
+            let visited = Visited(
+                caller: Caller(call, project: project, apiKey: key, language: context.language.rawValue),
+                own: own,
+                browser: AuthorizeApplication.Browser(
+                    secret: Cookie.oauthBrowser(isSecure: own.isSecure, in: call.headers),
+                    session: Cookie.oauthSession(of: project, isSecure: own.isSecure, in: call.headers)
+                )
+            )
+            let result = try await step(visited)
+            return response(to: result, project, own, context)
+        } catch {
+            let response = Self.problem(error, context).response()
+            throw RefusedPage(cause: error, response: response)
+        }
+    }
+
+    private func response(
+        to result: AuthorizeApplication.Result,
+        _ project: Project,
+        _ own: PublicURL,
+        _ context: PageContext
+    ) -> Response {
+        let cookies = Cookie.oauth(result.browser, of: project, isSecure: own.isSecure)
+        switch result.outcome {
+        case .consent(let consent):
+            var page = ConsentPage(context: context, consent: consent, project: project, issuer: own.issuer(of: project.id))
+                .page
+            page.cookies = cookies
+            return page.response()
+        case .signIn(let destination), .leave(let destination):
+            // Forms may lead only to our own pages (`form-action`).
+            guard destination.isDirect else {
+                return context.leaving(to: destination.url, .signedInAdvice, .goOn, cookies).response()
+            }
+            var headers: HTTPFields = [
+                .location: destination.url, .cacheControl: "no-store", .referrerPolicy: "no-referrer",
+            ]
+            for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie.header)) }
+            return Response(status: .seeOther, headers: headers)
+        }
+    }
+
+    /// What the application did wrong is said to its developer, below words for the user.
+    private static func problem(_ error: any Error, _ context: PageContext) -> Page {
+        let words: String? =
+            switch error {
+            case let error as OAuthError: "\(error.code.rawValue): \(error.description)"
+            case let error as AuthorizationRequest.Unredirectable: "invalid_request: \(error.description)"
+            default: nil
+            }
+        guard let words else {
+            let error = WireError(mapping: error)
+            let isOver = error.code == "SESSION_EXPIRED" || error.code == "INVALID_SESSION_INFO"
+            return isOver ? context.problem(error, (.pageOverTitle, .pageOverAdvice)) : context.problem(error)
+        }
+        return context.problem(.oauth("invalid_request", words), (.cannotGoOnTitle, .unknownAppAdvice)) {
+            "<p class=\"code\">\(words)</p>"
+        }
+    }
+}
+
+extension ProviderMetadata.Endpoint {
+    /// A route's path: below the project, which the issuer ends with.
+    var path: String { "/{project}" + rawValue }
+}
+
+extension ConfigurationStore {
+    /// The project of a path below its issuer, if it is an OpenID provider.
+    ///
+    /// Only by ID, because everything must be below exactly the issuer that tokens name.
+    func openIDProvider(of call: Call) throws -> Project {
+        guard let project = ProjectID(rawValue: call.parameter("project")).flatMap(snapshot.project),
+            project.settings.oauth.isEnabled
+        else { throw WireError.notFound }
+        return project
+    }
+}
+
+extension Call {
+    /// Whether our own page posted a form: browsers state the origin of a request, and no page can forge it.
+    func isFromOwnPage(_ own: PublicURL) -> Bool {
+        if let site = headers[.secFetchSite] { return site == "same-origin" }
+        return headers[.origin] == own.text
+    }
+}
+
+extension Cookie {
+    private static let oauthBrowserName = "identity-browser"
+
+    static func oauthBrowser(isSecure: Bool, in headers: HTTPFields) -> Secret? {
+        only(oauthBrowserName, isSecure: isSecure, in: headers)
+    }
+
+    static func oauthSession(of project: Project, isSecure: Bool, in headers: HTTPFields) -> Secret? {
+        only(sessionName(project), isSecure: isSecure, in: headers)
+    }
+
+    /// Nil without one, and if there are several: then another site may have set one of them.
+    private static func only(_ name: String, isSecure: Bool, in headers: HTTPFields) -> Secret? {
+        let values = values(name, isSecure: isSecure, in: headers)
+        return values.count == 1 && !values[0].isEmpty ? Secret(values[0]) : nil
+    }
+
+    private static func sessionName(_ project: Project) -> String { "identity-session-\(project.number)" }
+
+    /// The cookies of an authorization: the browser's secret until it closes its session, and the user's session.
+    static func oauth(
+        _ browser: AuthorizeApplication.Browser,
+        of project: Project,
+        isSecure: Bool
+    ) -> [Cookie] {
+        let session = Cookie(
+            name: sessionName(project),
+            value: browser.session?.reveal() ?? "",
+            seconds: browser.session == nil ? 0 : 30 * 86_400,
+            isSecure: isSecure,
+            returnsFromOtherSites: false
+        )
+        guard let secret = browser.secret else { return [session] }
+        return [
+            Cookie(
+                name: oauthBrowserName,
+                value: secret.reveal(),
+                seconds: 30 * 86_400,
+                isSecure: isSecure,
+                returnsFromOtherSites: false
+            ), session,
+        ]
+    }
+}

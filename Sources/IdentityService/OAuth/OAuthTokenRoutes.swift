@@ -1,0 +1,183 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import NIOCore
+import OAuth
+import Projects
+import Secrets
+import Storage
+import StrictJSON
+import Text
+
+/// The endpoints that applications and resource servers call: token, userinfo, introspection and revocation.
+struct OAuthTokenRoutes {
+    let accounts: AccountsService
+    let configuration: ConfigurationStore
+
+    var routes: [Route] {
+        typealias Endpoint = ProviderMetadata.Endpoint
+        return [
+            Route(.post, Endpoint.token.path, on: .service, errors: .oauth, .open(grant)),
+            Route(.get, Endpoint.userInfo.path, on: .service, errors: .oauth, .open(showUser)),
+            Route(.post, Endpoint.userInfo.path, on: .service, errors: .oauth, .open(showUser)),
+            Route(.post, Endpoint.introspect.path, on: .service, errors: .oauth, .open(introspect)),
+            Route(.post, Endpoint.revoke.path, on: .service, errors: .oauth, .open(revoke)),
+        ]
+    }
+
+    // MARK: Token
+
+    private func grant(_ call: Call) async throws -> Response {
+        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let client = try await client(call, form, caller)
+        let grants = accounts.grantApplicationTokens
+        let name = try form.required("grant_type")
+        guard let type = ClientMetadata.GrantType(rawValue: name) else {
+            throw OAuthError(.unsupportedGrantType, "grant_type must be one that discovery lists")
+        }
+        guard client.metadata.grantTypes.contains(type) else {
+            throw OAuthError(.unauthorizedClient, "The client is not registered for this grant_type")
+        }
+        switch type {
+        case .authorizationCode:
+            return Self.response(
+                try await grants.redeem(
+                    Secret(try form.required("code")),
+                    verifier: form["code_verifier"].map { Secret($0) },
+                    redirectURI: form["redirect_uri"],
+                    resources: form.all("resource"),
+                    by: client,
+                    caller
+                )
+            )
+        case .refreshToken:
+            return Self.response(
+                try await grants.refresh(
+                    Secret(try form.required("refresh_token")),
+                    scopes: form["scope"].map { Scopes.list($0) },
+                    resources: form.all("resource"),
+                    by: client,
+                    caller
+                )
+            )
+        }
+    }
+
+    /// OAuth 2.1 §3.2.3, OpenID Connect Core 1.0 §3.1.3.3.
+    private static func response(_ result: GrantApplicationTokens.Result) -> Response {
+        .json { json in
+            json.member("access_token", result.accessToken.reveal())
+            json.member("token_type", "Bearer")
+            json.member("expires_in", number: result.expiresIn)
+            json.member("refresh_token", result.refreshToken?.reveal())
+            json.member("id_token", result.idToken)
+            json.member("scope", result.scopes.joined(separator: " "))
+        }
+    }
+
+    // MARK: Questions about tokens
+
+    private func showUser(_ call: Call) async throws -> Response {
+        let caller = try caller(call)
+        let token = try call.bearer ?? (call.method == .post ? OAuthForm(call)["access_token"] : nil)
+        return Self.response(
+            try await accounts.readApplicationTokens.userInfo(accessToken: token.map { Secret($0) }, caller)
+        )
+    }
+
+    private func introspect(_ call: Call) async throws -> Response {
+        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let client = try await client(call, form, caller)
+        let token = Secret(try form.required("token"))
+        return Self.response(try await accounts.readApplicationTokens.introspect(token, for: client, caller))
+    }
+
+    private func revoke(_ call: Call) async throws -> Response {
+        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let client = try await client(call, form, caller)
+        try await accounts.readApplicationTokens.revoke(Secret(try form.required("token")), by: client, caller)
+        return .json { _ in }
+    }
+
+    private static func response(_ object: JSONObject) -> Response {
+        .json { json in for member in object.members { json.name(member.name); json.value(member.value) } }
+    }
+
+    // MARK: Who calls
+
+    private func caller(_ call: Call) throws -> Caller {
+        Caller(call, project: try configuration.openIDProvider(of: call), apiKey: nil)
+    }
+
+    private func client(_ call: Call, _ form: OAuthForm, _ caller: Caller) async throws -> OAuthClient {
+        try await accounts.authenticateClient(try form.credentials(call), caller)
+    }
+}
+
+/// The form of an endpoint of OAuth: no parameter but `resource` may be repeated, and an empty one counts as absent
+/// (RFC 6749 §3.2).
+struct OAuthForm {
+    private let fields: FormFields
+
+    init(_ call: Call) throws(OAuthError) {
+        let type = call.headers[.contentType]?.lowercased() ?? ""
+        guard type.isEmpty || type.hasPrefix("application/x-www-form-urlencoded"),
+            let fields = FormFields(strict: call.body.readableBytesView)
+        else { throw OAuthError(.invalidRequest, "The body must be application/x-www-form-urlencoded") }
+        var seen: Set<String> = []
+        for pair in fields.pairs where pair.name != "resource" && !seen.insert(pair.name).inserted {
+            throw OAuthError(.invalidRequest, "A parameter is repeated")
+        }
+        self.fields = fields
+    }
+
+    subscript(name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    func all(_ name: String) -> [String] { fields.pairs.filter { $0.name == name && !$0.value.isEmpty }.map(\.value) }
+
+    func required(_ name: String) throws(OAuthError) -> String {
+        guard let value = self[name] else { throw OAuthError(.invalidRequest, "\(name) is missing") }
+        return value
+    }
+
+    /// `client_secret_basic`, `client_secret_post` or `none`, one of them (OAuth 2.1 §2.4).
+    func credentials(_ call: Call) throws(OAuthError) -> AuthenticateClient.Credentials {
+        guard let header = call.headers[.authorization] else {
+            return AuthenticateClient.Credentials(id: self["client_id"], secret: self["client_secret"].map { Secret($0) })
+        }
+        guard self["client_secret"] == nil else {
+            throw OAuthError(.invalidRequest, "The client authenticates in two ways")
+        }
+        guard let basic = BasicCredentials(header), self["client_id"] ?? basic.name == basic.name else {
+            throw OAuthError(.invalidClient, "The Authorization header is malformed, or names another client")
+        }
+        return AuthenticateClient.Credentials(id: basic.name, secret: basic.password)
+    }
+}
+
+/// A Basic header whose parts are form-encoded (RFC 6749 §2.3.1).
+private struct BasicCredentials {
+    let name: String
+    let password: Secret
+
+    init?(_ header: String) {
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "basic", let data = Data(base64Encoded: String(parts[1])) else {
+            return nil
+        }
+        let bytes = [UInt8](data)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let name = PercentEncoding.decode(bytes[..<colon], plusIsSpace: true),
+            let password = PercentEncoding.decode(bytes[colon...].dropFirst(), plusIsSpace: true)
+        else { return nil }
+        (self.name, self.password) = (name, Secret(password))
+    }
+}
+
+extension Call {
+    /// The token of an `Authorization: Bearer` header (RFC 6750 §2.1).
+    fileprivate var bearer: String? {
+        let parts = (headers[.authorization] ?? "").split(separator: " ", maxSplits: 1)
+        return parts.count == 2 && parts[0].lowercased() == "bearer" ? String(parts[1]) : nil
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// What a user granted an application; stored with its session.
+package struct ApplicationGrant: Sendable, Hashable, Codable {
+    /// In the order in which they were requested.
+    package var scopes: [String]
+    /// The audiences of its access tokens (RFC 8707); empty for the service itself.
+    package var resources: [String]
+    /// Where its code was sent.
+    package var redirectURI: String
+    /// The request's own, for the first ID token.
+    package var nonce: String?
+
+    package init(scopes: [String], resources: [String], redirectURI: String, nonce: String? = nil) {
+        self.scopes = scopes
+        self.resources = resources
+        self.redirectURI = redirectURI
+        self.nonce = nonce
+    }
+
+    /// Whether a user who granted this need not be asked again.
+    package func covers(_ other: ApplicationGrant) -> Bool {
+        Set(other.scopes).isSubset(of: scopes) && Set(other.resources).isSubset(of: resources)
+    }
+
+    package var json: String {
+        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    }
+
+    package init(json: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(json.utf8)) }
+}

@@ -1,0 +1,128 @@
+package import Linking
+import Secrets
+package import StrictJSON
+
+/// The payloads of an application's tokens.
+package struct ApplicationTokens: Sendable {
+    package var issuer: String
+    package var client: String
+    package var account: AccountID
+    /// The session's ID: `sid` of OpenID Connect Back-Channel Logout 1.0.
+    package var session: String
+    package var grant: ApplicationGrant
+    /// Seconds since 1970; likewise the others.
+    package var authTime: Int64
+    package var issuedAt: Int64
+    /// RFC 8176 §2.
+    package var methods: [String]
+
+    package init(
+        issuer: String,
+        client: String,
+        account: AccountID,
+        session: String,
+        grant: ApplicationGrant,
+        authTime: Int64,
+        issuedAt: Int64,
+        methods: [String]
+    ) {
+        self.issuer = issuer
+        self.client = client
+        self.account = account
+        self.session = session
+        self.grant = grant
+        self.authTime = authTime
+        self.issuedAt = issuedAt
+        self.methods = methods
+    }
+
+    /// `typ` of access tokens (RFC 9068 §2.1), which no verifier of ID tokens accepts.
+    package static let accessTokenType = "at+jwt"
+
+    /// An access token (RFC 9068 §2.2).
+    ///
+    /// - Parameters:
+    ///   - resources: its audiences; empty for all that were granted, or the service itself if there are none.
+    ///   - lifetime: in seconds.
+    package func accessToken(for resources: [String], id: String, lifetime: Int64) -> [UInt8] {
+        var json = JSONText(capacity: 512)
+        json.openObject()
+        json.member("iss", issuer)
+        json.member("sub", account.rawValue)
+        let audiences = audiences(for: resources)
+        if audiences.count == 1 { json.member("aud", audiences[0]) } else { json.member("aud", audiences) }
+        json.member("client_id", client)
+        json.member("scope", grant.scopes.joined(separator: " "))
+        json.member("iat", issuedAt)
+        json.member("exp", issuedAt + lifetime)
+        json.member("jti", id)
+        json.member("auth_time", authTime)
+        json.member("sid", session)
+        if !methods.isEmpty { json.member("amr", methods) }
+        json.closeObject()
+        return json.bytes
+    }
+
+    /// Only a token for the service itself reads the user's claims there.
+    private func audiences(for resources: [String]) -> [String] {
+        let named = resources.isEmpty ? grant.resources : resources
+        return named.isEmpty || grant.scopes.contains(Scopes.openID) ? named + [issuer] : named
+    }
+
+    /// An ID token (OpenID Connect Core 1.0 §2).
+    ///
+    /// - Parameters:
+    ///   - nonce: the request's; nil for tokens of a refresh (§12.2).
+    ///   - accessToken: for `at_hash` (§3.1.3.6).
+    ///   - lifetime: in seconds.
+    package func idToken(of user: Account, nonce: String?, accessToken: String, lifetime: Int64) -> [UInt8] {
+        var json = JSONText(capacity: 768)
+        json.openObject()
+        json.member("iss", issuer)
+        json.member("sub", account.rawValue)
+        json.member("aud", client)
+        json.member("iat", issuedAt)
+        json.member("exp", issuedAt + lifetime)
+        json.member("auth_time", authTime)
+        json.member("sid", session)
+        if let nonce { json.member("nonce", nonce) }
+        json.member("at_hash", Base64URL.encode(SecureHash.sha256(accessToken).prefix(16)))
+        if !methods.isEmpty { json.member("amr", methods) }
+        for member in UserClaims.members(of: user, for: grant.scopes) { json.member(member.name, member.value) }
+        json.closeObject()
+        return json.bytes
+    }
+}
+
+/// An access token whose signature and times were verified.
+package struct AccessTokenContent: Sendable {
+    package let issuer: String
+    package let account: AccountID
+    package let audiences: [String]
+    package let client: String
+    package let scopes: [String]
+    package let session: String
+    package let issuedAt: Int64
+    package let expiresAt: Int64
+    package let id: String
+
+    /// Nil if a claim that all our tokens have is absent or of another type.
+    package init?(_ payload: JSONObject) {
+        let audience = payload["aud"]
+        guard let issuer = payload["iss"]?.string, let subject = payload["sub"]?.string, !subject.isEmpty,
+            let audiences = audience?.string.map({ [$0] }) ?? audience?.array?.compactMap(\.string),
+            let client = payload["client_id"]?.string, let scope = payload["scope"]?.string,
+            let session = payload["sid"]?.string, let issuedAt = payload["iat"]?.integer,
+            let expiresAt = payload["exp"]?.integer, let id = payload["jti"]?.string
+        else { return nil }
+        self.issuer = issuer
+        account = AccountID(subject)
+        self.audiences = audiences
+        self.client = client
+        scopes = Scopes.list(scope)
+        self.session = session
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.id = id
+    }
+}

@@ -1,0 +1,181 @@
+package import Projects
+package import Text
+
+/// An authorization request (OAuth 2.1 §4.1.1, OpenID Connect Core 1.0 §3.1.2.1), checked for a client.
+package struct AuthorizationRequest: Sendable, Hashable, Codable {
+    package let client: String
+    package let redirectURI: String
+    package let state: String?
+    package let codeChallenge: String
+    /// Those that the project knows and the client may have; others are left out (RFC 6749 §3.3).
+    package let scopes: [String]
+    package let resources: [String]
+    package let nonce: String?
+    package let prompt: Set<Prompt>
+    /// Seconds since the sign-in; nil for any.
+    package let maxAge: Int64?
+    /// `login_hint`, as sent.
+    package let loginHint: String?
+    /// The first of `ui_locales`.
+    package let language: String?
+
+    package enum Prompt: String, Sendable, Hashable, Codable, CaseIterable {
+        case none
+        case login
+        case consent
+        case selectAccount = "select_account"
+    }
+
+    /// A refusal for the user to see: there is no trustworthy address to redirect to (OAuth 2.1 §4.1.2.1).
+    package struct Unredirectable: Error, Sendable, Hashable {
+        /// English, for the client's developer.
+        package let description: String
+    }
+
+    /// A refusal for the client.
+    package struct Refused: Error, Sendable, Hashable {
+        package let error: OAuthError
+        package let answer: Answer
+    }
+
+    /// Where an answer goes.
+    package struct Answer: Sendable, Hashable {
+        package let redirectURI: String
+        package let state: String?
+    }
+
+    package var answer: Answer { Answer(redirectURI: redirectURI, state: state) }
+
+    package var grant: ApplicationGrant {
+        ApplicationGrant(scopes: scopes, resources: resources, redirectURI: redirectURI, nonce: nonce)
+    }
+
+    /// - Parameters:
+    ///   - parameters: of the query or of the form.
+    ///   - client: the one that `client_id` names.
+    /// - Throws: ``Unredirectable``, ``Refused``.
+    package init(
+        _ parameters: FormFields,
+        of client: OAuthClient,
+        _ settings: OAuthSettings
+    ) throws {
+        let values = Values(parameters)
+        let redirectURI = try Self.redirectURI(values, of: client)
+        let state = values["state"]
+        let answer = Answer(redirectURI: redirectURI, state: values.repeated == "state" ? nil : state)
+        do throws(OAuthError) {
+            let fields = try Fields(values, of: client, settings)
+            self.client = client.id
+            self.redirectURI = redirectURI
+            self.state = state
+            codeChallenge = fields.codeChallenge
+            scopes = fields.scopes
+            resources = fields.resources
+            nonce = fields.nonce
+            prompt = fields.prompt
+            maxAge = fields.maxAge
+            loginHint = values["login_hint"]
+            language = values["ui_locales"]?.split(separator: " ").first.map { String($0) }
+        } catch {
+            throw Refused(error: error, answer: answer)
+        }
+    }
+
+    private static func redirectURI(_ values: Values, of client: OAuthClient) throws(Unredirectable) -> String {
+        guard values.repeated != "redirect_uri" else { throw Unredirectable(description: "redirect_uri is repeated") }
+        guard let asked = values["redirect_uri"] else {
+            let registered = client.metadata.redirectURIs
+            guard registered.count == 1, let only = registered.first else {
+                throw Unredirectable(description: "redirect_uri is missing")
+            }
+            return only.text
+        }
+        guard client.metadata.redirectURIs.contains(where: { $0.allows(asked) }) else {
+            throw Unredirectable(description: "redirect_uri is not registered")
+        }
+        return asked
+    }
+}
+
+/// The parameters of a request; an empty one counts as absent (RFC 6749 §3.1).
+private struct Values {
+    private let fields: FormFields
+    /// The first name that is repeated, except `resource`.
+    let repeated: String?
+
+    init(_ fields: FormFields) {
+        self.fields = fields
+        var seen: Set<String> = []
+        repeated = fields.pairs.first { $0.name != "resource" && !seen.insert($0.name).inserted }?.name
+    }
+
+    subscript(name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    func all(_ name: String) -> [String] { fields.pairs.filter { $0.name == name && !$0.value.isEmpty }.map(\.value) }
+}
+
+/// What may be refused with a redirect.
+private struct Fields {
+    let codeChallenge: String
+    let scopes: [String]
+    let resources: [String]
+    let nonce: String?
+    let prompt: Set<AuthorizationRequest.Prompt>
+    let maxAge: Int64?
+
+    init(_ values: Values, of client: OAuthClient, _ settings: OAuthSettings) throws(OAuthError) {
+        guard values.repeated == nil else { throw OAuthError(.invalidRequest, "A parameter is repeated") }
+        if values["request"] != nil { throw OAuthError(.requestNotSupported, "request is not supported") }
+        if values["request_uri"] != nil { throw OAuthError(.requestURINotSupported, "request_uri is not supported") }
+        guard let type = values["response_type"] else { throw OAuthError(.invalidRequest, "response_type is missing") }
+        guard type == "code" else { throw OAuthError(.unsupportedResponseType, "response_type must be code") }
+        guard values["response_mode"] ?? "query" == "query" else {
+            throw OAuthError(.invalidRequest, "response_mode must be query")
+        }
+        guard let challenge = values["code_challenge"], CodeChallenge.isValid(challenge),
+            values["code_challenge_method"] == "S256"
+        else {
+            throw OAuthError(.invalidRequest, "code_challenge is required, with code_challenge_method S256 (RFC 7636)")
+        }
+        codeChallenge = challenge
+        let known = Scopes.standard + settings.scopes.keys
+        let allowed = client.metadata.scopes ?? known
+        scopes = Scopes.list(values["scope"] ?? "").filter { known.contains($0) && allowed.contains($0) }
+        resources = try Self.resources(values.all("resource"), settings)
+        nonce = values["nonce"]
+        guard (nonce ?? "").utf8.count <= 512, (values["state"] ?? "").utf8.count <= 1_024 else {
+            throw OAuthError(.invalidRequest, "nonce is limited to 512 bytes and state to 1024")
+        }
+        prompt = try Self.prompt(values["prompt"])
+        maxAge = try values["max_age"].map { text throws(OAuthError) in
+            guard let seconds = Int64(text), seconds >= 0 else {
+                throw OAuthError(.invalidRequest, "max_age must be a number of seconds")
+            }
+            return seconds
+        }
+    }
+
+    /// RFC 8707 §2: absolute, without a fragment.
+    static func resources(_ texts: [String], _ settings: OAuthSettings) throws(OAuthError) -> [String] {
+        var resources: [String] = []
+        for text in texts where !resources.contains(text) {
+            guard resources.count < 10, OAuthSettings.isResource(text) else {
+                throw OAuthError(.invalidTarget, "resource must be an absolute URL without a fragment")
+            }
+            guard settings.resources.isEmpty || settings.resources.contains(text) else {
+                throw OAuthError(.invalidTarget, "The project has no such resource")
+            }
+            resources.append(text)
+        }
+        return resources
+    }
+
+    private static func prompt(_ text: String?) throws(OAuthError) -> Set<AuthorizationRequest.Prompt> {
+        let names = (text ?? "").split(separator: " ")
+        let values = names.compactMap { AuthorizationRequest.Prompt(rawValue: String($0)) }
+        guard values.count == names.count, !values.contains(.none) || values.count == 1 else {
+            throw OAuthError(.invalidRequest, "prompt must be none, or some of login, consent and select_account")
+        }
+        return Set(values)
+    }
+}

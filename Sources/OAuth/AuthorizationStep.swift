@@ -1,0 +1,65 @@
+/// What an authorization request needs next.
+package enum AuthorizationStep: Sendable, Hashable {
+    case signIn
+    case consent
+    /// A code for the client.
+    case grant
+    case refuse(OAuthError)
+
+    /// The browser's session, as far as it matters here.
+    package struct SignedIn: Sendable, Hashable {
+        /// Seconds since 1970.
+        package var authTime: Int64
+        /// Whether the user signed in for this request.
+        package var isForThis: Bool
+
+        package init(authTime: Int64, isForThis: Bool) {
+            self.authTime = authTime
+            self.isForThis = isForThis
+        }
+    }
+
+    /// Decides by the request, the session and earlier consent alone.
+    ///
+    /// - Parameters:
+    ///   - session: nil if nobody is signed in.
+    ///   - granted: what the user granted the client before, in sessions that still exist.
+    ///   - hasAgreed: whether the user has just agreed.
+    ///   - now: seconds since 1970.
+    package static func next(
+        for request: AuthorizationRequest,
+        of client: OAuthClient,
+        session: SignedIn?,
+        granted: [ApplicationGrant],
+        hasAgreed: Bool,
+        now: Int64
+    ) -> AuthorizationStep {
+        let isSilent = request.prompt.contains(.none)
+        guard let session, isCurrent(session, for: request, now: now) else {
+            return isSilent ? .refuse(OAuthError(.loginRequired, "The user must sign in")) : .signIn
+        }
+        guard hasAgreed || !needsConsent(request, of: client, granted) else {
+            return isSilent ? .refuse(OAuthError(.consentRequired, "The user must consent")) : .consent
+        }
+        return .grant
+    }
+
+    private static func isCurrent(_ session: SignedIn, for request: AuthorizationRequest, now: Int64) -> Bool {
+        if session.isForThis { return true }
+        guard request.prompt.isDisjoint(with: [.login, .selectAccount]) else { return false }
+        return request.maxAge.map { now - session.authTime <= $0 } ?? true
+    }
+
+    /// Anybody can send a request in the name of a client whose code any program on the device may receive, so an earlier
+    /// consent does not count for it (RFC 8252 §8.6).
+    private static func needsConsent(
+        _ request: AuthorizationRequest,
+        of client: OAuthClient,
+        _ granted: [ApplicationGrant]
+    ) -> Bool {
+        if request.prompt.contains(.consent) { return true }
+        if client.isTrusted { return false }
+        let isNative = RedirectURI(request.redirectURI)?.isNative ?? true
+        return isNative || !granted.contains { $0.covers(request.grant) }
+    }
+}

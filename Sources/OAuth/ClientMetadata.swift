@@ -1,0 +1,115 @@
+package import StrictJSON
+import Text
+
+/// What a client says of itself, checked: the members of RFC 7591 §2 and OpenID Connect Dynamic Client Registration 1.0
+/// §2 that the service uses.
+///
+/// The admin API, registration and metadata documents read and write it alike.
+package struct ClientMetadata: Sendable, Hashable {
+    /// At most 128 characters.
+    package var name: String?
+    package var redirectURIs: [RedirectURI] = []
+    package var grantTypes: Set<GrantType> = [.authorizationCode]
+    package var authentication = Authentication.secretBasic
+    /// The scopes that it may request; nil for all.
+    package var scopes: [String]?
+    package var clientURI: String?
+    package var policyURI: String?
+    package var termsURI: String?
+
+    package enum GrantType: String, Sendable, Hashable, CaseIterable {
+        case authorizationCode = "authorization_code"
+        case refreshToken = "refresh_token"
+    }
+
+    /// `token_endpoint_auth_method`.
+    package enum Authentication: String, Sendable, Hashable, CaseIterable {
+        /// A public client: an app on a device or in a browser, which can keep no secret.
+        case none
+        case secretBasic = "client_secret_basic"
+        case secretPost = "client_secret_post"
+    }
+
+    package init() {}
+
+    /// The most that a client may register of anything.
+    private static let limit = 50
+
+    package init(_ object: JSONObject) throws(OAuthError) {
+        name = try Self.text("client_name", in: object).map { String($0.prefix(128)) }
+        let uris = try Self.texts("redirect_uris", in: object) ?? []
+        guard !uris.isEmpty, uris.count <= Self.limit else {
+            throw OAuthError(.invalidRedirectURI, "redirect_uris must list 1 to \(Self.limit) URIs")
+        }
+        for uri in uris {
+            guard let uri = RedirectURI(uri) else {
+                throw OAuthError(
+                    .invalidRedirectURI,
+                    "Each of redirect_uris must be absolute and have no fragment: https, http on this machine, or an app's own scheme"
+                )
+            }
+            redirectURIs.append(uri)
+        }
+        if let types = try Self.texts("response_types", in: object), !types.contains("code") {
+            throw OAuthError(.invalidClientMetadata, "response_types must contain code")
+        }
+        if let types = try Self.texts("grant_types", in: object) {
+            // A client may list what it can do; the answer lists what it can use here (§3.2.1).
+            grantTypes = Set(types.compactMap { GrantType(rawValue: $0) })
+            guard grantTypes.contains(.authorizationCode) else {
+                throw OAuthError(.invalidClientMetadata, "grant_types must contain authorization_code")
+            }
+        }
+        if let method = try Self.text("token_endpoint_auth_method", in: object) {
+            guard let known = Authentication(rawValue: method) else {
+                let all = Authentication.allCases.map(\.rawValue).joined(separator: ", ")
+                throw OAuthError(.invalidClientMetadata, "token_endpoint_auth_method must be one of \(all)")
+            }
+            authentication = known
+        }
+        scopes = try Self.text("scope", in: object).map { Scopes.list($0) }
+        clientURI = try Self.url("client_uri", in: object)
+        policyURI = try Self.url("policy_uri", in: object)
+        termsURI = try Self.url("tos_uri", in: object)
+    }
+
+    private static func text(_ name: String, in object: JSONObject) throws(OAuthError) -> String? {
+        switch object[name] {
+        case nil, .null: return nil
+        case .string(let text) where text.utf8.count <= 4_096 && !text.utf8.contains(0): return text.isEmpty ? nil : text
+        default: throw OAuthError(.invalidClientMetadata, "\(name) must be a text")
+        }
+    }
+
+    private static func texts(_ name: String, in object: JSONObject) throws(OAuthError) -> [String]? {
+        guard let value = object[name], !value.isNull else { return nil }
+        let texts = value.array?.compactMap(\.string)
+        guard let texts, texts.count == value.array?.count else {
+            throw OAuthError(.invalidClientMetadata, "\(name) must be a list of texts")
+        }
+        return texts
+    }
+
+    private static func url(_ name: String, in object: JSONObject) throws(OAuthError) -> String? {
+        guard let text = try text(name, in: object) else { return nil }
+        guard text.utf8.count <= 2_048, URLParts(text)?.isSecure(orLoopback: true) == true else {
+            throw OAuthError(.invalidClientMetadata, "\(name) must be an https URL")
+        }
+        return text
+    }
+
+    /// The members as RFC 7591 §3.2.1 shows them.
+    package var members: [JSONObject.Member] {
+        var members: [(String, JSONValue)] = []
+        if let name { members.append(("client_name", .string(name))) }
+        members.append(("redirect_uris", .array(redirectURIs.map { .string($0.text) })))
+        members.append(("grant_types", .array(grantTypes.map(\.rawValue).sorted().map { .string($0) })))
+        members.append(("response_types", ["code"]))
+        members.append(("token_endpoint_auth_method", .string(authentication.rawValue)))
+        if let scopes { members.append(("scope", .string(scopes.joined(separator: " ")))) }
+        if let clientURI { members.append(("client_uri", .string(clientURI))) }
+        if let policyURI { members.append(("policy_uri", .string(policyURI))) }
+        if let termsURI { members.append(("tos_uri", .string(termsURI))) }
+        return members.map { JSONObject.Member(name: $0.0, value: $0.1) }
+    }
+}

@@ -1,0 +1,19 @@
+import Text
+
+/// A project as an OpenID provider for other applications: `identity.oauth`.
+package struct OAuthSettings: Sendable, Hashable, Codable {
+    package var isEnabled = false
+    /// The project's own scopes, and what the consent page says of each.
+    package var scopes: [String: String] = [:]
+    /// The resources that access tokens may be for (RFC 8707); empty for any.
+    package var resources: [String] = []
+    /// The lifetime of access tokens.
+    package var accessTokenSeconds: Int64 = 3_600
+
+    package init() {}
+
+    /// An absolute URL without a fragment.
+    package static func isResource(_ text: String) -> Bool {
+        text.utf8.count <= 2_048 && URLParts(text).map { $0.fragment == nil && !$0.hasUserInfo } ?? false
+    }
+}

@@ -1,0 +1,239 @@
+package import Linking
+package import OAuth
+import Postgres
+package import Projects
+package import Sessions
+package import struct Foundation.Date
+
+/// A session that a user's consent opens for an application; its only secret at first is the code.
+package struct NewApplicationSession: Sendable {
+    package var id: SessionID
+    package var client: String
+    package var grant: ApplicationGrant
+    package var codeHash: [UInt8]
+    package var codeUntil: Date
+    /// Of a secret that nobody has.
+    package var secretHash: [UInt8]
+
+    package init(
+        id: SessionID,
+        client: String,
+        grant: ApplicationGrant,
+        codeHash: [UInt8],
+        codeUntil: Date,
+        secretHash: [UInt8]
+    ) {
+        self.id = id
+        self.client = client
+        self.grant = grant
+        self.codeHash = codeHash
+        self.codeUntil = codeUntil
+        self.secretHash = secretHash
+    }
+}
+
+/// An application's session with its account.
+package struct ApplicationSession: Sendable {
+    package var client: String
+    package var session: StoredSession
+    package var account: Account
+    package var grant: ApplicationGrant
+
+    /// Whether it still is one: neither it nor the account has ended.
+    package var isAlive: Bool { !session.revoked && session.authTime >= account.validSince && !account.isDisabled }
+}
+
+extension SessionStore {
+    /// What a user granted an application, in sessions that still exist.
+    package func grants(
+        of account: AccountID,
+        to client: String,
+        in scope: Scope
+    ) async throws -> [ApplicationGrant] {
+        try await database.query(
+            """
+            SELECT s.application_grant::text
+            FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
+            WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
+                AND s.tenant = \(scope.tenant.rawValue) AND s.client = \(client) AND s.code_until IS NULL
+                AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
+            """
+        ) { row in try ApplicationGrant(json: row.next()) }
+    }
+
+    /// Opens an application's session from that of the browser: with the same sign-in, and only if that still stands.
+    ///
+    /// The account is locked, so whatever ends all its sessions ends this one too, or comes first.
+    ///
+    /// - Returns: false if the browser's session has ended.
+    package func open(
+        _ new: NewApplicationSession,
+        from browser: SessionKey,
+        in scope: Scope,
+        now: Date
+    ) async throws -> Bool {
+        let entry = AuditEntry(
+            .applicationGranted,
+            in: scope,
+            account: browser.account,
+            changes: [new.client],
+            at: now
+        )
+        let count = try await database.query(
+            """
+            WITH browser AS MATERIALIZED (
+                SELECT s.*
+                FROM accounts a JOIN sessions s ON s.project = a.project AND s.account = a.account
+                WHERE a.project = \(browser.project.rawValue) AND a.account = \(browser.account.rawValue)
+                    AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL AND a.disabled IS NOT TRUE
+                    AND s.session = \(browser.session.rawValue) AND s.client IS NULL AND s.revoked_at IS NULL
+                    AND s.auth_time >= a.valid_since
+                FOR SHARE OF a, s
+            ), opened AS (
+                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                    second_factor, second_factor_identifier, claims, sign_in_attributes, created_at, last_used_at,
+                    user_agent, address_prefix, client, application_grant, code_hash, code_until)
+                SELECT project, account, \(new.id.rawValue), tenant, \(new.secretHash), auth_time, sign_in_provider,
+                    second_factor, second_factor_identifier, claims, sign_in_attributes, \(now), \(now), user_agent,
+                    address_prefix, \(new.client), \(try new.grant.json)::jsonb, \(new.codeHash), \(new.codeUntil)
+                FROM browser
+                RETURNING session
+            ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session")))
+            SELECT count(*) FROM opened
+            """
+        ) { row in try row.next(Int64.self) }
+        return count.first == 1
+    }
+
+    /// Exchanges a code, once: of simultaneous requests, the one whose statement changes the row gets the session.
+    ///
+    /// - Parameters:
+    ///   - redirectURI: nil if the client did not repeat it.
+    ///   - secretHash: of the session's first refresh token.
+    /// - Returns: nil if the code is unknown, expired, used, or of another client or redirect URI.
+    package func redeem(
+        code: [UInt8],
+        of key: SessionKey,
+        by client: String,
+        redirectURI: String?,
+        secretHash: [UInt8],
+        now: Date
+    ) async throws -> ApplicationSession? {
+        try await applicationSessions(
+            """
+            WITH s AS (
+                UPDATE sessions SET secret_hash = \(secretHash), code_until = NULL, last_used_at = \(now)
+                WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
+                    AND session = \(key.session.rawValue) AND client = \(client) AND code_hash = \(code)
+                    AND code_until > \(now) AND revoked_at IS NULL
+                    AND (\(redirectURI)::text IS NULL OR application_grant ->> 'redirectURI' = \(redirectURI))
+                RETURNING *
+            )
+            \(sql: Self.applicationColumns) FROM s \(sql: Self.applicationJoins)
+            """
+        )
+    }
+
+    /// Ends the session of a code that was exchanged before: a thief may have been the first, or be the second
+    /// (OAuth 2.1 §4.1.3).
+    ///
+    /// - Returns: whether there was one.
+    package func endReplayed(code: [UInt8], of key: SessionKey, in scope: Scope, now: Date) async throws -> Bool {
+        try await endApplication(
+            key,
+            where: "code_hash = \(code) AND code_until IS NULL",
+            because: "CODE_REUSED",
+            in: scope,
+            now: now
+        )
+    }
+
+    /// Ends an application's session (RFC 7009).
+    ///
+    /// - Parameter secretHash: of a refresh token; nil for an access token, whose signature proves it.
+    package func endApplication(
+        _ key: SessionKey,
+        of client: String,
+        secretHash: [UInt8]?,
+        in scope: Scope,
+        now: Date
+    ) async throws -> Bool {
+        try await endApplication(
+            key,
+            where: """
+                client = \(client)
+                    AND (\(secretHash)::bytea IS NULL OR secret_hash = \(secretHash) OR previous_hash = \(secretHash))
+                """,
+            because: nil,
+            in: scope,
+            now: now
+        )
+    }
+
+    private func endApplication(
+        _ key: SessionKey,
+        where condition: SQL,
+        because reason: String?,
+        in scope: Scope,
+        now: Date
+    ) async throws -> Bool {
+        let entry = AuditEntry(
+            .sessionRevoked,
+            in: scope,
+            account: key.account,
+            changes: reason.map { [$0] } ?? [],
+            at: now
+        )
+        let count = try await database.query(
+            """
+            WITH ended AS (
+                UPDATE sessions SET revoked_at = \(now)
+                WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
+                    AND session = \(key.session.rawValue) AND client IS NOT NULL AND revoked_at IS NULL
+                    AND \(sql: condition)
+                RETURNING session
+            ), audit AS (\(sql: entry.insertion(from: "ended", resource: "session")))
+            SELECT count(*) FROM ended
+            """
+        ) { row in try row.next(Int64.self) }
+        return count.first == 1
+    }
+
+    /// An application's session, for a token that names it.
+    ///
+    /// - Parameter secretHash: of a refresh token, which must be the current one; nil for an access token.
+    package func application(_ key: SessionKey, secretHash: [UInt8]?) async throws -> ApplicationSession? {
+        try await applicationSessions(
+            """
+            \(sql: Self.applicationColumns) FROM sessions s \(sql: Self.applicationJoins)
+            WHERE s.project = \(key.project.rawValue) AND s.account = \(key.account.rawValue)
+                AND s.session = \(key.session.rawValue) AND s.client IS NOT NULL AND s.code_until IS NULL
+                AND (\(secretHash)::bytea IS NULL OR s.secret_hash = \(secretHash))
+            """
+        )
+    }
+
+    private static let applicationColumns: SQL = """
+        SELECT s.client, s.application_grant::text, \(sql: SessionRow.columns), \(sql: AccountRow.columnsWithoutActivity)
+        """
+
+    private static let applicationJoins: SQL = """
+        JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
+            AND a.merged_into IS NULL
+        \(sql: AccountRow.joinsWithoutActivity)
+        """
+
+    /// A row for each linked credential.
+    private func applicationSessions(_ statement: SQL) async throws -> ApplicationSession? {
+        let rows = try await database.query(statement) { row -> ApplicationSession? in
+            let (client, grant): (String, String) = (try row.next(), try row.next())
+            guard let session = try SessionRow.decode(&row) else { return nil }
+            let account = try AccountRow.decode(&row)
+            let granted = try ApplicationGrant(json: grant)
+            return ApplicationSession(client: client, session: session, account: account, grant: granted)
+        }.compactMap(\.self)
+        guard var first = rows.first else { return nil }
+        for row in rows.dropFirst() { first.account.add(row.account.linked) }
+        return first
+    }
+}
