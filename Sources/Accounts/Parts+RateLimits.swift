@@ -97,6 +97,8 @@ extension Parts {
 
     func accessTokenLimits(_ caller: Caller) -> RateLimits { limits([.accessTokensPerAddress: [caller.place]], caller) }
 
+    func clientLimits(_ caller: Caller) -> RateLimits { limits([.clientsPerAddress: [caller.place]], caller) }
+
     func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }
 
     private func limits(_ values: KeyValuePairs<RateLimitKind, [String]>, _ caller: Caller) -> RateLimits {

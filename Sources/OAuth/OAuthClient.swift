@@ -1,3 +1,5 @@
+import Text
+
 /// An application that signs its users in with a project's accounts.
 package struct OAuthClient: Sendable, Hashable {
     /// `client_id`: a random text, which never equals the audience of another kind of token.
@@ -7,14 +9,34 @@ package struct OAuthClient: Sendable, Hashable {
     package var secretHash: [UInt8]?
     /// The project's own application, for which no user is asked to consent.
     package var isTrusted: Bool
+    package var origin: Origin
 
-    package init(id: String, metadata: ClientMetadata, secretHash: [UInt8]? = nil, isTrusted: Bool = false) {
+    /// Who says what the client is.
+    package enum Origin: String, Sendable, Hashable {
+        case admin
+        /// It registered itself (RFC 7591).
+        case registration
+        /// Its ID is the URL of a document about it.
+        case document
+    }
+
+    package init(
+        id: String,
+        metadata: ClientMetadata,
+        secretHash: [UInt8]? = nil,
+        isTrusted: Bool = false,
+        origin: Origin = .admin
+    ) {
         self.id = id
         self.metadata = metadata
         self.secretHash = secretHash
         self.isTrusted = isTrusted
+        self.origin = origin
     }
 
-    /// The name for people.
-    package var displayName: String { metadata.name ?? id }
+    /// The name for people: that of a document comes with its host, which alone is certain.
+    package var displayName: String {
+        guard origin == .document, let host = URLParts(id)?.host else { return metadata.name ?? id }
+        return metadata.name.map { "\($0) (\(host))" } ?? host
+    }
 }

@@ -1,3 +1,4 @@
+package import Projects
 package import StrictJSON
 
 /// The document by which clients find a project's endpoints: OpenID Connect Discovery 1.0 §3 and RFC 8414 §2, which are
@@ -11,11 +12,11 @@ package enum ProviderMetadata {
         issuer: String,
         keys: String,
         algorithms: [String],
-        scopes: [String]
+        _ settings: OAuthSettings
     ) -> JSONObject {
         func texts(_ values: [String]) -> JSONValue { .array(values.map { .string($0) }) }
         let authentication = texts(ClientMetadata.Authentication.allCases.map(\.rawValue))
-        return [
+        var document: JSONObject = [
             "issuer": .string(issuer),
             "authorization_endpoint": .string(issuer + Endpoint.authorize.rawValue),
             "token_endpoint": .string(issuer + Endpoint.token.rawValue),
@@ -23,7 +24,7 @@ package enum ProviderMetadata {
             "introspection_endpoint": .string(issuer + Endpoint.introspect.rawValue),
             "revocation_endpoint": .string(issuer + Endpoint.revoke.rawValue),
             "jwks_uri": .string(keys),
-            "scopes_supported": texts(scopes),
+            "scopes_supported": texts(Scopes.standard + settings.scopes.keys.sorted()),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
             "grant_types_supported": texts(ClientMetadata.GrantType.allCases.map(\.rawValue)),
@@ -44,6 +45,11 @@ package enum ProviderMetadata {
             "request_parameter_supported": false,
             "request_uri_parameter_supported": false,
         ]
+        if settings.allowsRegistration {
+            document["registration_endpoint"] = .string(issuer + Endpoint.register.rawValue)
+        }
+        if settings.allowsDocuments { document["client_id_metadata_document_supported"] = true }
+        return document
     }
 
     /// The paths below an issuer.
@@ -55,5 +61,6 @@ package enum ProviderMetadata {
         case userInfo = "/oauth/userinfo"
         case introspect = "/oauth/introspect"
         case revoke = "/oauth/revoke"
+        case register = "/oauth/register"
     }
 }

@@ -7,6 +7,10 @@ package struct OAuthSettings: Sendable, Hashable, Codable {
     package var scopes: [String: String] = [:]
     /// The resources that access tokens may be for (RFC 8707); empty for any.
     package var resources: [String] = []
+    /// Whether clients may register themselves (RFC 7591).
+    package var allowsRegistration = false
+    /// Whether a client's ID may be the URL of a document about it (OAuth Client ID Metadata Document).
+    package var allowsDocuments = false
     /// The lifetime of access tokens.
     package var accessTokenSeconds: Int64 = 3_600
 

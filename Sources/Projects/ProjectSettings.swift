@@ -154,6 +154,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         settings.passkeys.relyingPartyID = "localhost"
         settings.passkeys.origins = ["http://localhost"]
         settings.oauth.isEnabled = true
+        settings.oauth.allowsRegistration = true
+        settings.oauth.allowsDocuments = true
         settings.rateLimits = .generous
         settings.allowsTenants = true
         return settings

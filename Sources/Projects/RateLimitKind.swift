@@ -36,6 +36,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     /// Refresh tokens that are neither the current nor the previous one of their session, from one network address:
     /// each is compared with up to two thousand earlier ones.
     case refreshTriesPerAddress
+    /// Applications that register themselves, or whose metadata document the service reads, from one network address.
+    case clientsPerAddress
     /// Failed sign-ins to the console, and invalid setup codes, from one network address.
     case consoleTriesPerAddress
     /// Failed sign-ins to the console as one admin.
@@ -64,6 +66,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         case .flowsPerAddress: RateLimitBudget(count: 2_000, seconds: 3_600)
         case .accessTokensPerAddress: RateLimitBudget(count: 600, seconds: 3_600)
         case .refreshTriesPerAddress: RateLimitBudget(count: 300, seconds: 3_600)
+        case .clientsPerAddress: RateLimitBudget(count: 60, seconds: 3_600)
         case .consoleTriesPerAddress: RateLimitBudget(count: 20, seconds: 1_800)
         case .consoleTries: RateLimitBudget(count: 30, seconds: 3_600)
         }
@@ -74,7 +77,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .mailsPerRecipient, .codeTriesPerAddress,
             .smsPerAddress, .smsPerRecipient, .methodQueriesPerAddress, .flowsPerAddress, .accessTokensPerAddress,
-            .refreshTriesPerAddress, .consoleTriesPerAddress, .consoleTries:
+            .refreshTriesPerAddress, .clientsPerAddress, .consoleTriesPerAddress, .consoleTries:
             true
         case .passwordTries, .passwordTriesPerAccount, .mailsPerAccount, .mailsPerProject, .smsPerProject,
             .secondFactorTries:

@@ -15,7 +15,7 @@ package final class OAuthClientStore: Sendable {
 
     private struct Known {
         var version: Int64 = -1
-        var clients: [Key: OAuthClient] = [:]
+        var clients: [Key: Listed] = [:]
     }
 
     private struct Key: Hashable {
@@ -28,27 +28,37 @@ package final class OAuthClientStore: Sendable {
 
     init(configuration: ConfigurationStore) { self.configuration = configuration }
 
-    /// Nil if the project has no such client; a change applies on every node within half a second.
+    /// Nil if the project has no such client; an admin's change applies on every node within half a second.
     package func client(_ id: String, of project: ProjectID) async throws -> OAuthClient? {
-        guard id.utf8.count <= 256 else { return nil }
+        try await find(id, of: project)?.client
+    }
+
+    package func find(_ id: String, of project: ProjectID) async throws -> Listed? {
+        guard id.utf8.count <= 512 else { return nil }
         let key = Key(project: project, client: id)
         // Read before the row, so that what changes in between is read again.
         let version = configuration.snapshot.version
         let found = known.withLock { $0.version == version ? $0.clients[key] : nil }
         if let found { return found }
-        guard let client = try await list(of: project, only: id).first?.client else { return nil }
-        known.withLock { known in
-            if known.version != version || known.clients.count >= Self.limit {
-                known = Known(version: version)
-            }
-            known.clients[key] = client
-        }
+        guard let client = try await list(of: project, only: id).first else { return nil }
+        remember(client, key, at: version)
         return client
     }
+
+    private func remember(_ client: Listed, _ key: Key, at version: Int64) {
+        known.withLock { known in
+            if known.version != version || known.clients.count >= Self.limit { known = Known(version: version) }
+            known.clients[key] = client
+        }
+    }
+
+    private func forget(_ key: Key) { known.withLock { $0.clients[key] = nil } }
 
     package struct Listed: Sendable {
         package var client: OAuthClient
         package var createdAt: Date
+        /// For a document: when it was read.
+        package var updatedAt: Date
     }
 
     /// All clients of a project, by ID.
@@ -57,22 +67,24 @@ package final class OAuthClientStore: Sendable {
     private func list(of project: ProjectID, only id: String?) async throws -> [Listed] {
         try await configuration.database.query(
             """
-            SELECT client, metadata::text, secret_hash, trusted, created_at FROM oauth_clients
+            SELECT client, metadata::text, secret_hash, trusted, origin, created_at, updated_at FROM oauth_clients
             WHERE project = \(project.rawValue) AND (\(id)::text IS NULL OR client = \(id))
             ORDER BY client
             """
         ) { row in
             let (id, metadata): (String, String) = (try row.next(), try row.next())
             let (secretHash, isTrusted): ([UInt8]?, Bool) = (try row.next(), try row.next())
-            let createdAt: Date = try row.next()
-            guard let object = try JSONValue(parsing: metadata).object else { throw ConfigurationError.unreadable(id) }
+            let origin: String = try row.next()
+            guard let object = try JSONValue(parsing: metadata).object, let origin = OAuthClient.Origin(rawValue: origin)
+            else { throw ConfigurationError.unreadable(id) }
             let client = OAuthClient(
                 id: id,
                 metadata: try ClientMetadata(object),
                 secretHash: secretHash,
-                isTrusted: isTrusted
+                isTrusted: isTrusted,
+                origin: origin
             )
-            return Listed(client: client, createdAt: createdAt)
+            return Listed(client: client, createdAt: try row.next(), updatedAt: try row.next())
         }
     }
 
@@ -80,9 +92,9 @@ package final class OAuthClientStore: Sendable {
         let now = configuration.now()
         try await configuration.changing(
             """
-            INSERT INTO oauth_clients (project, client, metadata, secret_hash, trusted, created_at, updated_at)
+            INSERT INTO oauth_clients (project, client, metadata, secret_hash, trusted, origin, created_at, updated_at)
             VALUES (\(project.rawValue), \(client.id), \(Self.text(of: client))::jsonb, \(client.secretHash),
-                \(client.isTrusted), \(now), \(now))
+                \(client.isTrusted), \(client.origin.rawValue), \(now), \(now))
             RETURNING client
             """,
             recording: AuditEntry(.clientCreated, in: Scope(project: project), resource: client.id, at: now)
@@ -120,6 +132,66 @@ package final class OAuthClientStore: Sendable {
                 at: configuration.now()
             )
         )
+    }
+
+    // MARK: Clients that nobody of the project chose
+
+    /// Registers a client that asked for it (RFC 7591).
+    ///
+    /// The configuration's version stays: no node knows the new ID, and anybody may cause this.
+    ///
+    /// - Parameter registrationHash: of the token with which the client manages its registration.
+    /// - Throws: ``RateLimitReached``.
+    package func register(
+        _ client: OAuthClient,
+        registrationHash: [UInt8],
+        within limits: RateLimits,
+        in project: ProjectID
+    ) async throws {
+        let now = configuration.now()
+        let entry = AuditEntry(.clientCreated, in: Scope(project: project), resource: client.id, at: now)
+        let passed = try await configuration.database.query(
+            """
+            WITH \(sql: limits.taking), made AS (
+                INSERT INTO oauth_clients (project, client, metadata, secret_hash, origin, registration_hash, created_at,
+                    updated_at)
+                SELECT \(project.rawValue), \(client.id), \(Self.text(of: client))::jsonb, \(client.secretHash),
+                    \(client.origin.rawValue), \(registrationHash), \(now), \(now)
+                FROM limits WHERE \(sql: limits.havePassed)
+                RETURNING client
+            ), audit AS (\(sql: entry.insertion(from: "made")))
+            SELECT passed FROM limits
+            """
+        ) { row in try row.next(Int64.self) }
+        try limits.check(passed: passed.first ?? 0)
+    }
+
+    /// Whether the hash is that of the client's own token.
+    package func isRegistered(_ id: String, by hash: [UInt8], of project: ProjectID) async throws -> Bool {
+        try await !configuration.database.query(
+            """
+            SELECT true FROM oauth_clients
+            WHERE project = \(project.rawValue) AND client = \(id) AND registration_hash = \(hash)
+            """
+        ) { row in try row.next(Bool.self) }.isEmpty
+    }
+
+    /// Stores what a client's document says now.
+    ///
+    /// - Parameter end: when it is forgotten, if nobody reads it again.
+    package func keep(_ document: OAuthClient, until end: Date, in project: ProjectID) async throws {
+        let now = configuration.now()
+        try await configuration.database.execute(
+            """
+            INSERT INTO oauth_clients AS c (project, client, metadata, origin, expires_at, created_at, updated_at)
+            VALUES (\(project.rawValue), \(document.id), \(Self.text(of: document))::jsonb,
+                \(document.origin.rawValue), \(end), \(now), \(now))
+            ON CONFLICT (project, client) DO UPDATE SET metadata = excluded.metadata,
+                expires_at = excluded.expires_at, updated_at = excluded.updated_at
+            WHERE c.origin = excluded.origin
+            """
+        )
+        forget(Key(project: project, client: document.id))
     }
 
     private static func text(of client: OAuthClient) -> String { JSONObject(client.metadata.members).jsonText }

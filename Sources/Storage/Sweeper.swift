@@ -7,7 +7,8 @@ package import struct Foundation.Date
 
 /// Deletes expired rows: unfinished flows and unused challenges, pending credentials, hashes of used ID tokens, handled events, messages that
 /// were delivered or given up, codes of emails and SMS, rate limits, the content of merged accounts, old sign-in
-/// counts, sessions that ended long ago, ended console sessions, and old anonymous accounts where a project wants it.
+/// counts, sessions that ended long ago, ended console sessions, unused metadata documents of applications and their
+/// unused codes, and old anonymous accounts where a project wants it.
 ///
 /// Only the size of the tables depends on it, except for those accounts: readers check the time themselves. Nodes take turns; a slow one does not
 /// prevent the next from starting, and each skips rows that another one has locked.
@@ -64,11 +65,11 @@ package struct Sweeper: Service {
     package func sweep() async throws -> Int {
         let tables: [SQL] = [
             "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
-            "oob_codes", "verification_codes", "rate_limits", "console_sessions",
+            "oob_codes", "verification_codes", "rate_limits", "console_sessions", "oauth_clients",
         ]
         let steps =
             tables.map { table in { () async throws -> Int in try await sweep(table) } }
-            + [sweepSessions, sweepMerges, sweepCounts, sweepGuests]
+            + [sweepSessions, sweepCodes, sweepMerges, sweepCounts, sweepGuests]
         var total = 0
         var failure: (any Error)?
         for step in steps {
@@ -112,6 +113,18 @@ package struct Sweeper: Service {
                     WHERE project = p.project AND revoked_at < \(end)
                     ORDER BY revoked_at LIMIT 1000 FOR UPDATE SKIP LOCKED
                 ) s LIMIT 1000
+            ))
+            """
+        )
+    }
+
+    /// Sessions of applications that never exchanged their code.
+    private func sweepCodes() async throws -> Int {
+        try await repeatedly(
+            """
+            DELETE FROM sessions WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM sessions WHERE code_until < \(now().addingTimeInterval(-3_600))
+                LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """
         )

@@ -1,3 +1,5 @@
+import Federation
+import Foundation
 import Linking
 import OAuth
 import Projects
@@ -7,13 +9,37 @@ import Storage
 import Text
 
 extension Parts {
-    /// A client of the caller's project.
+    /// A client of the caller's project: a registered one, or one whose ID is the URL of its document.
     ///
     /// - Throws: ``OAuthError`` if the project is no OpenID provider, or has no such client.
     func client(_ id: String?, _ caller: Caller) async throws -> OAuthClient {
-        guard caller.project.settings.oauth.isEnabled, let id, !id.isEmpty,
-            let client = try await stores.oauthClients.client(id, of: caller.project.id)
-        else { throw OAuthError(.invalidClient, "The client is unknown") }
+        let settings = caller.project.settings.oauth
+        let unknown = OAuthError(.invalidClient, "The client is unknown")
+        guard settings.isEnabled, let id, !id.isEmpty else { throw unknown }
+        let known = try await stores.oauthClients.find(id, of: caller.project.id)
+        if let known, known.client.origin != .document { return known.client }
+        guard settings.allowsDocuments, ClientDocument.isID(id, allowsLoopback: federation.allowsLoopback) else {
+            throw unknown
+        }
+        if let known, now().timeIntervalSince(known.updatedAt) < ClientDocument.freshSeconds { return known.client }
+        do {
+            return try await readDocument(id, caller)
+        } catch {
+            // While its site is down, the client is what it was.
+            guard let known else { throw error }
+            return known.client
+        }
+    }
+
+    private func readDocument(_ id: String, _ caller: Caller) async throws -> OAuthClient {
+        try await stores.rateLimits.take(clientLimits(caller))
+        let body = try await federation.calling(for: caller.project.id) {
+            try await federation.document(at: id, atMost: ClientDocument.maximumSize)
+        }
+        guard let body else { throw OAuthError(.invalidClient, "The client's metadata document could not be read") }
+        let client = OAuthClient(id: id, metadata: try ClientDocument.metadata(body, of: id), origin: .document)
+        let end = now().addingTimeInterval(ClientDocument.keptSeconds)
+        try await stores.oauthClients.keep(client, until: end, in: caller.project.id)
         return client
     }
 

@@ -26,6 +26,8 @@ extension Setting {
             atMost: 100,
             TextRule("list absolute URLs without a fragment", OAuthSettings.isResource)
         ),
+        flag("identity.oauth.registration", \.oauth.allowsRegistration),
+        flag("identity.oauth.clientMetadataDocuments", \.oauth.allowsDocuments),
         seconds("identity.oauth.accessTokenSeconds", \.oauth.accessTokenSeconds, in: 60...86_400),
     ]
 

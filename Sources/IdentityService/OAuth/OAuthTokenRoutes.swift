@@ -79,9 +79,12 @@ struct OAuthTokenRoutes {
 
     private func showUser(_ call: Call) async throws -> Response {
         let caller = try caller(call)
-        let token = try call.bearer ?? (call.method == .post ? OAuthForm(call)["access_token"] : nil)
+        let posted = call.bearer == nil && call.method == .post ? try OAuthForm(call)["access_token"] : nil
         return Self.response(
-            try await accounts.readApplicationTokens.userInfo(accessToken: token.map { Secret($0) }, caller)
+            try await accounts.readApplicationTokens.userInfo(
+                accessToken: call.bearer ?? posted.map { Secret($0) },
+                caller
+            )
         )
     }
 
@@ -176,8 +179,8 @@ private struct BasicCredentials {
 
 extension Call {
     /// The token of an `Authorization: Bearer` header (RFC 6750 §2.1).
-    fileprivate var bearer: String? {
+    var bearer: Secret? {
         let parts = (headers[.authorization] ?? "").split(separator: " ", maxSplits: 1)
-        return parts.count == 2 && parts[0].lowercased() == "bearer" ? String(parts[1]) : nil
+        return parts.count == 2 && parts[0].lowercased() == "bearer" ? Secret(String(parts[1])) : nil
     }
 }

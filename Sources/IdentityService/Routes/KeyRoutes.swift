@@ -67,7 +67,7 @@ struct KeyRoutes {
                 issuer: issuer,
                 keys: keysURL,
                 algorithms: algorithms,
-                scopes: Scopes.standard + oauth.scopes.keys.sorted()
+                oauth
             )
             return Self.kept(document.jsonText)
         }

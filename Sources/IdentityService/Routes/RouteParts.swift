@@ -63,6 +63,7 @@ struct RouteParts: Sendable {
             KeyRoutes(configuration: configuration, deployment: deployment).routes,
             OAuthRoutes(accounts: accounts, configuration: configuration, deployment: deployment).routes,
             OAuthTokenRoutes(accounts: accounts, configuration: configuration).routes,
+            OAuthRegistrationRoutes(accounts: accounts, configuration: configuration, deployment: deployment).routes,
             OAuthClientRoutes(clients: administration.oauthClients).routes,
             WellKnownRoutes(configuration: configuration).routes,
             ConsoleRoutes(

@@ -39,7 +39,7 @@ extension WireError {
                 """
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .codeTriesPerAddress,
             .smsPerAddress, .methodQueriesPerAddress, .flowsPerAddress, .accessTokensPerAddress,
-            .refreshTriesPerAddress, .consoleTriesPerAddress:
+            .refreshTriesPerAddress, .clientsPerAddress, .consoleTriesPerAddress:
             self = """
                 TOO_MANY_ATTEMPTS_TRY_LATER : We have blocked all requests from this device due to unusual activity. \
                 Try again later.

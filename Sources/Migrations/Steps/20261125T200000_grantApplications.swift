@@ -4,6 +4,8 @@ extension Migration {
     /// Applications that sign their users in with a project's accounts.
     ///
     /// - `oauth_clients.metadata`: the members of RFC 7591. `secret_hash`: SHA-256; NULL for a public client.
+    ///   `registration_hash`: of the token with which a client that registered itself manages its registration.
+    ///   `expires_at`: when a client's document is forgotten; NULL for others.
     /// - A user's grant to an application is a session with `client` and `application_grant`. Until `code_until`, its code
     ///   can be exchanged, once: that sets `code_until` to NULL, and keeps `code_hash` to recognize a second use.
     package static let grantApplications = Migration(
@@ -16,9 +18,13 @@ extension Migration {
                 metadata jsonb NOT NULL,
                 secret_hash bytea,
                 trusted boolean NOT NULL DEFAULT false,
+                origin text NOT NULL,
+                registration_hash bytea,
+                expires_at timestamptz,
                 created_at timestamptz NOT NULL,
                 updated_at timestamptz NOT NULL,
-                CONSTRAINT oauth_clients_pkey PRIMARY KEY (project, client)
+                CONSTRAINT oauth_clients_pkey PRIMARY KEY (project, client),
+                CONSTRAINT oauth_clients_origin CHECK (origin IN ('admin', 'registration', 'document'))
             )
             """,
             """
@@ -28,6 +34,7 @@ extension Migration {
                 ADD COLUMN code_hash bytea,
                 ADD COLUMN code_until timestamptz
             """,
+            "CREATE INDEX oauth_clients_expires_at_idx ON oauth_clients (expires_at) WHERE expires_at IS NOT NULL",
             "CREATE INDEX sessions_code_until_idx ON sessions (code_until) WHERE code_until IS NOT NULL",
         ]
     )

@@ -1,0 +1,82 @@
+import Accounts
+import HTTPTypes
+import OAuth
+import Projects
+import Secrets
+import Storage
+import StrictJSON
+
+/// Clients that register themselves (RFC 7591, RFC 7592).
+struct OAuthRegistrationRoutes {
+    let accounts: AccountsService
+    let configuration: ConfigurationStore
+    let deployment: Deployment
+
+    var routes: [Route] {
+        let path = ProviderMetadata.Endpoint.register.path
+        return [
+            Route(.post, path, on: .service, errors: .oauth, .open(register)),
+            Route(.get, path + "/{client}", on: .service, errors: .oauth, .open(read)),
+            Route(.put, path + "/{client}", on: .service, errors: .oauth, .open(replace)),
+            Route(.delete, path + "/{client}", on: .service, errors: .oauth, .open(delete)),
+        ]
+    }
+
+    private func register(_ call: Call) async throws -> Response {
+        let caller = try caller(call)
+        let registered = try await accounts.registerClient(try Self.metadata(call), caller)
+        var response = Response.json { json in
+            write(registered.client, caller, to: &json)
+            json.member("client_secret", registered.secret?.reveal())
+            // It does not expire (§3.2.1).
+            if registered.secret != nil { json.member("client_secret_expires_at", number: 0) }
+            json.member("registration_access_token", registered.registrationToken?.reveal())
+        }
+        response.status = .created
+        return response
+    }
+
+    private func read(_ call: Call) async throws -> Response {
+        let caller = try caller(call)
+        let client = try await accounts.registerClient.find(call.parameter("client"), token: call.bearer, caller)
+        return .json { write(client, caller, to: &$0) }
+    }
+
+    private func replace(_ call: Call) async throws -> Response {
+        let caller = try caller(call)
+        let client = try await accounts.registerClient.replace(
+            call.parameter("client"),
+            Self.metadata(call),
+            token: call.bearer,
+            caller
+        )
+        return .json { write(client, caller, to: &$0) }
+    }
+
+    private func delete(_ call: Call) async throws -> Response {
+        try await accounts.registerClient.delete(call.parameter("client"), token: call.bearer, try caller(call))
+        return Response(status: .noContent, headers: [.cacheControl: "no-store"])
+    }
+
+    private func write(_ client: OAuthClient, _ caller: Caller, to json: inout JSONWriter) {
+        json.member("client_id", client.id)
+        for member in client.metadata.members {
+            json.name(member.name)
+            json.value(member.value)
+        }
+        if let issuer = deployment.publicURL(of: caller.project)?.issuer(of: caller.project.id) {
+            let path = ProviderMetadata.Endpoint.register.rawValue
+            json.member("registration_client_uri", "\(issuer)\(path)/\(client.id)")
+        }
+    }
+
+    private static func metadata(_ call: Call) throws -> JSONObject {
+        do { return JSONObject(try call.json().members) } catch {
+            throw OAuthError(.invalidClientMetadata, "The body must be a JSON object")
+        }
+    }
+
+    private func caller(_ call: Call) throws -> Caller {
+        Caller(call, project: try configuration.openIDProvider(of: call), apiKey: nil)
+    }
+}
