@@ -15,6 +15,8 @@ package struct ApplicationTokens: Sendable {
     package var issuedAt: Int64
     /// RFC 8176 §2.
     package var methods: [String]
+    /// Whether the client acts for the user with a token that another application had (RFC 8693 §4.1).
+    package var isExchanged = false
 
     package init(
         issuer: String,
@@ -59,6 +61,11 @@ package struct ApplicationTokens: Sendable {
         json.member("auth_time", authTime)
         json.member("sid", session)
         if !methods.isEmpty { json.member("amr", methods) }
+        if isExchanged {
+            json.openObject("act")
+            json.member("sub", client)
+            json.closeObject()
+        }
         json.closeObject()
         return json.bytes
     }
@@ -105,6 +112,8 @@ package struct AccessTokenContent: Sendable {
     package let issuedAt: Int64
     package let expiresAt: Int64
     package let id: String
+    /// Whether its session is that of the user's own app.
+    package let isExchanged: Bool
 
     /// Nil if a claim that all our tokens have is absent or of another type.
     package init?(_ payload: JSONObject) {
@@ -124,5 +133,6 @@ package struct AccessTokenContent: Sendable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.id = id
+        isExchanged = payload["act"] != nil
     }
 }

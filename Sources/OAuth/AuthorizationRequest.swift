@@ -19,6 +19,14 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     /// The first of `ui_locales`.
     package let language: String?
 
+    /// What a user grants at another device (RFC 8628), which has no address to redirect to.
+    package init(deviceOf client: OAuthClient, _ grant: ApplicationGrant) {
+        self.client = client.id
+        (redirectURI, state, codeChallenge) = ("", nil, "")
+        (scopes, resources) = (grant.scopes, grant.resources)
+        (nonce, prompt, maxAge, loginHint, language) = (nil, [], nil, nil, nil)
+    }
+
     package enum Prompt: String, Sendable, Hashable, Codable, CaseIterable {
         case none
         case login
@@ -30,6 +38,8 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     package struct Unredirectable: Error, Sendable, Hashable {
         /// English, for the client's developer.
         package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// A refusal for the client.
@@ -126,7 +136,9 @@ private struct Fields {
     init(_ values: Values, of client: OAuthClient, _ settings: OAuthSettings) throws(OAuthError) {
         guard values.repeated == nil else { throw OAuthError(.invalidRequest, "A parameter is repeated") }
         if values["request"] != nil { throw OAuthError(.requestNotSupported, "request is not supported") }
-        if values["request_uri"] != nil { throw OAuthError(.requestURINotSupported, "request_uri is not supported") }
+        if values["request_uri"] != nil {
+            throw OAuthError(.requestURINotSupported, "request_uri must be one that the project has issued")
+        }
         guard let type = values["response_type"] else { throw OAuthError(.invalidRequest, "response_type is missing") }
         guard type == "code" else { throw OAuthError(.unsupportedResponseType, "response_type must be code") }
         guard values["response_mode"] ?? "query" == "query" else {
@@ -138,10 +150,8 @@ private struct Fields {
             throw OAuthError(.invalidRequest, "code_challenge is required, with code_challenge_method S256 (RFC 7636)")
         }
         codeChallenge = challenge
-        let known = Scopes.standard + settings.scopes.keys
-        let allowed = client.metadata.scopes ?? known
-        scopes = Scopes.list(values["scope"] ?? "").filter { known.contains($0) && allowed.contains($0) }
-        resources = try Self.resources(values.all("resource"), settings)
+        scopes = client.scopes(of: values["scope"], settings)
+        resources = try settings.resources(values.all("resource"))
         nonce = values["nonce"]
         guard (nonce ?? "").utf8.count <= 512, (values["state"] ?? "").utf8.count <= 1_024 else {
             throw OAuthError(.invalidRequest, "nonce is limited to 512 bytes and state to 1024")
@@ -153,21 +163,6 @@ private struct Fields {
             }
             return seconds
         }
-    }
-
-    /// RFC 8707 §2: absolute, without a fragment.
-    static func resources(_ texts: [String], _ settings: OAuthSettings) throws(OAuthError) -> [String] {
-        var resources: [String] = []
-        for text in texts where !resources.contains(text) {
-            guard resources.count < 10, OAuthSettings.isResource(text) else {
-                throw OAuthError(.invalidTarget, "resource must be an absolute URL without a fragment")
-            }
-            guard settings.resources.isEmpty || settings.resources.contains(text) else {
-                throw OAuthError(.invalidTarget, "The project has no such resource")
-            }
-            resources.append(text)
-        }
-        return resources
     }
 
     private static func prompt(_ text: String?) throws(OAuthError) -> Set<AuthorizationRequest.Prompt> {

@@ -20,6 +20,10 @@ package struct ClientMetadata: Sendable, Hashable {
     package enum GrantType: String, Sendable, Hashable, CaseIterable {
         case authorizationCode = "authorization_code"
         case refreshToken = "refresh_token"
+        /// RFC 8628.
+        case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+        /// RFC 8693; only for clients that an admin registered.
+        case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     }
 
     /// `token_endpoint_auth_method`.
@@ -37,28 +41,19 @@ package struct ClientMetadata: Sendable, Hashable {
 
     package init(_ object: JSONObject) throws(OAuthError) {
         name = try Self.text("client_name", in: object).map { String($0.prefix(128)) }
-        let uris = try Self.texts("redirect_uris", in: object) ?? []
-        guard !uris.isEmpty, uris.count <= Self.limit else {
-            throw OAuthError(.invalidRedirectURI, "redirect_uris must list 1 to \(Self.limit) URIs")
-        }
-        for uri in uris {
-            guard let uri = RedirectURI(uri) else {
-                throw OAuthError(
-                    .invalidRedirectURI,
-                    "Each of redirect_uris must be absolute and have no fragment: https, http on this machine, or an app's own scheme"
-                )
-            }
-            redirectURIs.append(uri)
-        }
-        if let types = try Self.texts("response_types", in: object), !types.contains("code") {
-            throw OAuthError(.invalidClientMetadata, "response_types must contain code")
-        }
         if let types = try Self.texts("grant_types", in: object) {
             // A client may list what it can do; the answer lists what it can use here (§3.2.1).
             grantTypes = Set(types.compactMap { GrantType(rawValue: $0) })
-            guard grantTypes.contains(.authorizationCode) else {
-                throw OAuthError(.invalidClientMetadata, "grant_types must contain authorization_code")
+            guard !grantTypes.subtracting([.refreshToken]).isEmpty else {
+                throw OAuthError(.invalidClientMetadata, "grant_types must contain one that discovery lists")
             }
+        }
+        if let types = try Self.texts("response_types", in: object), !types.isEmpty, !types.contains("code") {
+            throw OAuthError(.invalidClientMetadata, "response_types must contain code")
+        }
+        redirectURIs = try Self.redirectURIs(in: object)
+        guard !redirectURIs.isEmpty || !grantTypes.contains(.authorizationCode) else {
+            throw OAuthError(.invalidRedirectURI, "redirect_uris must list at least one URI")
         }
         if let method = try Self.text("token_endpoint_auth_method", in: object) {
             guard let known = Authentication(rawValue: method) else {
@@ -71,6 +66,18 @@ package struct ClientMetadata: Sendable, Hashable {
         clientURI = try Self.url("client_uri", in: object)
         policyURI = try Self.url("policy_uri", in: object)
         termsURI = try Self.url("tos_uri", in: object)
+    }
+
+    private static func redirectURIs(in object: JSONObject) throws(OAuthError) -> [RedirectURI] {
+        let texts = try texts("redirect_uris", in: object) ?? []
+        let uris = texts.compactMap { RedirectURI($0) }
+        guard uris.count == texts.count, uris.count <= limit else {
+            throw OAuthError(
+                .invalidRedirectURI,
+                "redirect_uris must list at most \(limit) absolute URIs without a fragment: https, http on this machine, or an app's own scheme"
+            )
+        }
+        return uris
     }
 
     private static func text(_ name: String, in object: JSONObject) throws(OAuthError) -> String? {
@@ -104,7 +111,7 @@ package struct ClientMetadata: Sendable, Hashable {
         if let name { members.append(("client_name", .string(name))) }
         members.append(("redirect_uris", .array(redirectURIs.map { .string($0.text) })))
         members.append(("grant_types", .array(grantTypes.map(\.rawValue).sorted().map { .string($0) })))
-        members.append(("response_types", ["code"]))
+        members.append(("response_types", grantTypes.contains(.authorizationCode) ? ["code"] : []))
         members.append(("token_endpoint_auth_method", .string(authentication.rawValue)))
         if let scopes { members.append(("scope", .string(scopes.joined(separator: " ")))) }
         if let clientURI { members.append(("client_uri", .string(clientURI))) }

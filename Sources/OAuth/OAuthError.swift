@@ -24,6 +24,10 @@ package struct OAuthError: Error, Sendable, Hashable {
         case temporarilyUnavailable = "temporarily_unavailable"
         // RFC 8707 §2
         case invalidTarget = "invalid_target"
+        // RFC 8628 §3.5
+        case authorizationPending = "authorization_pending"
+        case slowDown = "slow_down"
+        case expiredToken = "expired_token"
         // RFC 6750 §3.1
         case invalidToken = "invalid_token"
         case insufficientScope = "insufficient_scope"

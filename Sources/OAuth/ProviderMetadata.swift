@@ -23,6 +23,8 @@ package enum ProviderMetadata {
             "userinfo_endpoint": .string(issuer + Endpoint.userInfo.rawValue),
             "introspection_endpoint": .string(issuer + Endpoint.introspect.rawValue),
             "revocation_endpoint": .string(issuer + Endpoint.revoke.rawValue),
+            "pushed_authorization_request_endpoint": .string(issuer + Endpoint.push.rawValue),
+            "device_authorization_endpoint": .string(issuer + Endpoint.beginDevice.rawValue),
             "jwks_uri": .string(keys),
             "scopes_supported": texts(Scopes.standard + settings.scopes.keys.sorted()),
             "response_types_supported": ["code"],
@@ -62,5 +64,9 @@ package enum ProviderMetadata {
         case introspect = "/oauth/introspect"
         case revoke = "/oauth/revoke"
         case register = "/oauth/register"
+        case push = "/oauth/par"
+        case beginDevice = "/oauth/device_authorization"
+        /// Where a user types a device's code.
+        case device = "/oauth/device"
     }
 }

@@ -1,3 +1,4 @@
+package import Projects
 import Text
 
 /// Scopes (RFC 6749 §3.3): those of OpenID Connect, and a project's own.
@@ -20,5 +21,31 @@ package enum Scopes {
     package static func isName(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count) && text.consists(of: .visible) && !text.contains { "\"\\".contains($0) }
             && !standard.contains(text)
+    }
+}
+
+extension OAuthClient {
+    /// Those of a `scope` parameter that the project knows and the client may have; others are left out (RFC 6749 §3.3).
+    package func scopes(of text: String?, _ settings: OAuthSettings) -> [String] {
+        let known = Scopes.standard + settings.scopes.keys
+        let allowed = metadata.scopes ?? known
+        return Scopes.list(text ?? "").filter { known.contains($0) && allowed.contains($0) }
+    }
+}
+
+extension OAuthSettings {
+    /// The resources of a request, each once (RFC 8707 §2).
+    package func resources(_ texts: [String]) throws(OAuthError) -> [String] {
+        var found: [String] = []
+        for text in texts where !found.contains(text) {
+            guard found.count < 10, Self.isResource(text) else {
+                throw OAuthError(.invalidTarget, "resource must be an absolute URL without a fragment")
+            }
+            guard resources.isEmpty || resources.contains(text) else {
+                throw OAuthError(.invalidTarget, "The project has no such resource")
+            }
+            found.append(text)
+        }
+        return found
     }
 }

@@ -39,6 +39,13 @@ package struct ApplicationSession: Sendable {
     package var account: Account
     package var grant: ApplicationGrant
 
+    package init(client: String, session: StoredSession, account: Account, grant: ApplicationGrant) {
+        self.client = client
+        self.session = session
+        self.account = account
+        self.grant = grant
+    }
+
     /// Whether it still is one: neither it nor the account has ended.
     package var isAlive: Bool { !session.revoked && session.authTime >= account.validSince && !account.isDisabled }
 }

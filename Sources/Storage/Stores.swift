@@ -26,6 +26,7 @@ package struct Stores: Sendable {
     package let signInCounts: SignInCountStore
     package let sealed: KeyRingStore
     package let oauthClients: OAuthClientStore
+    package let deviceCodes: DeviceCodeStore
     /// Whether simultaneous requests share a statement.
     let batches: Bool
 
@@ -54,6 +55,7 @@ package struct Stores: Sendable {
             now: now
         )
         oauthClients = OAuthClientStore(configuration: configuration)
+        deviceCodes = DeviceCodeStore(database: database, keyRing: keyRing)
         accounts = AccountStore(database: database, keyRing: keyRing, batches: batches)
         sessions = SessionStore(database: database, batches: batches)
         flows = FlowStore(database: database, keyRing: keyRing, batches: batches)

@@ -15,8 +15,16 @@ struct AuthorizationVisit: Codable, Sendable {
     let browserHash: String
     /// Seconds since 1970.
     let startedAt: Int64
+    /// The device that waits for the user's decision.
+    var device: Device?
     /// The user whose consent was asked for.
     var shown: Shown?
+
+    struct Device: Codable, Sendable {
+        let codeHash: [UInt8]
+        /// As the device shows it.
+        let userCode: String
+    }
 
     struct Shown: Codable, Sendable {
         let account: String

@@ -31,6 +31,8 @@ package struct AuthorizeApplication: Sendable {
         case consent(Consent)
         /// Back to the application.
         case leave(Destination)
+        /// Nobody is sent anywhere: the device asks again soon.
+        case device(isAllowed: Bool)
     }
 
     package struct Destination: Sendable {
@@ -43,6 +45,8 @@ package struct AuthorizeApplication: Sendable {
         package let client: OAuthClient
         package let account: Account
         package let request: AuthorizationRequest
+        /// What the device shows that asks; nil for an application in this browser.
+        package let userCode: String?
         /// For the form.
         package let visit: String
     }
@@ -73,20 +77,53 @@ package struct AuthorizeApplication: Sendable {
         let client = try await parts.client(parameters["client_id"], caller)
         let request: AuthorizationRequest
         do {
-            request = try AuthorizationRequest(parameters, of: client, caller.project.settings.oauth)
+            let pushed = PushAuthorization(parts: parts)
+            if let found = try await pushed.take(parameters["request_uri"], of: client, caller) {
+                request = found
+            } else {
+                request = try AuthorizationRequest(parameters, of: client, caller.project.settings.oauth)
+            }
         } catch let refused as AuthorizationRequest.Refused {
             let url = try url(of: refused.answer, refused.error, caller)
             return Result(outcome: .leave(Destination(url: url, isDirect: true)), browser: browser)
         }
+        return try await begin(request, for: nil, browser, caller)
+    }
+
+    /// A user typed the code of a device (RFC 8628 §3.3).
+    ///
+    /// - Throws: ``OAuthError`` if it is unknown, expired or decided; ``Storage/RateLimitReached``.
+    package func begin(userCode: String?, _ browser: Browser, _ caller: Caller) async throws -> Result {
+        let refused = OAuthError(.expiredToken, "The code is unknown or expired")
+        guard let userCode = AuthorizeDevice.canonical(userCode),
+            let asked = try await parts.stores.deviceCodes.asked(
+                userCode: userCode,
+                within: parts.codeLimits(caller),
+                in: caller.project.id,
+                now: parts.now()
+            )
+        else { throw refused }
+        let client = try await parts.client(asked.client, caller)
+        let device = AuthorizationVisit.Device(codeHash: asked.codeHash, userCode: AuthorizeDevice.shown(userCode))
+        return try await begin(AuthorizationRequest(deviceOf: client, asked.grant), for: device, browser, caller)
+    }
+
+    private func begin(
+        _ request: AuthorizationRequest,
+        for device: AuthorizationVisit.Device?,
+        _ browser: Browser,
+        _ caller: Caller
+    ) async throws -> Result {
         let secret = browser.secret ?? Secret(parts.random.handle())
-        let visit = AuthorizationVisit(
+        var visit = AuthorizationVisit(
             request: request,
             verifier: Secret(parts.random.handle()),
             browserHash: SecureHash.sha256Hex(secret.reveal()),
             startedAt: parts.seconds
         )
+        visit.device = device
         let user = try await user(of: browser.session, caller).map { SignedIn(used: $0, isForThis: false) }
-        return try await goOn(visit, user, secret, isDirect: true, caller)
+        return try await goOn(visit, user, secret, isDirect: device == nil, caller)
     }
 
     /// The sign-in page has led back.
@@ -110,6 +147,15 @@ package struct AuthorizeApplication: Sendable {
         var (visit, secret) = try open(visit, browser)
         switch answer {
         case .deny:
+            if let device = visit.device {
+                _ = try await parts.stores.deviceCodes.decide(
+                    device.codeHash,
+                    nil,
+                    in: caller.project.id,
+                    now: parts.now()
+                )
+                return Result(outcome: .device(isAllowed: false), browser: browser)
+            }
             let error = OAuthError(.accessDenied, "The user refused")
             let url = try url(of: visit.request.answer, error, caller)
             return Result(outcome: .leave(Destination(url: url, isDirect: false)), browser: browser)
@@ -164,9 +210,13 @@ package struct AuthorizeApplication: Sendable {
                 client: client,
                 account: user.used.account,
                 request: request,
+                userCode: visit.device?.userCode,
                 visit: try visit.sealed(by: parts.keyRing)
             )
             return Result(outcome: .consent(consent), browser: browser)
+        case (.grant, let user?) where visit.device != nil:
+            let isAllowed = try await allow(visit, client, user.used, caller)
+            return Result(outcome: .device(isAllowed: isAllowed), browser: browser)
         case (.grant, let user?):
             guard let code = try await grant(request, to: client, user.used, caller) else { break }
             let url = try self.url(of: request.answer, [("code", code.text)], caller)
@@ -174,6 +224,34 @@ package struct AuthorizeApplication: Sendable {
         case (.signIn, _), (.consent, nil), (.grant, nil): break
         }
         return Result(outcome: .signIn(try signIn(visit, caller)), browser: browser)
+    }
+
+    /// - Returns: false if the code has expired meanwhile, or the browser's session has just ended.
+    private func allow(
+        _ visit: AuthorizationVisit,
+        _ client: OAuthClient,
+        _ user: Refresh.Used,
+        _ caller: Caller
+    ) async throws -> Bool {
+        guard let device = visit.device else { return false }
+        let session = SessionID(random: parts.random)
+        let new = NewApplicationSession(
+            id: session,
+            client: client.id,
+            grant: visit.request.grant,
+            codeHash: device.codeHash,
+            codeUntil: parts.now().addingTimeInterval(Double(AuthorizeDevice.lifetime)),
+            secretHash: parts.random.bytes(32)
+        )
+        let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
+        guard try await parts.sessions.open(new, from: browser, in: caller.scope, now: parts.now()) else { return false }
+        let granted = SessionKey(project: caller.project.id, account: user.account.id, session: session)
+        return try await parts.stores.deviceCodes.decide(
+            device.codeHash,
+            granted,
+            in: caller.project.id,
+            now: parts.now()
+        )
     }
 
     /// Nil if the browser's session has just ended.

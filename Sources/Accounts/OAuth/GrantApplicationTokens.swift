@@ -56,7 +56,50 @@ package struct GrantApplicationTokens: Sendable {
             }
             throw refused
         }
-        guard found.isAlive else { throw refused }
+        return try result(of: found, secret, resources: resources, client, caller)
+    }
+
+    /// - Throws: ``OAuthError`` until the user has agreed (RFC 8628 §3.5).
+    package func redeem(deviceCode: Secret, by client: OAuthClient, _ caller: Caller) async throws -> Result {
+        let refused = OAuthError(.invalidGrant, "The code is unknown, expired, used, or another client's")
+        let hash = AuthorizeDevice.hash(of: deviceCode)
+        let answer = try await parts.stores.deviceCodes.poll(
+            hash,
+            by: client.id,
+            // Clocks and networks are not exact.
+            interval: Double(AuthorizeDevice.interval) - 1,
+            in: caller.project.id,
+            now: parts.now()
+        )
+        switch answer {
+        case nil: throw refused
+        case .pending: throw OAuthError(.authorizationPending, "The user has not decided yet")
+        case .tooFast: throw OAuthError(.slowDown, "Ask every \(AuthorizeDevice.interval) seconds")
+        case .denied: throw OAuthError(.accessDenied, "The user refused")
+        case .expired: throw OAuthError(.expiredToken, "The code has expired")
+        case .granted(let key):
+            let secret = Secret(parts.random.handle())
+            let found = try await parts.sessions.redeem(
+                code: hash,
+                of: key,
+                by: client.id,
+                redirectURI: nil,
+                secretHash: RefreshToken.hash(of: secret),
+                now: parts.now()
+            )
+            guard let found else { throw refused }
+            return try result(of: found, secret, resources: [], client, caller)
+        }
+    }
+
+    private func result(
+        of found: ApplicationSession,
+        _ secret: Secret,
+        resources: [String],
+        _ client: OAuthClient,
+        _ caller: Caller
+    ) throws -> Result {
+        guard found.isAlive else { throw OAuthError(.invalidGrant, "The user's session has ended") }
         let refreshToken = RefreshToken(
             projectNumber: caller.project.number,
             account: found.account.id,

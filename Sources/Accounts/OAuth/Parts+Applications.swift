@@ -109,10 +109,17 @@ extension Parts {
     /// The live session that an access token names; nil if it or its client has ended.
     func session(of token: AccessTokenContent, _ caller: Caller) async throws -> ApplicationSession? {
         guard let session = SessionID(rawValue: token.session) else { return nil }
+        guard try await stores.oauthClients.client(token.client, of: caller.project.id) != nil else { return nil }
+        guard !token.isExchanged else {
+            let found = try await accounts.find(token.account, session: session, in: caller.scope)
+            guard let found, let session = found.session else { return nil }
+            let grant = ApplicationGrant(scopes: token.scopes, resources: token.audiences, redirectURI: "")
+            let own = ApplicationSession(client: token.client, session: session, account: found.account, grant: grant)
+            return own.isAlive ? own : nil
+        }
         let key = SessionKey(project: caller.project.id, account: token.account, session: session)
         guard let found = try await sessions.application(key, secretHash: nil), found.isAlive,
-            found.client == token.client,
-            try await stores.oauthClients.client(token.client, of: caller.project.id) != nil
+            found.client == token.client
         else { return nil }
         return found
     }

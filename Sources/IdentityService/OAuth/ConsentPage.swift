@@ -17,11 +17,11 @@ struct ConsentPage {
             <p>\(html: context.html(.consentLead, ["CLIENT": consent.client.displayName]))</p>
             <dl class="account">
             <dt>\(html: context.html(.consentAccount))</dt><dd><bdi>\(account)</bdi></dd>
-            <dt>\(html: context.html(.consentGoesTo))</dt><dd><bdi>\(destination)</bdi></dd>
+            \(html: destination)
             \(html: resources)
             </dl>
             \(html: permissions)
-            <p>\(html: context.html(.consentNote))</p>
+            <p>\(html: context.html(consent.userCode == nil ? .consentNote : .deviceNote))</p>
             \(html: form)
             \(html: links)
             """
@@ -37,8 +37,16 @@ struct ConsentPage {
         return account.email?.original ?? account.phoneNumber ?? account.displayName ?? account.id.rawValue
     }
 
-    /// Where the code goes: what a look-alike name cannot hide.
-    private var destination: String { RedirectURI(consent.request.redirectURI)?.origin ?? "" }
+    /// Where the code goes: what a look-alike name cannot hide. Or what the device shows.
+    private var destination: HTML {
+        let (title, text): (PageText, String) =
+            if let userCode = consent.userCode {
+                (.deviceCode, userCode)
+            } else {
+                (.consentGoesTo, RedirectURI(consent.request.redirectURI)?.origin ?? "")
+            }
+        return "<dt>\(html: context.html(title))</dt><dd><bdi>\(text)</bdi></dd>"
+    }
 
     private var resources: HTML? {
         guard !consent.request.resources.isEmpty else { return nil }
@@ -81,5 +89,34 @@ struct ConsentPage {
             url.map { "<a href=\"\($0)\" rel=\"noopener noreferrer\">\(html: context.html(text))</a> " }
         }
         return links.isEmpty ? nil : "<p>\(html: links)</p>"
+    }
+}
+
+/// The page at which a user types the code of a device.
+struct DevicePage {
+    let context: PageContext
+    /// What the field starts with.
+    let userCode: String
+    var isRefused = false
+
+    var page: Page {
+        let alert: HTML? =
+            isRefused ? "<div id=\"problem\" role=\"alert\"><p>\(html: context.html(.deviceUnknown))</p></div>" : nil
+        var page = context.page(
+            .deviceTitle,
+            """
+            \(html: alert)
+            <p>\(html: context.html(.deviceLead))</p>
+            <form method="post">
+            <label for="user_code">\(html: context.html(.deviceCode))</label>
+            <input id="user_code" name="user_code" value="\(String(userCode.prefix(16)))" required autocomplete="off" \
+            autocapitalize="characters" spellcheck="false">
+            <button>\(html: context.html(.goOn))</button>
+            </form>
+            """
+        )
+        // With it, browsers state the origin of the POST.
+        page.referrerPolicy = "same-origin"
+        return page
     }
 }

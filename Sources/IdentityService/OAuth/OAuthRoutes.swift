@@ -20,6 +20,8 @@ struct OAuthRoutes {
             Route(.post, authorize, on: .service, errors: .page, .open(authorizeByForm)),
             Route(.get, goOn, on: .service, errors: .page, .open(comeBack)),
             Route(.post, goOn, on: .service, errors: .page, .open(decide)),
+            Route(.get, ProviderMetadata.Endpoint.device.path, on: .service, errors: .page, .open(showDevice)),
+            Route(.post, ProviderMetadata.Endpoint.device.path, on: .service, errors: .page, .open(takeUserCode)),
         ]
     }
 
@@ -61,6 +63,37 @@ struct OAuthRoutes {
                 page.browser,
                 page.caller
             )
+        }
+    }
+
+    // MARK: Devices
+
+    /// Where a user types what a device shows. The code in the address only fills the field in: whoever sent the link is
+    /// not believed (RFC 8628 §5.4).
+    private func showDevice(_ call: Call) async throws -> Response {
+        var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
+        context.project = try configuration.openIDProvider(of: call)
+        return DevicePage(context: context, userCode: call.query["user_code"] ?? "").page.response()
+    }
+
+    private func takeUserCode(_ call: Call) async throws -> Response {
+        let form = try Self.form(call)
+        do {
+            return try await page(call, language: nil) { page in
+                guard call.isFromOwnPage(page.own) else { throw AccountsError.invalidSessionInfo }
+                return try await accounts.authorizeApplication.begin(
+                    userCode: form.value("user_code"),
+                    page.browser,
+                    page.caller
+                )
+            }
+        } catch let refused as RefusedPage {
+            guard (refused.cause as? OAuthError)?.code == .expiredToken else { throw refused }
+            var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
+            context.project = try configuration.openIDProvider(of: call)
+            var page = DevicePage(context: context, userCode: form["user_code"] ?? "", isRefused: true).page
+            page.status = .badRequest
+            throw RefusedPage(cause: refused.cause, response: page.response())
         }
     }
 
@@ -126,6 +159,12 @@ struct OAuthRoutes {
         case .consent(let consent):
             var page = ConsentPage(context: context, consent: consent, project: project, issuer: own.issuer(of: project.id))
                 .page
+            page.cookies = cookies
+            return page.response()
+        case .device(let isAllowed):
+            let words: (PageText, PageText) =
+                isAllowed ? (.deviceDoneTitle, .deviceDone) : (.deviceRefusedTitle, .deviceRefused)
+            var page = context.page(words.0, "<p role=\"status\">\(html: context.html(words.1))</p>")
             page.cookies = cookies
             return page.response()
         case .signIn(let destination), .leave(let destination):

@@ -18,6 +18,8 @@ struct OAuthTokenRoutes {
         typealias Endpoint = ProviderMetadata.Endpoint
         return [
             Route(.post, Endpoint.token.path, on: .service, errors: .oauth, .open(grant)),
+            Route(.post, Endpoint.push.path, on: .service, errors: .oauth, .open(push)),
+            Route(.post, Endpoint.beginDevice.path, on: .service, errors: .oauth, .open(beginDevice)),
             Route(.get, Endpoint.userInfo.path, on: .service, errors: .oauth, .open(showUser)),
             Route(.post, Endpoint.userInfo.path, on: .service, errors: .oauth, .open(showUser)),
             Route(.post, Endpoint.introspect.path, on: .service, errors: .oauth, .open(introspect)),
@@ -60,18 +62,92 @@ struct OAuthTokenRoutes {
                     caller
                 )
             )
+        case .deviceCode:
+            let code = Secret(try form.required("device_code"))
+            return Self.response(try await grants.redeem(deviceCode: code, by: client, caller))
+        case .tokenExchange:
+            return try await exchange(form, client, caller)
         }
     }
 
+    /// RFC 8693 §2.
+    private func exchange(_ form: OAuthForm, _ client: OAuthClient, _ caller: Caller) async throws -> Response {
+        guard try form.required("subject_token_type") == TokenType.idToken else {
+            throw OAuthError(.invalidRequest, "subject_token_type must be \(TokenType.idToken)")
+        }
+        guard form["requested_token_type"] ?? TokenType.accessToken == TokenType.accessToken else {
+            throw OAuthError(.invalidRequest, "requested_token_type must be \(TokenType.accessToken)")
+        }
+        guard form["actor_token"] == nil else {
+            throw OAuthError(.invalidRequest, "actor_token is not supported: the client is the actor")
+        }
+        let result = try await accounts.exchangeIDToken(
+            Secret(try form.required("subject_token")),
+            scope: form["scope"],
+            resources: form.all("resource"),
+            by: client,
+            caller
+        )
+        return Self.response(result, issuedType: TokenType.accessToken)
+    }
+
+    /// RFC 8693 §3.
+    private enum TokenType {
+        static let accessToken = "urn:ietf:params:oauth:token-type:access_token"
+        static let idToken = "urn:ietf:params:oauth:token-type:id_token"
+    }
+
     /// OAuth 2.1 §3.2.3, OpenID Connect Core 1.0 §3.1.3.3.
-    private static func response(_ result: GrantApplicationTokens.Result) -> Response {
+    private static func response(
+        _ result: GrantApplicationTokens.Result,
+        issuedType: String? = nil
+    ) -> Response {
         .json { json in
             json.member("access_token", result.accessToken.reveal())
+            json.member("issued_token_type", issuedType)
             json.member("token_type", "Bearer")
             json.member("expires_in", number: result.expiresIn)
             json.member("refresh_token", result.refreshToken?.reveal())
             json.member("id_token", result.idToken)
             json.member("scope", result.scopes.joined(separator: " "))
+        }
+    }
+
+    // MARK: Before a user decides
+
+    /// RFC 9126 §2.
+    private func push(_ call: Call) async throws -> Response {
+        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let client = try await client(call, form, caller)
+        let uri = try await accounts.pushAuthorization(form.fields, by: client, caller)
+        var response = Response.json { json in
+            json.member("request_uri", uri.reveal())
+            json.member("expires_in", number: PushAuthorization.lifetime)
+        }
+        response.status = .created
+        return response
+    }
+
+    /// RFC 8628 §3.1.
+    private func beginDevice(_ call: Call) async throws -> Response {
+        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let client = try await client(call, form, caller)
+        guard client.metadata.grantTypes.contains(.deviceCode) else {
+            throw OAuthError(.unauthorizedClient, "The client is not registered for devices")
+        }
+        let asked = try await accounts.authorizeDevice(
+            scope: form["scope"],
+            resources: form.all("resource"),
+            by: client,
+            caller
+        )
+        return .json { json in
+            json.member("device_code", asked.deviceCode.reveal())
+            json.member("user_code", asked.userCode)
+            json.member("verification_uri", asked.page)
+            json.member("verification_uri_complete", "\(asked.page)?user_code=\(asked.userCode)")
+            json.member("expires_in", number: AuthorizeDevice.lifetime)
+            json.member("interval", number: AuthorizeDevice.interval)
         }
     }
 
@@ -120,7 +196,7 @@ struct OAuthTokenRoutes {
 /// The form of an endpoint of OAuth: no parameter but `resource` may be repeated, and an empty one counts as absent
 /// (RFC 6749 §3.2).
 struct OAuthForm {
-    private let fields: FormFields
+    let fields: FormFields
 
     init(_ call: Call) throws(OAuthError) {
         let type = call.headers[.contentType]?.lowercased() ?? ""

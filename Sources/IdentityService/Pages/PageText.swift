@@ -53,6 +53,8 @@ package enum PageText: String, Sendable, CaseIterable {
     // Another application
     case consentTitle, consentLead, consentAccount, consentGoesTo, consentResource, consentScopes, consentNote
     case consentAllow, consentDeny, consentOther, consentPolicy, consentTerms
+    case deviceTitle, deviceLead, deviceCode, deviceUnknown, deviceNote
+    case deviceDoneTitle, deviceDone, deviceRefusedTitle, deviceRefused
     case scopeOpenID, scopeProfile, scopeEmail, scopePhone, scopeOffline
 
     case pageOverTitle, pageOverAdvice

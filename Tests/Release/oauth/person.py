@@ -50,8 +50,11 @@ class Person:
 
     def visit(self, url):
         """Goes on until a page of somebody else's: its URL."""
-        own = urllib.parse.urlsplit(url).netloc
-        answer = self.http.get(url, allow_redirects=False, timeout=30)
+        return self.finish(self.http.get(url, allow_redirects=False, timeout=30))
+
+    def finish(self, answer):
+        """Goes on until a page of somebody else's: its URL. Or until a page has nothing to do: its heading."""
+        own = urllib.parse.urlsplit(answer.url).netloc
         for _ in range(20):
             if answer.is_redirect:
                 next_url = urllib.parse.urljoin(answer.url, answer.headers["location"])
@@ -59,6 +62,8 @@ class Person:
                 page = Page(answer.text)
                 self.headings.append(page.heading)
                 next_url = page.leads_to
+                if not next_url and answer.ok and not page.forms:
+                    return page.heading
                 if not next_url:
                     answer = self.act(page, answer)
                     continue

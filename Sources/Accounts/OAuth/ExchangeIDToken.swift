@@ -1,0 +1,52 @@
+package import OAuth
+import Linking
+import Projects
+package import Secrets
+import Storage
+
+extension AccountsService { package var exchangeIDToken: ExchangeIDToken { ExchangeIDToken(parts: parts) } }
+
+/// Exchanges an ID token of the project's own app for an access token for a resource (RFC 8693): a back end or an agent
+/// acts for the app's user.
+///
+/// Nothing is stored. The access token names the app's session and ends with it.
+package struct ExchangeIDToken: Sendable {
+    let parts: Parts
+
+    /// - Parameters:
+    ///   - idToken: as the app has it.
+    ///   - resources: the audiences; at least one.
+    /// - Throws: ``OAuthError``.
+    package func callAsFunction(
+        _ idToken: Secret,
+        scope: String?,
+        resources: [String],
+        by client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> GrantApplicationTokens.Result {
+        guard client.secretHash != nil, client.origin == .admin else {
+            throw OAuthError(.unauthorizedClient, "Only confidential clients that an admin registered may exchange tokens")
+        }
+        let settings = caller.project.settings.oauth
+        let resources = try settings.resources(resources)
+        guard !resources.isEmpty else { throw OAuthError(.invalidTarget, "resource is missing") }
+        let user: SignedInAccount
+        do {
+            user = try await parts.authenticate(idToken.reveal(), caller: caller)
+        } catch is AccountsError {
+            throw OAuthError(.invalidRequest, "The subject token is not accepted")
+        }
+        // Only an application that the user sees and ends may act while the user is away.
+        let scopes = client.scopes(of: scope, settings).filter { $0 != Scopes.offlineAccess && $0 != Scopes.openID }
+        let grant = ApplicationGrant(scopes: scopes, resources: resources, redirectURI: "")
+        var tokens = try parts.applicationTokens(of: client, user.account, user.session, grant, caller)
+        tokens.isExchanged = true
+        let lifetime = settings.accessTokenSeconds
+        let accessToken = try parts.sign(
+            tokens.accessToken(for: resources, id: parts.random.handle(), lifetime: lifetime),
+            type: ApplicationTokens.accessTokenType,
+            caller
+        )
+        return GrantApplicationTokens.Result(accessToken: Secret(accessToken), expiresIn: lifetime, scopes: scopes)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+package import OAuth
+import Projects
+package import Secrets
+import Storage
+package import Text
+
+extension AccountsService { package var pushAuthorization: PushAuthorization { PushAuthorization(parts: parts) } }
+
+/// Takes an authorization request from the application itself instead of from the browser (RFC 9126).
+package struct PushAuthorization: Sendable {
+    let parts: Parts
+
+    /// Of a request, in seconds.
+    package static let lifetime: Int64 = 300
+    static let prefix = "urn:ietf:params:oauth:request_uri:"
+
+    /// - Returns: its `request_uri`.
+    /// - Throws: ``OAuthError``.
+    package func callAsFunction(
+        _ parameters: FormFields,
+        by client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> Secret {
+        let request: AuthorizationRequest
+        do {
+            request = try AuthorizationRequest(parameters, of: client, caller.project.settings.oauth)
+        } catch let refused as AuthorizationRequest.Refused {
+            throw refused.error
+        } catch let refused as AuthorizationRequest.Unredirectable {
+            throw OAuthError(.invalidRequest, refused.description)
+        }
+        let handle = Secret(parts.random.handle())
+        try await parts.flows.insert(
+            [UInt8](JSONEncoder().encode(request)),
+            pushed: handle,
+            by: client.id,
+            in: caller.scope,
+            now: parts.now(),
+            lifetime: TimeInterval(Self.lifetime)
+        )
+        return Secret(Self.prefix + handle.reveal())
+    }
+
+    /// The request of a `request_uri`; nil if it is none of the service's.
+    ///
+    /// - Throws: ``OAuth/AuthorizationRequest/Unredirectable``.
+    func take(_ uri: String?, of client: OAuthClient, _ caller: Caller) async throws -> AuthorizationRequest? {
+        guard let uri, uri.hasPrefix(Self.prefix) else { return nil }
+        let handle = Secret(String(uri.dropFirst(Self.prefix.count)))
+        guard
+            let content = try await parts.flows.take(pushed: handle, by: client.id, in: caller.scope, now: parts.now())
+        else { throw AuthorizationRequest.Unredirectable(description: "request_uri is unknown, expired or used") }
+        return try JSONDecoder().decode(AuthorizationRequest.self, from: Data(content))
+    }
+}

@@ -1,0 +1,141 @@
+import Linking
+package import OAuth
+import Postgres
+package import Projects
+import Secrets
+import Sessions
+package import struct Foundation.Date
+
+/// What devices without a browser ask for, until a user has agreed at another one (RFC 8628).
+package struct DeviceCodeStore: Sendable {
+    let database: PostgresClient
+    let keyRing: KeyRing
+
+    package struct Asked: Sendable {
+        package var codeHash: [UInt8]
+        package var client: String
+        package var grant: ApplicationGrant
+        package var expiresAt: Date
+
+        package init(codeHash: [UInt8], client: String, grant: ApplicationGrant, expiresAt: Date) {
+            self.codeHash = codeHash
+            self.client = client
+            self.grant = grant
+            self.expiresAt = expiresAt
+        }
+    }
+
+    /// - Parameter userCode: what the user types, in its canonical form.
+    /// - Throws: ``RateLimitReached``.
+    package func insert(
+        _ asked: Asked,
+        userCode: String,
+        within limits: RateLimits,
+        in project: ProjectID,
+        now: Date
+    ) async throws {
+        let passed = try await database.query(
+            """
+            WITH \(sql: limits.taking), asked AS (
+                INSERT INTO device_codes (project, code_hash, user_code_hash, client, application_grant, created_at,
+                    expires_at)
+                SELECT \(project.rawValue), \(asked.codeHash), \(hash(of: userCode, project)), \(asked.client),
+                    \(try asked.grant.json)::jsonb, \(now), \(asked.expiresAt)
+                FROM limits WHERE \(sql: limits.havePassed)
+            )
+            SELECT passed FROM limits
+            """
+        ) { row in try row.next(Int64.self) }
+        try limits.check(passed: passed.first ?? 0)
+    }
+
+    /// What a user's code stands for; nil if it is unknown, expired or decided.
+    ///
+    /// - Throws: ``RateLimitReached``: anybody may guess.
+    package func asked(
+        userCode: String,
+        within limits: RateLimits,
+        in project: ProjectID,
+        now: Date
+    ) async throws -> Asked? {
+        try await database.query(
+            """
+            WITH \(sql: limits.taking)
+            SELECT m.passed, d.code_hash, d.client, d.application_grant::text, d.expires_at
+            FROM limits m LEFT JOIN device_codes d ON \(sql: limits.havePassed) AND d.project = \(project.rawValue)
+                AND d.user_code_hash = \(hash(of: userCode, project)) AND d.session IS NULL AND NOT d.denied
+                AND d.expires_at > \(now)
+            """
+        ) { row -> Asked? in
+            try limits.check(passed: try row.next())
+            guard let hash: [UInt8] = try row.next() else { return nil }
+            let (client, grant): (String, String) = (try row.next(), try row.next())
+            return Asked(codeHash: hash, client: client, grant: try .init(json: grant), expiresAt: try row.next())
+        }.first ?? nil
+    }
+
+    /// The user's decision, once.
+    ///
+    /// - Parameter session: of the grant; nil if the user refuses.
+    /// - Returns: false if it is expired or decided.
+    package func decide(_ codeHash: [UInt8], _ session: SessionKey?, in project: ProjectID, now: Date) async throws -> Bool {
+        try await database.execute(
+            """
+            UPDATE device_codes SET account = \(session?.account.rawValue), session = \(session?.session.rawValue),
+                denied = \(session == nil)
+            WHERE project = \(project.rawValue) AND code_hash = \(codeHash) AND session IS NULL AND NOT denied
+                AND expires_at > \(now)
+            """
+        ) > 0
+    }
+
+    package enum Answer: Sendable, Hashable {
+        case pending
+        /// It asks more often than every five seconds.
+        case tooFast
+        case denied
+        case granted(SessionKey)
+        case expired
+    }
+
+    /// A device asks.
+    ///
+    /// - Returns: nil if the code is unknown, or another client's.
+    package func poll(
+        _ codeHash: [UInt8],
+        by client: String,
+        interval: Double,
+        in project: ProjectID,
+        now: Date
+    ) async throws -> Answer? {
+        try await database.query(
+            """
+            WITH before AS MATERIALIZED (
+                SELECT project, code_hash, account, session, denied, expires_at, polled_at FROM device_codes
+                WHERE project = \(project.rawValue) AND code_hash = \(codeHash) AND client = \(client)
+                FOR NO KEY UPDATE
+            ), polled AS (
+                UPDATE device_codes d SET polled_at = \(now) FROM before b
+                WHERE d.project = b.project AND d.code_hash = b.code_hash
+            )
+            SELECT account, session, denied, expires_at <= \(now),
+                coalesce(polled_at > \(now.addingTimeInterval(-interval)), false)
+            FROM before
+            """
+        ) { row -> Answer in
+            let (account, session): (String?, String?) = (try row.next(), try row.next())
+            let (isDenied, isOver, isFast): (Bool, Bool, Bool) = (try row.next(), try row.next(), try row.next())
+            if isOver { return .expired }
+            if isDenied { return .denied }
+            if let account, let session = session.flatMap(SessionID.init(rawValue:)) {
+                return .granted(SessionKey(project: project, account: AccountID(account), session: session))
+            }
+            return isFast ? .tooFast : .pending
+        }.first
+    }
+
+    /// A plain hash of so few letters would reveal them to a reader of the database.
+    private func hash(of userCode: String, _ project: ProjectID) -> [UInt8] {
+        keyRing.authenticationCode(of: Array("device_codes/\(project)/\(userCode)".utf8))
+    }
+}
