@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release smoke web-sdk soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
+.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
 	bench-maintenance bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -60,6 +60,11 @@ web-sdk: release ## Drive the packaged program by Firebase's own Web SDK in Chro
 	@scripts/install-dependencies test web-sdk
 	@scripts/venv
 	.venv/bin/pytest -q Tests/Release/web_sdk $(ARGS)
+
+oauth: release ## Let clients that nobody here wrote sign in at the packaged program: Authlib, requests-oauth2client, MCP.
+	@scripts/install-dependencies test
+	@scripts/venv
+	.venv/bin/pytest -q Tests/Release/oauth $(ARGS)
 
 soak: release ## Hold two packaged nodes to a model: make soak MINUTES=10 FAULTS=all SEED=7; ARGS= goes to Tests/Release/soak.
 	@scripts/install-dependencies test soak

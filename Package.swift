@@ -170,7 +170,8 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords", "Postgres", "Projects", "Prometheus",
+                "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords", "Postgres", "Projects",
+                "Prometheus",
                 "Secrets", "Sessions", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
             ],
             exclude: ["Hot/Plans"],
@@ -182,7 +183,8 @@ let package = Package(
             name: "Accounts",
             dependencies: [
                 "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords", "Projects", "Prometheus",
-                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging,
+                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms,
+                logging,
                 serviceLifecycle,
             ],
             swiftSettings: strict
@@ -243,7 +245,8 @@ let package = Package(
             name: "identity",
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
-                "Migrations", "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
+                "Migrations", "OAuth", "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets",
+                "Sessions",
                 "Storage", "StrictJSON", "Text", "Traces", "Transfer", argumentParser, configuration, httpTypes,
                 logging, serviceLifecycle, unixSignals,
             ],
@@ -280,7 +283,8 @@ let package = Package(
             name: "UnitTests",
             dependencies: [
                 "Delivery", "Development", "Federation", "Linking", "Migrations", "OAuth", "Outbound", "Passkeys",
-                "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
+                "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON",
+                "SystemCrypto",
                 "TestKit", "Text", "Traces", crypto, cryptoExtras, httpTypes, jwtKit, logging, nioCore, nioPosix,
                 serviceLifecycle, swiftASN1, x509, yams,
             ],
@@ -290,7 +294,8 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
-                "Migrations", "OAuth", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets",
+                "Migrations", "OAuth", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient",
+                "Secrets",
                 "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Text", "Transfer", asyncHTTPClient,
                 crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
             ],

@@ -12,7 +12,8 @@ struct Identity: AsyncParsableCommand {
         subcommands: [
             Dev.self, Serve.self, Migrate.self, ProjectsCommand.self, APIKeysCommand.self, AdminKeysCommand.self,
             AdminsCommand.self,
-            KeysCommand.self, ServiceAccountsCommand.self, WorkloadsCommand.self, UsersCommand.self,
+            KeysCommand.self, ServiceAccountsCommand.self, WorkloadsCommand.self,
+            OAuthClientsCommand.self, UsersCommand.self,
             ProvidersCommand.self, ImportCommand.self,
             ExportCommand.self, AuditCommand.self, CheckCommand.self, PasswordsCommand.self,
         ]

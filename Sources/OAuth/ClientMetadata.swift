@@ -83,7 +83,8 @@ package struct ClientMetadata: Sendable, Hashable {
     private static func text(_ name: String, in object: JSONObject) throws(OAuthError) -> String? {
         switch object[name] {
         case nil, .null: return nil
-        case .string(let text) where text.utf8.count <= 4_096 && !text.utf8.contains(0): return text.isEmpty ? nil : text
+        case .string(let text) where text.utf8.count <= 4_096 && !text.utf8.contains(0):
+            return text.isEmpty ? nil : text
         default: throw OAuthError(.invalidClientMetadata, "\(name) must be a text")
         }
     }

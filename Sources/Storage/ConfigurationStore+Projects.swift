@@ -109,7 +109,7 @@ extension ConfigurationStore {
         "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
         "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
         "oob_codes", "verification_codes", "rate_limits", "password_configurations", "tenants", "account_merges",
-        "sign_in_counts",
+        "sign_in_counts", "oauth_clients", "device_codes",
     ]
 
     /// Deletes a project with everything that belongs to it.

@@ -78,7 +78,12 @@ package struct DeviceCodeStore: Sendable {
     ///
     /// - Parameter session: of the grant; nil if the user refuses.
     /// - Returns: false if it is expired or decided.
-    package func decide(_ codeHash: [UInt8], _ session: SessionKey?, in project: ProjectID, now: Date) async throws -> Bool {
+    package func decide(
+        _ codeHash: [UInt8],
+        _ session: SessionKey?,
+        in project: ProjectID,
+        now: Date
+    ) async throws -> Bool {
         try await database.execute(
             """
             UPDATE device_codes SET account = \(session?.account.rawValue), session = \(session?.session.rawValue),

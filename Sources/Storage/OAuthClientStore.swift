@@ -75,7 +75,8 @@ package final class OAuthClientStore: Sendable {
             let (id, metadata): (String, String) = (try row.next(), try row.next())
             let (secretHash, isTrusted): ([UInt8]?, Bool) = (try row.next(), try row.next())
             let origin: String = try row.next()
-            guard let object = try JSONValue(parsing: metadata).object, let origin = OAuthClient.Origin(rawValue: origin)
+            guard let object = try JSONValue(parsing: metadata).object,
+                let origin = OAuthClient.Origin(rawValue: origin)
             else { throw ConfigurationError.unreadable(id) }
             let client = OAuthClient(
                 id: id,

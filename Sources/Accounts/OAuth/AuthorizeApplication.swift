@@ -7,7 +7,9 @@ import Sessions
 import Storage
 package import Text
 
-extension AccountsService { package var authorizeApplication: AuthorizeApplication { AuthorizeApplication(parts: parts) } }
+extension AccountsService {
+    package var authorizeApplication: AuthorizeApplication { AuthorizeApplication(parts: parts) }
+}
 
 /// The authorization endpoint: leads a user through the sign-in page and consent, and back to the application with a
 /// code.
@@ -129,7 +131,8 @@ package struct AuthorizeApplication: Sendable {
     /// The sign-in page has led back.
     ///
     /// - Parameter code: of the sign-in page; one that was used before counts as none.
-    package func comeBack(_ visit: String?, code: String?, _ browser: Browser, _ caller: Caller) async throws -> Result {
+    package func comeBack(_ visit: String?, code: String?, _ browser: Browser, _ caller: Caller) async throws -> Result
+    {
         let (visit, secret) = try open(visit, browser)
         var user: SignedIn?
         if let code, let session = try await redeem(code, visit, caller) {
@@ -143,7 +146,8 @@ package struct AuthorizeApplication: Sendable {
     package enum Answer: String, Sendable { case allow, deny, changeAccount }
 
     /// The user has decided.
-    package func decide(_ answer: Answer, _ visit: String?, _ browser: Browser, _ caller: Caller) async throws -> Result {
+    package func decide(_ answer: Answer, _ visit: String?, _ browser: Browser, _ caller: Caller) async throws -> Result
+    {
         var (visit, secret) = try open(visit, browser)
         switch answer {
         case .deny:
@@ -244,7 +248,9 @@ package struct AuthorizeApplication: Sendable {
             secretHash: parts.random.bytes(32)
         )
         let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
-        guard try await parts.sessions.open(new, from: browser, in: caller.scope, now: parts.now()) else { return false }
+        guard try await parts.sessions.open(new, from: browser, in: caller.scope, now: parts.now()) else {
+            return false
+        }
         let granted = SessionKey(project: caller.project.id, account: user.account.id, session: session)
         return try await parts.stores.deviceCodes.decide(
             device.codeHash,

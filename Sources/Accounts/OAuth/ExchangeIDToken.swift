@@ -25,7 +25,10 @@ package struct ExchangeIDToken: Sendable {
         _ caller: Caller
     ) async throws -> GrantApplicationTokens.Result {
         guard client.secretHash != nil, client.origin == .admin else {
-            throw OAuthError(.unauthorizedClient, "Only confidential clients that an admin registered may exchange tokens")
+            throw OAuthError(
+                .unauthorizedClient,
+                "Only confidential clients that an admin registered may exchange tokens"
+            )
         }
         let settings = caller.project.settings.oauth
         let resources = try settings.resources(resources)

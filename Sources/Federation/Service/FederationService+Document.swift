@@ -11,7 +11,9 @@ extension FederationService {
             maximumResponseSize: size,
             timeLimit: .seconds(5)
         )
-        guard let response = try? await http.send(request), response.status == 200, response.mayBeJSON else { return nil }
+        guard let response = try? await http.send(request), response.status == 200, response.mayBeJSON else {
+            return nil
+        }
         return response.body
     }
 }

@@ -37,7 +37,7 @@ struct ConsentPage {
         return account.email?.original ?? account.phoneNumber ?? account.displayName ?? account.id.rawValue
     }
 
-    /// Where the code goes: what a look-alike name cannot hide. Or what the device shows.
+    /// Where the code goes, which a look-alike name cannot hide; or what the device shows.
     private var destination: HTML {
         let (title, text): (PageText, String) =
             if let userCode = consent.userCode {

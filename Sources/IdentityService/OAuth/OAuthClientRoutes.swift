@@ -18,7 +18,13 @@ struct OAuthClientRoutes {
             Route(.post, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, create)),
             Route(.get, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, get)),
             Route(.patch, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, patch)),
-            Route(.delete, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, delete)),
+            Route(
+                .delete,
+                path + "/{client}",
+                errors: .status,
+                isInTenants: false,
+                .admin(.manageConfiguration, delete)
+            ),
         ]
     }
 

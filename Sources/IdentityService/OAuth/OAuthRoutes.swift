@@ -68,8 +68,9 @@ struct OAuthRoutes {
 
     // MARK: Devices
 
-    /// Where a user types what a device shows. The code in the address only fills the field in: whoever sent the link is
-    /// not believed (RFC 8628 §5.4).
+    /// Where a user types what a device shows.
+    ///
+    /// The code in the address only fills the field in: a link that somebody sent must not connect a device (RFC 8628 §5.4).
     private func showDevice(_ call: Call) async throws -> Response {
         var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
         context.project = try configuration.openIDProvider(of: call)
@@ -157,8 +158,13 @@ struct OAuthRoutes {
         let cookies = Cookie.oauth(result.browser, of: project, isSecure: own.isSecure)
         switch result.outcome {
         case .consent(let consent):
-            var page = ConsentPage(context: context, consent: consent, project: project, issuer: own.issuer(of: project.id))
-                .page
+            var page = ConsentPage(
+                context: context,
+                consent: consent,
+                project: project,
+                issuer: own.issuer(of: project.id)
+            )
+            .page
             page.cookies = cookies
             return page.response()
         case .device(let isAllowed):

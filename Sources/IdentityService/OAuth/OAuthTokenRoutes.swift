@@ -222,7 +222,10 @@ struct OAuthForm {
     /// `client_secret_basic`, `client_secret_post` or `none`, one of them (OAuth 2.1 §2.4).
     func credentials(_ call: Call) throws(OAuthError) -> AuthenticateClient.Credentials {
         guard let header = call.headers[.authorization] else {
-            return AuthenticateClient.Credentials(id: self["client_id"], secret: self["client_secret"].map { Secret($0) })
+            return AuthenticateClient.Credentials(
+                id: self["client_id"],
+                secret: self["client_secret"].map { Secret($0) }
+            )
         }
         guard self["client_secret"] == nil else {
             throw OAuthError(.invalidRequest, "The client authenticates in two ways")
@@ -241,7 +244,8 @@ private struct BasicCredentials {
 
     init?(_ header: String) {
         let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "basic", let data = Data(base64Encoded: String(parts[1])) else {
+        guard parts.count == 2, parts[0].lowercased() == "basic", let data = Data(base64Encoded: String(parts[1]))
+        else {
             return nil
         }
         let bytes = [UInt8](data)

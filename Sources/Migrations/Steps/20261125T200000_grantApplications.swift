@@ -25,8 +25,7 @@ extension Migration {
                 expires_at timestamptz,
                 created_at timestamptz NOT NULL,
                 updated_at timestamptz NOT NULL,
-                CONSTRAINT oauth_clients_pkey PRIMARY KEY (project, client),
-                CONSTRAINT oauth_clients_origin CHECK (origin IN ('admin', 'registration', 'document'))
+                CONSTRAINT oauth_clients_pkey PRIMARY KEY (project, client)
             )
             """,
             """

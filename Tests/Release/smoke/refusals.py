@@ -3,6 +3,7 @@
 import hashlib
 
 import document
+import oauth
 from successes import DEMO, console_provider, of_project, workload_token
 from world import CALLBACK, CHANGED, HANDLER, PAGE, PASSWORD, PROJECT, PROVIDERS, SAML, base64url
 
@@ -319,7 +320,7 @@ REFUSALS = {
     # Keys and the service
     "healthz": [unreadable()],
     "downloadAccount": [(400, "INVALID_PAGE_SELECTION", {"json": {"targetProjectId": PROJECT, "maxResults": -1}})],
-    "openIDConfiguration": [(404, "NOT_FOUND", {})],
+    "openIDConfiguration": [(404, "NOT_FOUND", {"path": {"project": "none"}})],
     **{name: [(404, "NOT_FOUND", {"headers": {"Host": "nobody.example"}})]
        for name in ("relatedOrigins", "passkeyEndpoints", "assetLinks", "appleAppSiteAssociation")},
     # Development: `identity serve` has none of it.
@@ -332,4 +333,6 @@ REFUSALS = {
     **{name: [(404, "NOT_FOUND", {"on": "serve"})] for name in (
         "emulatorDeleteAccounts", "emulatorGetConfig", "emulatorOobCodes", "emulatorVerificationCodes")},
     "emulatorPatchConfig": [(400, BAD, of_project(json={"signIn": 1})), (404, "NOT_FOUND", {"on": "serve", "json": {}})],
+    # Other applications
+    **oauth.REFUSALS,
 }

@@ -12,6 +12,7 @@ import jwt
 
 import document
 import hashes
+import oauth
 from world import CALLBACK, CHANGED, CONSOLE_PASSWORD, EMPTIED, HANDLER, OIDC, OWN_ISSUER, PAGE, PASSWORD, PROJECT
 from world import PROVIDERS
 from world import base64url, inputs, one_time_code, this_step
@@ -625,4 +626,6 @@ SUCCESSES = {
     "emulatorDeleteAccounts": [of_project(EMPTIED)],
     "emulatorPatchConfig": [of_project(json={"signIn": {"allowDuplicateEmails": False}})],
     "emulatorOobCodes": [lambda world: of_project() if world.shared.code else {}],
+    # Other applications
+    **oauth.SUCCESSES,
 }

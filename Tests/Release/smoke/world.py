@@ -43,6 +43,9 @@ SERVE = """
 IDENTITY_DATABASE_URL=$DATABASE_URL; export IDENTITY_DATABASE_URL
 "$0" migrate && "$0" projects create smoke-project && exec "$0" serve
 """
+# An application that signs in with the project's accounts.
+OAUTH_CLIENT = {"client_name": "Tea House", "redirect_uris": ["https://tea.example.com/callback"], "grant_types": [
+    "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]}
 HANDLER = {"apiKey": "any", "appName": "app", "authType": "signInViaPopup", "providerId": "oidc.demo"}
 # What a browser says of a page of an app.
 PAGE = {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-origin"}
@@ -562,6 +565,7 @@ MAKERS = {
     "app": lambda world: world.need("createApp", path={"project": CHANGED}, json={
         "platform": "ANDROID", "packageName": "com.example.known"})["packageName"],
     "pending": lambda world: world.pending(is_app=True),
+    "oauth_client": lambda world: world.need("createOAuthClient", path={"project": PROJECT}, json=OAUTH_CLIENT),
     "known_identity": lambda world: world.known_identity(),
     "keeping_tokens": lambda world: world.need("signInWithIdp", **world.flow()),
 }

@@ -19,13 +19,14 @@ struct AuditedState: Equatable {
                 UNION ALL SELECT 'linked ' || (to_jsonb(t) - '{tokens,refresh_token,refresh_generation,
                     refresh_leased_until,updated_at,profile,token_client}'::text[])::text FROM linked_credentials t
                 UNION ALL SELECT 'session ' || (to_jsonb(t) - '{secret_hash,previous_hash,generation,rotations,
-                    successor_used_at,last_used_at}'::text[])::text FROM sessions t
+                    successor_used_at,last_used_at,code_until}'::text[])::text FROM sessions t
                 UNION ALL SELECT 'pending ' || t::text FROM pending_credentials t
                 UNION ALL SELECT 'project ' || t::text FROM projects t
                 UNION ALL SELECT 'tenant ' || t::text FROM tenants t
                 UNION ALL SELECT 'key ' || t::text FROM api_keys t
                 UNION ALL SELECT 'provider ' || t::text FROM provider_configurations t
                 UNION ALL SELECT 'admin ' || (to_jsonb(t) - 'last_used_at')::text FROM admin_credentials t
+                UNION ALL SELECT 'client ' || (to_jsonb(t) - 'expires_at')::text FROM oauth_clients t
                 UNION ALL SELECT 'signing ' || kid FROM signing_keys
             ) a (row)
             """

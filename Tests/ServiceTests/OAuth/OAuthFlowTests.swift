@@ -71,12 +71,17 @@ struct OAuthFlowTests {
             #expect(try await scene.open().query["code"] != nil)
             #expect(try await scene.open([("prompt", "none")]).query["code"] != nil)
             #expect(try await scene.open([("scope", "openid phone")]).heading == "Allow access?")
-            #expect(try await scene.open([("scope", "openid phone"), ("prompt", "none")]).query["error"] == "consent_required")
+            #expect(
+                try await scene.open([("scope", "openid phone"), ("prompt", "none")]).query["error"]
+                    == "consent_required"
+            )
             #expect(try await scene.open([("prompt", "login")]).heading == "Sign in")
             #expect(try await scene.open([("prompt", "consent")]).heading == "Allow access?")
 
             let own = try await OAuthScene.register(OAuthScene.publicClient(["trusted": true]), at: scene.service)
-            #expect(try await scene.open([("client_id", own.clientID), ("scope", "openid phone")]).query["code"] != nil)
+            #expect(
+                try await scene.open([("client_id", own.clientID), ("scope", "openid phone")]).query["code"] != nil
+            )
         }
     }
 
@@ -130,7 +135,9 @@ struct OAuthFlowTests {
         } _: { scene in
             let refused = try await scene.open([("resource", milk)])
             #expect(refused.query["error"] == "invalid_target", "\(refused.url)")
-            #expect(try await scene.tokens([("resource", tea), ("scope", "openid email")])["scope"]?.string == "openid")
+            #expect(
+                try await scene.tokens([("resource", tea), ("scope", "openid email")])["scope"]?.string == "openid"
+            )
         }
     }
 
@@ -184,7 +191,10 @@ struct OAuthFlowTests {
             #expect(answer.url.hasPrefix("http://127.0.0.1:4711/cb?code="), "\(answer.url)")
             let reply = try await scene.post(
                 "token",
-                [("grant_type", "authorization_code"), ("code", answer.query["code"]), ("code_verifier", scene.verifier)]
+                [
+                    ("grant_type", "authorization_code"), ("code", answer.query["code"]),
+                    ("code_verifier", scene.verifier),
+                ]
             )
             #expect(reply.status == 200 && reply.refreshToken == nil, "not registered for it: \(reply)")
             #expect(try await scene.open(change).heading == "Allow access?")

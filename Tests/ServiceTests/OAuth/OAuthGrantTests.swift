@@ -29,13 +29,17 @@ struct OAuthGrantTests {
             #expect(answer.query["state"] == "s-1")
             #expect(try await scene.redeem(answer.query["code"]).status == 200)
             #expect(try await scene.service.send("GET", query(scene.clientID)).status == 400, "used")
-            let refused = try await scene.post("par", [("response_type", "token"), ("redirect_uri", OAuthScene.callback)])
+            let refused = try await scene.post(
+                "par",
+                [("response_type", "token"), ("redirect_uri", OAuthScene.callback)]
+            )
             #expect(refused.oauthError == "unsupported_response_type", "\(refused)")
         }
     }
 
     private static let television: JSON = [
-        "client_name": "Television", "token_endpoint_auth_method": "none", "grant_types": [.string(device), "refresh_token"],
+        "client_name": "Television", "token_endpoint_auth_method": "none",
+        "grant_types": [.string(device), "refresh_token"],
     ]
 
     private func poll(_ scene: OAuthScene, _ code: String?) async throws -> Reply {
@@ -92,20 +96,26 @@ struct OAuthGrantTests {
         }
     }
 
-    @Test("T-F9: an ID token is exchanged by the project's own confidential client alone, for a resource, and ends with its session")
+    @Test(
+        "T-F9: an ID token is exchanged by the project's own confidential client alone, for a resource, and ends with its session"
+    )
     func exchanged() async throws {
         let agent = OAuthScene.confidentialClient(["grant_types": [.string(Self.exchange)]])
         try await OAuthScene.run(agent) { scene in
             let user = try await scene.service.signUp(OAuthScene.email)
             let fields: [(String, String?)] = [
-                ("grant_type", Self.exchange), ("subject_token", user.idToken), ("scope", "tea.brew openid offline_access"),
+                ("grant_type", Self.exchange), ("subject_token", user.idToken),
+                ("scope", "tea.brew openid offline_access"),
                 ("subject_token_type", "urn:ietf:params:oauth:token-type:id_token"),
             ]
             #expect(try await scene.post("token", fields).oauthError == "invalid_target")
             let resource = [("resource", Optional("https://api.example.com/tea"))]
             let reply = try await scene.post("token", fields + resource)
             let claims = Reply.claims(of: reply.accessToken ?? "")
-            #expect(claims["aud"]?.string == "https://api.example.com/tea" && claims["scope"]?.string == "tea.brew", "\(reply)")
+            #expect(
+                claims["aud"]?.string == "https://api.example.com/tea" && claims["scope"]?.string == "tea.brew",
+                "\(reply)"
+            )
             #expect(claims["act"]?["sub"]?.string == scene.clientID && claims["sub"]?.string == user.localID)
             #expect(reply.refreshToken == nil && reply["id_token"] == nil)
             #expect(try await scene.post("introspect", [("token", reply.accessToken)])["active"] == true)
@@ -159,13 +169,22 @@ struct OAuthGrantTests {
             }
             #expect(try await manage("GET", token)["client_name"]?.string == "Agent")
             #expect(try await manage("GET", "none").oauthError == "invalid_token")
-            #expect(try await manage("PUT", token, ["redirect_uris": ["javascript:x"]]).oauthError == "invalid_redirect_uri")
-            let replaced = try await manage("PUT", token, ["redirect_uris": ["http://127.0.0.1/two"], "client_name": "Two"])
+            #expect(
+                try await manage("PUT", token, ["redirect_uris": ["javascript:x"]]).oauthError == "invalid_redirect_uri"
+            )
+            let replaced = try await manage(
+                "PUT",
+                token,
+                ["redirect_uris": ["http://127.0.0.1/two"], "client_name": "Two"]
+            )
             #expect(replaced["client_name"]?.string == "Two", "\(replaced)")
             #expect(try await manage("DELETE", token).status == 204)
             #expect(try await manage("GET", token).oauthError == "invalid_token")
             for wrong: JSON in [[:], ["redirect_uris": []], ["redirect_uris": ["/relative"]]] {
-                #expect(try await scene.service.post(path, text: wrong.text).oauthError == "invalid_redirect_uri", "\(wrong)")
+                #expect(
+                    try await scene.service.post(path, text: wrong.text).oauthError == "invalid_redirect_uri",
+                    "\(wrong)"
+                )
             }
         }
         try await OAuthScene.run { scene in

@@ -13,10 +13,12 @@ struct OAuthThreatTests {
     func openRedirect() async throws {
         try await OAuthScene.run { scene in
             for uri in [
-                "https://evil.example/callback", "https://tea.example.com/callback/", "https://tea.example.com/Callback",
+                "https://evil.example/callback", "https://tea.example.com/callback/",
+                "https://tea.example.com/Callback",
                 "https://tea.example.com/callback?a=b", "https://tea.example.com.evil.example/callback",
                 "https://tea.example.com/callback#x", "https://user@tea.example.com/callback",
-                "https://tea.example.com:443/callback", "http://tea.example.com/callback", "javascript:alert(1)", "//evil",
+                "https://tea.example.com:443/callback", "http://tea.example.com/callback", "javascript:alert(1)",
+                "//evil",
             ] {
                 for prompt in [nil, "none"] {
                     let reply = try await scene.service.send(
@@ -56,7 +58,8 @@ struct OAuthThreatTests {
             #expect(try await scene.redeem(code, verifier: thief.verifier).oauthError == "invalid_grant")
             #expect(try await thief.redeem(code, verifier: scene.verifier).oauthError == "invalid_grant")
             #expect(
-                try await scene.redeem(code, [("redirect_uri", "https://evil.example/")]).oauthError == "invalid_request"
+                try await scene.redeem(code, [("redirect_uri", "https://evil.example/")]).oauthError
+                    == "invalid_request"
             )
             // It is no refresh token either.
             #expect(try await scene.refresh(code).oauthError == "invalid_grant")

@@ -24,7 +24,7 @@ struct OperationCase: Sendable, CustomTestStringConvertible {
 
     static let all =
         examples + providers + passwords + codes + mails + accounts + admins + notifications + configuration + pages
-        + console + service + passkeys
+        + console + service + passkeys + oauth
 
     static let ada = "ada@example.com"
 }

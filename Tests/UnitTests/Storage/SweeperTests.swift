@@ -83,6 +83,7 @@ struct SweeperTests {
                 case (_, "bytea"): "sha256(n::text::bytea)"
                 case (_, "timestamp with time zone"): "date"
                 case (_, "boolean"): "false"
+                case (_, "jsonb"): "'{}'"
                 default: "0"
                 }
             }

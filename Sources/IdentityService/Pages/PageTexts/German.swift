@@ -207,8 +207,9 @@ extension PageText {
         case .consentTerms: "Nutzungsbedingungen"
         case .deviceTitle: "Gerät verbinden"
         case .deviceLead: "Geben Sie den Code ein, den Ihr Gerät anzeigt."
-        case .deviceCode: "Code"
-        case .deviceUnknown: "Dieser Code ist unbekannt oder abgelaufen. Prüfen Sie ihn, oder beginnen Sie am Gerät neu."
+        case .deviceCode: "Code des Geräts"
+        case .deviceUnknown:
+            "Dieser Code ist unbekannt oder abgelaufen. Prüfen Sie ihn, oder beginnen Sie am Gerät neu."
         case .deviceNote:
             "Erlauben Sie es nur, wenn Ihr eigenes Gerät diesen Code anzeigt, und niemals bei einem Code, den Ihnen jemand geschickt hat."
         case .deviceDoneTitle: "Gerät verbunden"
