@@ -26,7 +26,7 @@ import Testing
     }
 
     private func contains(_ password: String, _ filter: LeakedPasswordFilter) -> Bool {
-        filter.contains(Secret(password), share: "")
+        (try? filter.contains(Secret(password), share: "")) ?? false
     }
 
     private func line(_ password: String) -> String {
@@ -64,6 +64,20 @@ import Testing
             #expect(listed.allSatisfy { contains($0, filter) })
             let mistaken = others.count { contains($0, filter) }
             #expect(mistaken < others.count / 400, "\(mistaken) of \(others.count)")
+        }
+    }
+
+    @Test("a file that gets shorter under a running node is an error, and not its end")
+    func gotShorter() throws {
+        try inFolder { folder in
+            try line("password").write(toFile: folder + "/list", atomically: true, encoding: .utf8)
+            _ = try LeakedPasswordFilter.build(from: [folder + "/list"], at: folder + "/filter")
+            let filter = try LeakedPasswordFilter(path: folder + "/filter")
+            let file = try #require(FileHandle(forWritingAtPath: folder + "/filter"))
+            try file.truncate(atOffset: 64)
+            #expect(throws: LeakedPasswordFilter.Unusable.cut) { try filter.contains(Secret("password"), share: "") }
+            try file.truncate(atOffset: 0)
+            #expect(throws: LeakedPasswordFilter.Unusable.cut) { try filter.contains(Secret("password"), share: "") }
         }
     }
 
