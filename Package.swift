@@ -207,7 +207,8 @@ let package = Package(
                 serviceLifecycle,
             ],
             resources: [
-                .embedInCode("Console/console.css"), .embedInCode("Pages/pages.css"), .embedInCode("Pages/action.js"),
+                .embedInCode("Console/console.css"), .embedInCode("Pages/base.css"), .embedInCode("Pages/pages.css"),
+                .embedInCode("Pages/action.js"),
                 .embedInCode("Pages/Handler/gapi.js"), .embedInCode("Pages/Handler/handler.js"),
                 .embedInCode("Pages/Handler/iframe.js"), .embedInCode("Pages/SignInPage/passkeys.js"),
             ],

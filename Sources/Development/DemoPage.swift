@@ -65,6 +65,7 @@ package struct DemoPage: Sendable {
     // MARK: Buttons
 
     private static let html = String(decoding: PackageResources.demo_html, as: UTF8.self)
+        .replacing("/* base */", with: Page.baseSheet, maxReplacements: 1)
 
     private var page: ByteBuffer {
         let settings = settings()

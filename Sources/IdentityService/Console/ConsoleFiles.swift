@@ -6,7 +6,7 @@ import Secrets
 enum ConsoleFiles {
     static let path = "/console/files/{file}"
 
-    private static let sheet = String(decoding: PackageResources.console_css, as: UTF8.self)
+    private static let sheet = Page.baseSheet + String(decoding: PackageResources.console_css, as: UTF8.self)
     private static let sheetName = "console.\(SecureHash.sha256Hex(sheet).prefix(16)).css"
     static let sheetPath = "/console/files/\(sheetName)"
 

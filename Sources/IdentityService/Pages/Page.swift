@@ -33,8 +33,15 @@ package struct Page: Sendable {
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?
 
-    /// The sheet of all our pages.
-    package static let sheet = String(decoding: PackageResources.pages_css, as: UTF8.self)
+    /// What the sheets of all pages, of the console and of `identity dev` begin with: colors, type, fields, buttons.
+    package static let baseSheet = String(decoding: PackageResources.base_css, as: UTF8.self)
+    /// The sheet of the pages for users.
+    package static let sheet = baseSheet + String(decoding: PackageResources.pages_css, as: UTF8.self)
+    /// The product's sign.
+    package static let mark: HTML = """
+        <svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/>\
+        <path d="M16 7.5a4.2 4.2 0 0 1 2 7.9l1.2 8.1h-6.4l1.2-8.1a4.2 4.2 0 0 1 2-7.9z"/></svg>
+        """
 
     /// - Parameter random: creates the nonce that marks our own style and script (T-B14).
     package func response(_ random: RandomSource = .system) -> Response {
