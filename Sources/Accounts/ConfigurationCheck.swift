@@ -69,6 +69,12 @@ package struct ConfigurationCheck: Sendable {
             "no tokens are issued, because their issuer is unknown: set http.publicURL to the same URL on every node"
         )
         report.add(
+            .oauthURLMissing,
+            if: report.publicURL == nil && !isDevelopment && settings.oauth.isEnabled,
+            "no application can sign in, because the project's issuer is unknown: set http.publicURL to the same URL on every "
+                + "node"
+        )
+        report.add(
             .appleMissing,
             if: !enabled.isEmpty && !enabled.contains { $0.provider == .apple },
             "an App Store app with other providers must also offer Sign in with Apple, with few exceptions "
@@ -124,6 +130,18 @@ package struct ConfigurationCheck: Sendable {
             .leakedPasswordsUnknown,
             if: settings.refusesLeakedPasswords && !knowsLeakedPasswords,
             "no password is refused, because the node has no list of leaked ones: set passwords.leaked"
+        )
+        let (operations, verifier) = (settings.captchaOperations, settings.delivery.captcha)
+        report.add(
+            .captchaVerifierMissing,
+            if: !operations.isEmpty && verifier == nil,
+            "nobody passes the CAPTCHA of \(operations.map(\.rawValue).joined(separator: ", ")), because nothing verifies it: "
+                + "set identity.captcha"
+        )
+        report.add(
+            .captchaUnused,
+            if: operations.isEmpty && verifier != nil,
+            "nothing needs the CAPTCHA: set identity.captchaOperations"
         )
         report.add(
             .rateLimitsOff,

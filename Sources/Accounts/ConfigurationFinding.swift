@@ -24,6 +24,8 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case providerInvalid = "provider-invalid"
         case noSignInMethod = "no-sign-in-method"
         case issuerUnknown = "issuer-unknown"
+        case oauthURLMissing = "oauth-url-missing"
+        case captchaVerifierMissing = "captcha-verifier-missing"
         case appleMissing = "apple-missing"
         case clientSecretMissing = "client-secret-missing"
         case revocationImpossible = "revocation-impossible"
@@ -42,11 +44,12 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case smsRegionsOpen = "sms-regions-open"
         case loopbackDomain = "loopback-domain"
         case leakedPasswordsUnknown = "leaked-passwords-unknown"
+        case captchaUnused = "captcha-unused"
         case rateLimitsOff = "rate-limits-off"
 
         package var level: Level {
             switch self {
-            case .providerInvalid, .noSignInMethod, .issuerUnknown: .error
+            case .providerInvalid, .noSignInMethod, .issuerUnknown, .captchaVerifierMissing, .oauthURLMissing: .error
             default: .warning
             }
         }

@@ -37,6 +37,13 @@ extension Parts {
     /// Whether a sign-in to the account requires a second factor.
     func needsSecondFactor(_ account: Account, _ caller: Caller) -> Bool {
         caller.project.settings.secondFactors.isOn && !account.secondFactors.isEmpty
+            || asksForPasskey(account, caller)
+    }
+
+    /// Whether a passkey of the account is a second factor (``Projects/PasskeySettings/isSecondFactor``).
+    func asksForPasskey(_ account: Account, _ caller: Caller) -> Bool {
+        let settings = caller.project.settings.passkeys
+        return settings.isSecondFactor && settings.relyingParty != nil && !account.passkeys.isEmpty
     }
 
     /// The request for a second factor, instead of the session that the first factor would have opened; nil if none is
@@ -50,7 +57,10 @@ extension Parts {
         _ session: PreparedSession,
         _ caller: Caller
     ) throws -> SecondFactorChallenge? {
-        guard needsSecondFactor(account, caller), session.values.secondFactor == nil else { return nil }
+        let factors = caller.project.settings.secondFactors.isOn ? account.secondFactors : []
+        // A passkey is no second factor of itself.
+        let offersPasskey = asksForPasskey(account, caller) && session.values.signInProvider != .passkey
+        guard !factors.isEmpty || offersPasskey, session.values.secondFactor == nil else { return nil }
         let pending = PendingSignIn(
             account: account.id.rawValue,
             authTime: session.values.authTime,
@@ -62,7 +72,8 @@ extension Parts {
         AccountEvent.secondFactorAsked.log(account.id, provider: session.values.signInProvider, caller)
         return SecondFactorChallenge(
             pendingCredential: Secret("mfa_" + (try seal(pending, for: Self.pendingPlace(caller)))),
-            factors: account.secondFactors
+            factors: factors,
+            offersPasskey: offersPasskey
         )
     }
 

@@ -35,6 +35,8 @@ package struct SecondFactorChallenge: Sendable {
     package var pendingCredential: Secret
     /// The factors that can be proved.
     package var factors: [SecondFactor]
+    /// Whether a passkey of the account can be proved, too.
+    package var offersPasskey: Bool
 }
 
 /// The result of `signInWithIdp`.

@@ -79,8 +79,8 @@ package struct SignInWithIdP: Sendable {
         var write = makeWrite(proof, .open(session.values), caller)
         let found = try await parts.accounts.candidates(
             for: proof.credential.identity,
-            // A blocking function must run before anything is written.
-            opening: parts.asksBeforeSignIn(caller) ? nil : write,
+            // A blocking function must run before anything is written, and the statement knows nothing of passkeys.
+            opening: parts.asksBeforeSignIn(caller) || caller.project.settings.passkeys.isSecondFactor ? nil : write,
             in: caller.scope
         )
         try requireSameIssuer(found, proof.credential.identity, caller)

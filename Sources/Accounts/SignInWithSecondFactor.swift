@@ -1,4 +1,5 @@
 import Linking
+package import Passkeys
 import Projects
 package import Secrets
 import Sessions
@@ -102,9 +103,93 @@ package struct SignInWithSecondFactor: Sendable {
         }
     }
 
+    // MARK: Passkeys
+
+    /// The ID of all passkeys of an account together, in `mfaInfo`: the authenticator says which one it is.
+    package static let passkeyEnrollment = "passkey"
+
+    /// - Returns: what the browser asks the authenticator for, good for five minutes, once.
+    package func startPasskey(pendingCredential: String?, _ caller: Caller) async throws -> AssertionOptions {
+        let pending = try parts.pendingSignIn(
+            pendingCredential,
+            missing: .missingPendingCredential,
+            late: .invalidPendingCredential,
+            caller
+        )
+        let party = try parts.relyingParty(caller)
+        let found = try await parts.accounts.find(AccountID(pending.account), session: nil, in: caller.scope)
+        guard let account = found?.account else { throw AccountsError.userNotFound }
+        try require(pending, standsFor: account)
+        try requirePasskey(account, pending, caller)
+        let challenge = Challenge.random(from: parts.random)
+        try await parts.flows.insert(
+            PasskeyChallenge(challenge.bytes, for: .secondFactor(account.id)),
+            within: parts.flowLimits(caller),
+            in: caller.scope,
+            now: parts.now()
+        )
+        return AssertionOptions(
+            relyingPartyID: party.id,
+            challenge: challenge,
+            allowed: account.passkeys.compactMap(\.descriptor),
+            userVerification: caller.project.settings.passkeys.userVerification
+        )
+    }
+
+    /// Accepts a passkey of the account.
+    ///
+    /// The challenge is used up, whatever the verification says.
+    package func withPasskey(
+        pendingCredential: String?,
+        _ response: AssertionResponse,
+        _ caller: Caller
+    ) async throws -> IssuedTokens {
+        let pending = try parts.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
+        let party = try parts.relyingParty(caller)
+        try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: pending.account, caller))
+        let challenge = response.clientData.challenge
+        let isTaken = try await parts.flows.take(
+            PasskeyChallenge(challenge, for: .secondFactor(AccountID(pending.account))),
+            in: caller.scope,
+            now: parts.now()
+        )
+        guard isTaken else { throw AccountsError.passkey(.challengeTimeout) }
+        let ceremony = AssertionCeremony(
+            relyingParty: party,
+            challenge: Challenge(bytes: challenge),
+            userVerification: caller.project.settings.passkeys.userVerification
+        )
+        let (now, seconds) = (parts.now(), parts.seconds)
+        return try await finish(pending, caller) { account throws(AccountsError) in
+            try requirePasskey(account, pending, caller)
+            guard let index = account.passkeys.firstIndex(where: { $0.id == response.id.description }) else {
+                throw .passkey(.enrollmentNotFound)
+            }
+            let passkey = account.passkeys[index]
+            let assertion = try parts.verify(response, passkey, ceremony, account.id, caller)
+            var passkeys = account.passkeys
+            passkeys[index] = passkey.used(assertion.record, at: now)
+            return ProvedFactor(passkeys: passkeys, evidence: Evidence(secondFactor: assertion, at: seconds))
+        }
+    }
+
+    private func requirePasskey(
+        _ account: Account,
+        _ pending: PendingSignIn,
+        _ caller: Caller
+    ) throws(AccountsError) {
+        guard parts.asksForPasskey(account, caller), ProviderID(pending.provider) != .passkey else {
+            throw .secondFactor(.enrollmentNotFound)
+        }
+    }
+
+    // MARK: The end
+
     private struct ProvedFactor {
-        /// The factor to store.
-        var factor: SecondFactor
+        /// The factor to store; nil for a passkey.
+        var factor: SecondFactor?
+        /// The account's passkeys to store; nil if they stay as they are.
+        var passkeys: [Passkey]?
         var evidence: Evidence
     }
 
@@ -139,12 +224,14 @@ package struct SignInWithSecondFactor: Sendable {
             let changed = try await parts.change(id, session: nil, caller) { [entrance] account, _ in
                 try require(pending, standsFor: account)
                 let proved = try prove(account)
-                let factor = proved.factor
                 guard entrance == nil || entrance?.account.version == account.version else {
                     throw AccountsError.contended
                 }
                 var changes = AccountChanges()
-                changes.secondFactors = account.secondFactors.map { $0.id == factor.id ? factor : $0 }
+                if let factor = proved.factor {
+                    changes.secondFactors = account.secondFactors.map { $0.id == factor.id ? factor : $0 }
+                }
+                changes.passkeys = proved.passkeys == account.passkeys ? nil : proved.passkeys
                 changes.session = .open((entrance?.session ?? session(proved.evidence)).values)
                 changes.lastSignInAt = now
                 changes.amend(entrance?.amendment)

@@ -16,6 +16,21 @@ package struct OAuthSettings: Sendable, Hashable, Codable {
 
     package init() {}
 
+    /// Members that a stored value lacks have their defaults.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let defaults = OAuthSettings()
+        func value<T: Decodable>(_ key: CodingKeys, _ path: KeyPath<OAuthSettings, T>) throws -> T {
+            try values.decodeIfPresent(T.self, forKey: key) ?? defaults[keyPath: path]
+        }
+        isEnabled = try value(.isEnabled, \.isEnabled)
+        scopes = try value(.scopes, \.scopes)
+        resources = try value(.resources, \.resources)
+        allowsRegistration = try value(.allowsRegistration, \.allowsRegistration)
+        allowsDocuments = try value(.allowsDocuments, \.allowsDocuments)
+        accessTokenSeconds = try value(.accessTokenSeconds, \.accessTokenSeconds)
+    }
+
     /// An absolute URL without a fragment.
     package static func isResource(_ text: String) -> Bool {
         text.utf8.count <= 2_048 && URLParts(text).map { $0.fragment == nil && !$0.hasUserInfo } ?? false

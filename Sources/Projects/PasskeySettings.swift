@@ -11,6 +11,8 @@ package struct PasskeySettings: Sendable, Hashable, Codable {
     package var userVerification = UserVerification.preferred
     /// Refuses a passkey whose signature counter did not increase: a copy of it may exist.
     package var refusesClones = true
+    /// Whether a sign-in by another method asks for a passkey of the account, if it has one.
+    package var isSecondFactor = false
     /// Whether authenticators are asked who made them, and whether the answer is a condition.
     package var attestation = Attestation.none
     /// The certificates of manufacturers that the project trusts, in PEM.
@@ -29,6 +31,25 @@ package struct PasskeySettings: Sendable, Hashable, Codable {
     }
 
     package init() {}
+
+    /// Members that a stored value lacks have their defaults.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let defaults = PasskeySettings()
+        func value<T: Decodable>(_ key: CodingKeys, _ path: KeyPath<PasskeySettings, T>) throws -> T {
+            try values.decodeIfPresent(T.self, forKey: key) ?? defaults[keyPath: path]
+        }
+        relyingPartyID = try values.decodeIfPresent(String.self, forKey: .relyingPartyID)
+        relyingPartyName = try values.decodeIfPresent(String.self, forKey: .relyingPartyName)
+        origins = try value(.origins, \.origins)
+        userVerification = try value(.userVerification, \.userVerification)
+        refusesClones = try value(.refusesClones, \.refusesClones)
+        isSecondFactor = try value(.isSecondFactor, \.isSecondFactor)
+        attestation = try value(.attestation, \.attestation)
+        attestationRoots = try value(.attestationRoots, \.attestationRoots)
+        managementURL = try values.decodeIfPresent(String.self, forKey: .managementURL)
+        appleTeamID = try values.decodeIfPresent(String.self, forKey: .appleTeamID)
+    }
 
     package var attestationPolicy: AttestationPolicy {
         let roots = attestationRoots.compactMap { AttestationPolicy.Root(pem: $0) }

@@ -138,7 +138,8 @@ extension AccountStore {
             WHERE project = \(scope.project.rawValue) AND account = \(candidate.account.id.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
                 AND valid_since = \(candidate.account.validSince) AND password_hash = \(password.hash.hash)
-                AND (second_factors IS NULL) = \(candidate.account.secondFactors.isEmpty) AND \(sql: amendment.stillFits)
+                AND (second_factors IS NULL) = \(candidate.account.secondFactors.isEmpty)
+                AND (passkeys IS NULL) = \(candidate.account.passkeys.isEmpty) AND \(sql: amendment.stillFits)
             """
         let rehashing = rehashed.map { new -> SQL in
             """

@@ -66,6 +66,12 @@ package struct Evidence: Sendable, Hashable {
         )
     }
 
+    /// A passkey after another factor: the device, whether or not it verified the user.
+    package init(secondFactor assertion: VerifiedAssertion, at seconds: Int64) {
+        let factor = IDTokenClaims.SecondFactor(kind: "passkey", enrollment: assertion.record.id.description)
+        self.init(.secondFactor, at: seconds, secondFactor: factor)
+    }
+
     /// - Returns: nil if the code was wrong.
     package init?(_ tried: TriedCode, at seconds: Int64) {
         guard tried.isRight else { return nil }

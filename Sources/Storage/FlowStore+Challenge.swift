@@ -11,6 +11,8 @@ package struct PasskeyChallenge: Sendable {
     package enum Purpose: Sendable, Hashable {
         /// Any passkey of the project or tenant.
         case signIn
+        /// A passkey of the account, after another factor.
+        case secondFactor(AccountID)
         /// A new passkey of the account, in the session that asked for it.
         case enrollment(AccountID, SessionID)
     }
@@ -29,6 +31,7 @@ package struct PasskeyChallenge: Sendable {
     var name: String {
         switch purpose {
         case .signIn: "passkeySignIn"
+        case .secondFactor: "passkeySecondFactor"
         case .enrollment: "passkeyEnrollment"
         }
     }
@@ -37,6 +40,7 @@ package struct PasskeyChallenge: Sendable {
     var ownerHash: [UInt8] {
         switch purpose {
         case .signIn: SecureHash.sha256("passkey_challenge")
+        case .secondFactor(let account): SecureHash.sha256("passkey_challenge.second_factor.\(account)")
         case .enrollment(let account, let session): SecureHash.sha256("passkey_challenge.\(session).\(account)")
         }
     }

@@ -29,6 +29,27 @@ extension Parts {
         Logger.current.notice("Refused a passkey", metadata: metadata)
         return .passkey(.invalidResponse)
     }
+
+    /// Verifies what an authenticator said; a copy of the passkey raises an event, and is refused by setting.
+    func verify(
+        _ response: AssertionResponse,
+        _ passkey: Passkey,
+        _ ceremony: AssertionCeremony,
+        _ account: AccountID,
+        _ caller: Caller
+    ) throws(AccountsError) -> VerifiedAssertion {
+        let assertion: VerifiedAssertion
+        do {
+            assertion = try ceremony.verify(response, of: passkey.record, userHandle: passkey.userHandle)
+        } catch {
+            throw refuse(error, account, caller)
+        }
+        if assertion.counter == .cloneSuspected {
+            AccountEvent.passkeyCloneSuspected.log(account, provider: .passkey, caller)
+            guard !caller.project.settings.passkeys.refusesClones else { throw .passkey(.invalidResponse) }
+        }
+        return assertion
+    }
 }
 
 extension Passkey {

@@ -82,7 +82,7 @@ package struct SignInWithPasskey: Sendable {
             throw AccountsError.passkey(.enrollmentNotFound)
         }
         let passkey = account.passkeys[index]
-        let assertion = try verify(response, passkey, ceremony, account.id, caller)
+        let assertion = try parts.verify(response, passkey, ceremony, account.id, caller)
         guard !account.isDisabled else { throw AccountsError.userDisabled }
         let now = parts.now()
         let used = passkey.used(assertion.record, at: now)
@@ -105,25 +105,5 @@ package struct SignInWithPasskey: Sendable {
             guard try await parts.accounts.store(passkeys, of: account, in: caller.scope) else { return nil }
         }
         return try parts.result(of: entrance, caller: caller)
-    }
-
-    private func verify(
-        _ response: AssertionResponse,
-        _ passkey: Passkey,
-        _ ceremony: AssertionCeremony,
-        _ account: AccountID,
-        _ caller: Caller
-    ) throws(AccountsError) -> VerifiedAssertion {
-        let assertion: VerifiedAssertion
-        do {
-            assertion = try ceremony.verify(response, of: passkey.record, userHandle: passkey.userHandle)
-        } catch {
-            throw parts.refuse(error, account, caller)
-        }
-        if assertion.counter == .cloneSuspected {
-            AccountEvent.passkeyCloneSuspected.log(account, provider: .passkey, caller)
-            guard !caller.project.settings.passkeys.refusesClones else { throw .passkey(.invalidResponse) }
-        }
-        return assertion
     }
 }

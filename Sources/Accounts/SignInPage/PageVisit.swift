@@ -67,8 +67,10 @@ package struct PageVisit: Codable, Sendable {
 
     /// The request for a second factor.
     package struct Challenge: Codable, Sendable {
-        let pendingCredential: String
+        package let pendingCredential: String
         package let factors: [Factor]
+        /// Whether a passkey of the account is one.
+        package let offersPasskey: Bool
         /// The phone that a code was sent to.
         package internal(set) var sent: Sent?
 

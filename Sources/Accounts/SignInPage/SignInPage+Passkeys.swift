@@ -12,12 +12,21 @@ extension SignInPage {
         caller.project.settings.passkeys.relyingParty?.accepts(pagesAt: url.text) ?? false
     }
 
-    /// Signs in with a passkey.
+    /// Signs in with a passkey, or proves one as the second factor.
     package func signIn(
         with response: AssertionResponse,
         _ visit: PageVisit,
         _ caller: Caller
     ) async throws -> Outcome {
+        if let challenge = visit.challenge {
+            let signIn = SignInWithSecondFactor(parts: parts)
+            let tokens = try await signIn.withPasskey(
+                pendingCredential: challenge.pendingCredential,
+                response,
+                caller
+            )
+            return try await finish(.signedIn(tokens), visit, caller)
+        }
         let result = try await SignInWithPasskey(parts: parts).finish(response, caller)
         return try await finish(result.end, visit, caller)
     }

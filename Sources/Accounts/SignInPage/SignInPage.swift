@@ -311,7 +311,8 @@ package struct SignInPage: Sendable {
                 factors: challenge.factors.map { factor in
                     let number = factor.phoneNumber.flatMap { PhoneNumber($0) }?.masked
                     return PageVisit.Challenge.Factor(id: factor.id, number: number)
-                }
+                },
+                offersPasskey: challenge.offersPasskey
             )
             return .goOn(visit)
         case .signedIn(let tokens):

@@ -28,6 +28,7 @@ extension Setting {
             TextRule("have at most 64 characters") { $0.count <= 64 && !$0.utf8.contains(0) }
         ),
         choice("\(passkeyConfig).userVerification", \.passkeys.userVerification),
+        flag("\(passkeyConfig).secondFactor", \.passkeys.isSecondFactor),
         flag("\(passkeyConfig).refuseClonedCredentials", \.passkeys.refusesClones),
         choice("\(passkeyConfig).attestation", \.passkeys.attestation),
         texts(

@@ -21,6 +21,11 @@ struct ConsoleSetting: Sendable {
         ("client.permissions.disabledUserSignup", "Disable sign-up by users"),
         ("emailPrivacyConfig.enableImprovedEmailPrivacy", "Email enumeration protection"),
         ("identity.signInPage", "Hosted sign-in page"),
+        ("identity.captchaOperations", "What needs a CAPTCHA, one per line: signUp, email, sms"),
+        ("passkeyConfig.secondFactor", "Ask for an account's passkey after another sign-in method"),
+        ("identity.oauth.enabled", "OpenID provider for other applications"),
+        ("identity.oauth.registration", "Applications may register themselves"),
+        ("identity.oauth.clientMetadataDocuments", "Applications may be identified by a metadata document"),
         ("identity.linking", "When a new identity's email already has an account"),
         ("identity.emailTrust", "Providers whose emails count as verified"),
         ("identity.methodChanges", "Accounts that need a recent sign-in to link or unlink sign-in methods"),
@@ -63,13 +68,13 @@ struct ConsoleSetting: Sendable {
                 <select id="\(id)" name="\(setting.path)">\(html: options)</select>
 
                 """
-        case .texts(let field):
+        case .texts(let field), .choices(let field, _):
             return """
                 <label for="\(id)">\(label)</label>
                 <textarea id="\(id)" name="\(setting.path)" rows="4" spellcheck="false">\(field.get(settings).joined(separator: "\n"))</textarea>
 
                 """
-        case .choices, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha: return ""
+        case .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha: return ""
         }
     }
 
@@ -89,7 +94,13 @@ struct ConsoleSetting: Sendable {
             return field.change(to: number)
         case .text(let field), .choice(let field, _): return field.change(to: sent)
         case .texts(let field): return field.change(to: sent.split(whereSeparator: \.isWhitespace).map { String($0) })
-        case .flag, .choices, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha:
+        case .choices(let field, let choices):
+            let chosen = sent.split(whereSeparator: \.isWhitespace).map { String($0) }
+            guard Set(chosen).isSubset(of: choices) else {
+                throw AdministrationError.invalid("\(setting.path) must be some of \(choices.joined(separator: ", ")).")
+            }
+            return field.change(to: chosen)
+        case .flag, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha:
             return nil
         }
     }

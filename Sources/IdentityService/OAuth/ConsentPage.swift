@@ -15,8 +15,8 @@ struct ConsentPage {
             .consentTitle,
             """
             <p>\(html: context.html(.consentLead, ["CLIENT": consent.client.displayName]))</p>
-            <dl class="account">
-            <dt>\(html: context.html(.consentAccount))</dt><dd><bdi>\(account)</bdi></dd>
+            <dl>
+            <div><dt>\(html: context.html(.consentAccount))</dt><dd><bdi>\(account)</bdi></dd></div>
             \(html: destination)
             \(html: resources)
             </dl>
@@ -45,13 +45,13 @@ struct ConsentPage {
             } else {
                 (.consentGoesTo, RedirectURI(consent.request.redirectURI)?.origin ?? "")
             }
-        return "<dt>\(html: context.html(title))</dt><dd><bdi>\(text)</bdi></dd>"
+        return "<div><dt>\(html: context.html(title))</dt><dd><bdi>\(text)</bdi></dd></div>"
     }
 
     private var resources: HTML? {
         guard !consent.request.resources.isEmpty else { return nil }
         let list = consent.request.resources.map { resource -> HTML in "<dd><bdi>\(resource)</bdi></dd>" }
-        return "<dt>\(html: context.html(.consentResource))</dt>\(html: list)"
+        return "<div><dt>\(html: context.html(.consentResource))</dt>\(html: list)</div>"
     }
 
     private var permissions: HTML? {
@@ -74,8 +74,10 @@ struct ConsentPage {
         """
         <form method="post" action="\(issuer)\(ProviderMetadata.Endpoint.goOn.rawValue)">
         <input type="hidden" name="visit" value="\(consent.visit)">
+        <div class="ways">
         <button name="do" value="allow">\(html: context.html(.consentAllow))</button>
         <button class="way" name="do" value="deny">\(html: context.html(.consentDeny))</button>
+        </div>
         <p class="links"><button class="link" name="do" value="changeAccount">\
         \(html: context.html(.consentOther))</button></p>
         </form>
@@ -88,7 +90,7 @@ struct ConsentPage {
         let links = found.compactMap { url, text -> HTML? in
             url.map { "<a href=\"\($0)\" rel=\"noopener noreferrer\">\(html: context.html(text))</a> " }
         }
-        return links.isEmpty ? nil : "<p>\(html: links)</p>"
+        return links.isEmpty ? nil : "<p class=\"links\">\(html: links)</p>"
     }
 }
 
@@ -111,7 +113,7 @@ struct DevicePage {
             <label for="user_code">\(html: context.html(.deviceCode))</label>
             <input id="user_code" name="user_code" value="\(String(userCode.prefix(16)))" required autocomplete="off" \
             autocapitalize="characters" spellcheck="false">
-            <button>\(html: context.html(.goOn))</button>
+            <button>\(html: context.html(.codeButton))</button>
             </form>
             """
         )

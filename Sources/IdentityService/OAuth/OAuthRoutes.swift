@@ -142,6 +142,9 @@ struct OAuthRoutes {
                 )
             )
             let result = try await step(visited)
+            if case .consent(let consent) = result.outcome, let language = consent.request.language {
+                context.language = .best(language, accepting: call.headers[.acceptLanguage])
+            }
             return response(to: result, project, own, context)
         } catch {
             let response = Self.problem(error, context).response()

@@ -45,7 +45,8 @@ package enum PageText: String, Sendable, CaseIterable {
     case forgotTitle, forgotLead, forgotButton, mailSentTitle, mailSent
     case emailCodeTitle, emailCodeLead, emailCodeButton, emailCodeSent, emailCodeAgain, emailCodeOver
     case conflictTitle, conflictLead, conflictNote
-    case factorTitle, factorAppLead, factorPhoneLead, factorSentLead, code, codeButton, sendCodeButton
+    case factorTitle, factorAppLead, factorPasskeyLead, factorPhoneLead, factorSentLead, code, codeButton,
+        sendCodeButton
     case passkeyButton, passkeyProblem, passkeyUnknown, passkeyRefused
     case offerTitle, offerLead, offerNote, offerButton, notNow
     case passkeysTitle, passkeysLead, passkeysNone, passkeyUnnamed, passkeyDates, passkeyUnused

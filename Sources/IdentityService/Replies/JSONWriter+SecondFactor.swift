@@ -9,20 +9,27 @@ extension JSONWriter {
         case .signedIn(let tokens): self.tokens(tokens)
         case .needsSecondFactor(let challenge):
             member("mfaPendingCredential", challenge.pendingCredential.reveal())
-            secondFactors(challenge.factors, masked: true)
+            array("mfaInfo") { json in
+                for factor in challenge.factors { json.object { $0.secondFactor(factor, masked: true) } }
+                guard challenge.offersPasskey else { return }
+                json.object { json in
+                    json.member("mfaEnrollmentId", SignInWithSecondFactor.passkeyEnrollment)
+                    // Not part of Firebase: its SDKs leave such an entry out.
+                    json.object("passkeyInfo") { _ in }
+                }
+            }
         }
     }
 
-    /// `mfaInfo`; absent if there is none.
-    ///
-    /// - Parameter masked: before the second factor is proved, a caller sees only four digits of a number.
-    mutating func secondFactors(_ factors: [SecondFactor], masked: Bool = false) {
+    /// `mfaInfo` of an account; absent if there is none.
+    mutating func secondFactors(_ factors: [SecondFactor]) {
         guard !factors.isEmpty else { return }
         array("mfaInfo") { json in
-            for factor in factors { json.object { $0.secondFactor(factor, masked: masked) } }
+            for factor in factors { json.object { $0.secondFactor(factor, masked: false) } }
         }
     }
 
+    /// - Parameter masked: before the second factor is proved, a caller sees only four digits of a number.
     mutating func secondFactor(_ factor: SecondFactor, masked: Bool) {
         member("mfaEnrollmentId", factor.id)
         member("displayName", factor.displayName)

@@ -158,7 +158,7 @@ extension JSONWriter {
         member("attestation", options.attestation.rawValue)
     }
 
-    fileprivate mutating func members(of options: AssertionOptions) {
+    mutating func members(of options: AssertionOptions) {
         member("challenge", Self.base64(options.challenge.bytes))
         member("rpId", options.relyingPartyID)
         credentials("allowCredentials", options.allowed)

@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import Linking
+import Passkeys
 import Projects
 import Secrets
 
@@ -101,6 +102,17 @@ struct SecondFactorRoutes {
 
     private func startSignIn(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
+        guard try body.string("mfaEnrollmentId") != SignInWithSecondFactor.passkeyEnrollment else {
+            let options = try await accounts.signInWithSecondFactor.startPasskey(
+                pendingCredential: try body.string("mfaPendingCredential"),
+                call.caller
+            )
+            return .json { json in
+                json.object("passkeyResponseInfo") { json in
+                    json.object("credentialRequestOptions") { $0.members(of: options) }
+                }
+            }
+        }
         let session = try await accounts.signInWithSecondFactor.sendCode(
             pendingCredential: try body.string("mfaPendingCredential"),
             enrollment: try body.string("mfaEnrollmentId"),
@@ -114,6 +126,15 @@ struct SecondFactorRoutes {
         let body = try call.json()
         let pendingCredential = try body.string("mfaPendingCredential")
         let tokens: IssuedTokens
+        if let info = try body.object("passkeyVerificationInfo") {
+            let response = try AssertionResponse(info.object("authenticatorAuthenticationResponse"))
+            tokens = try await accounts.signInWithSecondFactor.withPasskey(
+                pendingCredential: pendingCredential,
+                response,
+                call.caller
+            )
+            return .json { $0.sessionTokens(tokens) }
+        }
         switch try Self.proof(body) {
         case .app(let info):
             tokens = try await accounts.signInWithSecondFactor.withApp(

@@ -192,6 +192,7 @@ struct SignInPageRoutes {
                 let outcome = try await pages.prove(fields.factor, code: fields.code, visit, caller)
                 return try answer(outcome, own, context, caller)
             case "usePasskey":
+                if visit.challenge != nil { step = .secondFactor }
                 let response = try AssertionResponse(fields.passkey)
                 return try answer(await pages.signIn(with: response, visit, caller), own, context, caller)
             case "addPasskey":

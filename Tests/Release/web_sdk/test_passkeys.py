@@ -14,6 +14,7 @@ import urllib.parse
 import jwt
 import pytest
 import requests
+from axe_playwright_python.sync_playwright import Axe
 
 PASSWORD = "correct horse"
 
@@ -83,6 +84,7 @@ class Person:
     def expect(self, heading):
         self.page.get_by_role("heading", name=heading).wait_for()
         shot(self.page, heading)
+        check(self.page)
 
     def tokens(self):
         """What the app gets for the code in its URL."""
@@ -92,6 +94,18 @@ class Person:
         reply = requests.post(f"{self.url}/v1/accounts:signInWithCustomToken?key=any", json=body, timeout=30)
         assert reply.ok, reply.text
         return jwt.decode(reply.json()["idToken"], options={"verify_signature": False})
+
+
+# Best practices of axe are taken as rules.
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+def check(page):
+    """What must hold on every page."""
+    found = [f"{violation['id']}: {violation['help']}: {[node['html'] for node in violation['nodes']]}"
+             for violation in Axe().run(page, options=RULES).response["violations"]]
+    assert not found, found
+    assert not page.evaluate("document.scrollingElement.scrollWidth > innerWidth"), "wider than the window"
 
 
 def shot(page, name):
@@ -136,6 +150,23 @@ def test_offer_after_password(person, service):
     person.use_passkey()
     claims = person.tokens()
     assert claims["sub"] == uid
+    assert claims["firebase"]["sign_in_second_factor"] == "passkey"
+    assert not person.errors
+
+
+def test_second_factor(person, service, settings):
+    """By setting, the password is only the first factor of an account that has a passkey."""
+    settings(**{"passkeyConfig.secondFactor": True})
+    uid = service.create(email="ada@example.com", password=PASSWORD)
+    device = Authenticator(person.page)
+    person.open().sign_in()
+    person.press("Create a passkey")
+    person.tokens()
+    person.open().sign_in()
+    person.expect("One more step")
+    person.press("Sign in with a passkey")
+    claims = person.tokens()
+    assert claims["sub"] == uid and claims["firebase"]["sign_in_provider"] == "password"
     assert claims["firebase"]["sign_in_second_factor"] == "passkey"
     assert not person.errors
 

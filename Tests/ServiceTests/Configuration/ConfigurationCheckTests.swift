@@ -109,6 +109,10 @@ struct ConfigurationCheckTests {
         Case("several accounts per email", ["duplicate-emails"]) { $0.allowDuplicateEmails = true },
         Case("the last method may go", ["last-method-removable"]) { $0.keepLastSignInMethod = false },
         Case("no list of leaked passwords", ["leaked-passwords-unknown"]) { $0.refusesLeakedPasswords = true },
+        Case("a CAPTCHA that nothing verifies", ["captcha-verifier-missing"]) { $0.captchaOperations = [.signUp] },
+        Case("a CAPTCHA that nothing needs", ["captcha-unused"]) {
+            $0.delivery.captcha = CaptchaVerifier(service: .turnstile, siteKey: "site", secret: Secret("secret"))
+        },
         Case("no limits", ["rate-limits-off"]) { $0.rateLimits.isEnabled = false },
         Case("any sign-in is recent", ["recent-sign-in-unneeded"]) { $0.recentSignInSeconds = 0 },
         Case("sign-in by phone without anybody who sends SMS", ["sms-provider-missing", "sms-regions-open"]) {
@@ -127,6 +131,9 @@ struct ConfigurationCheckTests {
         },
         Case("an issuer that nobody knows", ["issuer-unknown", "public-url-missing"], publicURL: nil) {
             $0.tokenIssuer = .own
+        },
+        Case("an OpenID provider that nobody finds", ["oauth-url-missing", "public-url-missing"], publicURL: nil) {
+            $0.oauth.isEnabled = true
         },
         Case("the project's own issuer", []) { $0.tokenIssuer = .own },
         Case("no mail server", ["mail-server-missing"], sendsMail: false) { _ in },

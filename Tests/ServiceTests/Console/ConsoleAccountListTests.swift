@@ -233,6 +233,27 @@ struct ConsoleAccountListTests {
         }
     }
 
+    @Test("a long list leaves the server in parts, with each account once")
+    func longExport() async throws {
+        try await TestService.runConsole {
+            $0.callsOverHTTP = true
+        } _: { service in
+            let person = try await ConsolePerson.setUp(service, scopes: [.readAccounts])
+            let names = (1...1_200).map { "account-\($0)" }
+            for half in [names.prefix(600), names.suffix(600)] {
+                let users = half.map { name -> JSON in ["localId": .string(name)] }
+                let landed = try await service.admin("accounts:batchCreate", ["users": .array(users)])
+                #expect(landed["error"] == nil, "\(landed)")
+            }
+            let page = try await person.open("/console/\(service.project.id)/accounts?sort=created")
+            let file = try await person.press("Export this list as CSV", on: page)
+            let found = file.text.split(separator: "\r\n").dropFirst().map { line in
+                String(line.prefix { $0 != "," }).replacing("\"", with: "")
+            }
+            #expect(found.count == names.count && Set(found) == Set(names))
+        }
+    }
+
     @Test("T-D13: neither a tenant in the URL nor a position leads to accounts of another project or tenant")
     func isolation() async throws {
         try await TestService.runConsole {

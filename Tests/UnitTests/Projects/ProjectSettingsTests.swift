@@ -87,6 +87,13 @@ import Testing
             secrets: [Secret("x")]
         )
         settings.captchaOperations = [.signUp]
+        settings.passkeys.isSecondFactor = true
+        settings.oauth.isEnabled = true
+        settings.oauth.scopes = ["tea.brew": "Brew tea"]
+        settings.oauth.resources = ["https://api.example.com/tea"]
+        settings.oauth.allowsRegistration = true
+        settings.oauth.allowsDocuments = true
+        settings.oauth.accessTokenSeconds = 600
         settings.delivery.captcha = CaptchaVerifier(service: .hCaptcha, siteKey: "site", secret: Secret("x"))
         settings.rateLimits.isEnabled.toggle()
         settings.blockingFunctions.forwardsIDToken.toggle()

@@ -156,6 +156,7 @@ extension PageText {
             "Sign in with that method first. Then %PROVIDER% is linked, and you can sign in with either."
         case .factorTitle: "One more step"
         case .factorAppLead: "Enter the code from your authenticator app."
+        case .factorPasskeyLead: "Use a passkey of your account."
         case .factorPhoneLead: "We will send a code to your phone."
         case .factorSentLead: "Enter the code that we sent to %NUMBER%."
         case .code: "Code"

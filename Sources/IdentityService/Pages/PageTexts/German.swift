@@ -164,6 +164,7 @@ extension PageText {
                 + "geht beides."
         case .factorTitle: "Noch ein Schritt"
         case .factorAppLead: "Geben Sie den Code ein, den Ihre Authenticator-App zeigt."
+        case .factorPasskeyLead: "Verwenden Sie einen Passkey Ihres Kontos."
         case .factorPhoneLead: "Wir schicken einen Code an Ihr Telefon."
         case .factorSentLead: "Geben Sie den Code ein, der an %NUMBER% ging."
         case .code: "Bestätigungscode"

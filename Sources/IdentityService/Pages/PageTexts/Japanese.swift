@@ -155,6 +155,7 @@ extension PageText {
                 + "次回からはどちらの方法でもログインできます。"
         case .factorTitle: "2 段階認証"
         case .factorAppLead: "認証アプリに表示されているコードを入力してください。"
+        case .factorPasskeyLead: "アカウントのパスキーを使ってください。"
         case .factorPhoneLead: "電話番号にコードを送信します。"
         case .factorSentLead: "%NUMBER% に送信されたコードを入力してください。"
         case .code: "確認コード"

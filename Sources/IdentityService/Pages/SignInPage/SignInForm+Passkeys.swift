@@ -117,7 +117,14 @@ extension SignInForm {
                         json.member("credentialId", unknownPasskey)
                     }
                 }
-            case .signUp, .forgotPassword, .mailSent, .emailCode, .emailCodeSent, .secondFactor: break
+            case .secondFactor:
+                guard let challenge = visit.challenge, challenge.offersPasskey else { break }
+                let key = FormFields([(name: "key", value: visit.apiKey)]).text
+                json.member("start", "/v2/accounts/mfaSignIn:start?\(key)")
+                json.member("tenantId", visit.tenant)
+                json.member("pendingCredential", challenge.pendingCredential)
+                json.member("enrollment", SignInWithSecondFactor.passkeyEnrollment)
+            case .signUp, .forgotPassword, .mailSent, .emailCode, .emailCodeSent: break
             }
         }
         return json.text

@@ -199,7 +199,7 @@ struct SignInForm {
         let asked = sent ?? factors.first { $0.number == nil }
         let lead =
             sent.map { context.html(.factorSentLead, ["NUMBER": $0.number ?? ""]) }
-            ?? context.html(asked == nil ? .factorPhoneLead : .factorAppLead)
+            ?? context.html(factors.isEmpty ? .factorPasskeyLead : asked == nil ? .factorPhoneLead : .factorAppLead)
         let codeForm = asked.map { factor in
             form(
                 """
@@ -217,11 +217,12 @@ struct SignInForm {
             """
         }
         let divider: HTML? = asked == nil || phones.isEmpty ? nil : "<p class=\"or\">\(html: context.html(.or))</p>"
+        let passkey = visit.challenge?.offersPasskey == true ? passkeyEntrance : nil
         return context.page(
             .factorTitle,
             """
             <p>\(html: lead)</p>
-            \(html: alert)\(html: codeForm)\(html: divider)
+            \(html: alert)\(html: passkey)\(html: codeForm)\(html: divider)
             \(html: phones.isEmpty ? nil : form("\(html: captcha(for: .sms))\(html: phones)", class: "ways"))
             \(html: form(link(.startAgain, "startAgain"), class: "links"))
             """

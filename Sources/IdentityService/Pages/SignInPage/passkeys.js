@@ -28,10 +28,13 @@ async function use(mediation) {
   const answer = await fetch(passkeys.start, {
     method: 'POST', signal,
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ tenantId: passkeys.tenantId }),
+    body: JSON.stringify({
+      tenantId: passkeys.tenantId, mfaPendingCredential: passkeys.pendingCredential, mfaEnrollmentId: passkeys.enrollment,
+    }),
   });
   if (!answer.ok) throw new Error(`${answer.status}`);
-  const options = (await answer.json()).credentialRequestOptions;
+  const said = await answer.json();
+  const options = (said.passkeyResponseInfo ?? said).credentialRequestOptions;
   const publicKey = { ...options, challenge: bytes(options.challenge), allowCredentials: known(options.allowCredentials) };
   const credential = await navigator.credentials.get({ publicKey, mediation, signal });
   if (signal.aborted) return;
@@ -94,6 +97,6 @@ async function start() {
     // A password manager that has just filled in the password may create the passkey without a question.
     await create('conditional');
   }
-  if (passkeys.start && entrance) await offerInAutofill();
+  if (passkeys.start && entrance && !passkeys.pendingCredential) await offerInAutofill();
 }
 start().catch(() => {});
