@@ -50,16 +50,15 @@ package enum AuthorizationStep: Sendable, Hashable {
         return request.maxAge.map { now - session.authTime <= $0 } ?? true
     }
 
-    /// Anybody can send a request in the name of a client whose code any program on the device may receive, so an earlier
-    /// consent does not count for it (RFC 8252 §8.6).
+    /// Anybody can send a request in the name of a client whose code any program on the device may receive, so neither an
+    /// earlier consent nor an admin's trust counts for it (RFC 8252 §8.6).
     private static func needsConsent(
         _ request: AuthorizationRequest,
         of client: OAuthClient,
         _ granted: [ApplicationGrant]
     ) -> Bool {
-        if request.prompt.contains(.consent) { return true }
-        if client.isTrusted { return false }
         let isNative = RedirectURI(request.redirectURI)?.isNative ?? true
-        return isNative || !granted.contains { $0.covers(request.grant) }
+        if request.prompt.contains(.consent) || isNative { return true }
+        return !client.isTrusted && !granted.contains { $0.covers(request.grant) }
     }
 }

@@ -9,6 +9,8 @@ package struct ClientMetadata: Sendable, Hashable {
     /// At most 128 characters.
     package var name: String?
     package var redirectURIs: [RedirectURI] = []
+    /// Where a browser may go after its user signed out (OpenID Connect RP-Initiated Logout 1.0 §3.1).
+    package var logoutURIs: [RedirectURI] = []
     package var grantTypes: Set<GrantType> = [.authorizationCode]
     package var authentication = Authentication.secretBasic
     /// The scopes that it may request; nil for all.
@@ -51,7 +53,8 @@ package struct ClientMetadata: Sendable, Hashable {
         if let types = try Self.texts("response_types", in: object), !types.isEmpty, !types.contains("code") {
             throw OAuthError(.invalidClientMetadata, "response_types must contain code")
         }
-        redirectURIs = try Self.redirectURIs(in: object)
+        redirectURIs = try Self.redirectURIs("redirect_uris", in: object)
+        logoutURIs = try Self.redirectURIs("post_logout_redirect_uris", in: object)
         guard !redirectURIs.isEmpty || !grantTypes.contains(.authorizationCode) else {
             throw OAuthError(.invalidRedirectURI, "redirect_uris must list at least one URI")
         }
@@ -68,13 +71,13 @@ package struct ClientMetadata: Sendable, Hashable {
         termsURI = try Self.url("tos_uri", in: object)
     }
 
-    private static func redirectURIs(in object: JSONObject) throws(OAuthError) -> [RedirectURI] {
-        let texts = try texts("redirect_uris", in: object) ?? []
+    private static func redirectURIs(_ name: String, in object: JSONObject) throws(OAuthError) -> [RedirectURI] {
+        let texts = try texts(name, in: object) ?? []
         let uris = texts.compactMap { RedirectURI($0) }
         guard uris.count == texts.count, uris.count <= limit else {
             throw OAuthError(
                 .invalidRedirectURI,
-                "redirect_uris must list at most \(limit) absolute URIs without a fragment: https, http on this machine, or an app's own scheme"
+                "\(name) must list at most \(limit) absolute URIs without a fragment: https, http on this machine, or an app's own scheme"
             )
         }
         return uris
@@ -114,6 +117,9 @@ package struct ClientMetadata: Sendable, Hashable {
         members.append(("grant_types", .array(grantTypes.map(\.rawValue).sorted().map { .string($0) })))
         members.append(("response_types", grantTypes.contains(.authorizationCode) ? ["code"] : []))
         members.append(("token_endpoint_auth_method", .string(authentication.rawValue)))
+        if !logoutURIs.isEmpty {
+            members.append(("post_logout_redirect_uris", .array(logoutURIs.map { .string($0.text) })))
+        }
         if let scopes { members.append(("scope", .string(scopes.joined(separator: " ")))) }
         if let clientURI { members.append(("client_uri", .string(clientURI))) }
         if let policyURI { members.append(("policy_uri", .string(policyURI))) }

@@ -22,6 +22,7 @@ package enum ProviderMetadata {
             "token_endpoint": .string(issuer + Endpoint.token.rawValue),
             "userinfo_endpoint": .string(issuer + Endpoint.userInfo.rawValue),
             "introspection_endpoint": .string(issuer + Endpoint.introspect.rawValue),
+            "end_session_endpoint": .string(issuer + Endpoint.signOut.rawValue),
             "revocation_endpoint": .string(issuer + Endpoint.revoke.rawValue),
             "pushed_authorization_request_endpoint": .string(issuer + Endpoint.push.rawValue),
             "device_authorization_endpoint": .string(issuer + Endpoint.beginDevice.rawValue),
@@ -63,6 +64,7 @@ package enum ProviderMetadata {
         case userInfo = "/oauth/userinfo"
         case introspect = "/oauth/introspect"
         case revoke = "/oauth/revoke"
+        case signOut = "/oauth/logout"
         case register = "/oauth/register"
         case push = "/oauth/par"
         case beginDevice = "/oauth/device_authorization"

@@ -20,6 +20,8 @@ struct OAuthRoutes {
             Route(.post, authorize, on: .service, errors: .page, .open(authorizeByForm)),
             Route(.get, goOn, on: .service, errors: .page, .open(comeBack)),
             Route(.post, goOn, on: .service, errors: .page, .open(decide)),
+            Route(.get, ProviderMetadata.Endpoint.signOut.path, on: .service, errors: .page, .open(askToSignOut)),
+            Route(.post, ProviderMetadata.Endpoint.signOut.path, on: .service, errors: .page, .open(signOut)),
             Route(.get, ProviderMetadata.Endpoint.device.path, on: .service, errors: .page, .open(showDevice)),
             Route(.post, ProviderMetadata.Endpoint.device.path, on: .service, errors: .page, .open(takeUserCode)),
         ]
@@ -96,6 +98,59 @@ struct OAuthRoutes {
             page.status = .badRequest
             throw RefusedPage(cause: refused.cause, response: page.response())
         }
+    }
+
+    // MARK: Signing out
+
+    private func askToSignOut(_ call: Call) async throws -> Response { try signOutPage(call, call.query) }
+
+    /// Only our own page's form signs out: any site can make a browser post.
+    private func signOut(_ call: Call) async throws -> Response {
+        let form = try Self.form(call)
+        let project = try configuration.openIDProvider(of: call)
+        guard let own = deployment.publicURL(of: project), call.isFromOwnPage(own), form["do"] == "signOut" else {
+            return try signOutPage(call, form)
+        }
+        let caller = Caller(call, project: project, apiKey: nil)
+        let session = Cookie.oauthSession(of: project, isSecure: own.isSecure, in: call.headers)
+        try await accounts.signOutBrowser(session, caller)
+        let url = try await accounts.signOutBrowser.destination(
+            form["post_logout_redirect_uri"],
+            of: form["client_id"],
+            state: form["state"],
+            caller
+        )
+        let ended = Cookie.oauth(
+            AuthorizeApplication.Browser(secret: nil, session: nil),
+            of: project,
+            isSecure: own.isSecure
+        )
+        var context = PageContext(language: .best(form["ui_locales"], accepting: call.headers[.acceptLanguage]))
+        context.project = project
+        if let url { return context.leaving(to: url, .logoutDone, .goOn, ended).response() }
+        var page = context.page(.logoutDoneTitle, "<p role=\"status\">\(html: context.html(.logoutDone))</p>")
+        page.cookies = ended
+        return page.response()
+    }
+
+    private func signOutPage(_ call: Call, _ fields: FormFields) throws -> Response {
+        var context = PageContext(language: .best(fields["ui_locales"], accepting: call.headers[.acceptLanguage]))
+        context.project = try configuration.openIDProvider(of: call)
+        let kept = ["client_id", "post_logout_redirect_uri", "state", "ui_locales"].compactMap { name -> HTML? in
+            fields[name].map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">\n" }
+        }
+        var page = context.page(
+            .logoutTitle,
+            """
+            <p>\(html: context.html(.logoutLead))</p>
+            <form method="post">
+            \(html: kept)<button name="do" value="signOut">\(html: context.html(.logoutButton))</button>
+            </form>
+            """
+        )
+        // With it, browsers state the origin of the POST.
+        page.referrerPolicy = "same-origin"
+        return page.response()
     }
 
     private static func form(_ call: Call) throws -> FormFields {

@@ -56,6 +56,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case consentAllow, consentDeny, consentOther, consentPolicy, consentTerms
     case deviceTitle, deviceLead, deviceCode, deviceUnknown, deviceNote
     case deviceDoneTitle, deviceDone, deviceRefusedTitle, deviceRefused
+    case logoutTitle, logoutLead, logoutButton, logoutDoneTitle, logoutDone
     case scopeOpenID, scopeProfile, scopeEmail, scopePhone, scopeOffline
 
     case pageOverTitle, pageOverAdvice

@@ -120,6 +120,12 @@ def user_code(world):
     return {"form": {"user_code": code}, "headers": {"Sec-Fetch-Site": "same-origin"}}
 
 
+def signed_out(world):
+    application = Application(world)
+    application.tokens()
+    return {"form": {"do": "signOut"}, "headers": application.headers()}
+
+
 def registration(**request):
     """A client's own registration."""
     def prepare(world):
@@ -152,6 +158,8 @@ SUCCESSES = {
     "authorizeDevice": [device],
     "devicePage": [{}, {"query": {"user_code": "BCDF-GHJK"}}],
     "takeUserCode": [user_code],
+    "signOutPage": [{}, {"query": {"ui_locales": "ja", "state": "s"}}],
+    "signOutBrowser": [signed_out, {"form": {"do": "signOut"}}],
     "registerOAuthClient": [{"json": {"redirect_uris": [CALLBACK], "client_name": "Agent"}}],
     "readOAuthRegistration": [registration()],
     "replaceOAuthRegistration": [registration(json={"redirect_uris": [CALLBACK], "client_name": "Two"})],
@@ -196,6 +204,8 @@ REFUSALS = {
     "devicePage": [(404, "NOT_FOUND", {"path": {"project": "none"}})],
     "takeUserCode": [(400, "This code is unknown", {"form": {"user_code": "x"},
                                                     "headers": {"Sec-Fetch-Site": "same-origin"}})],
+    "signOutPage": [(404, "NOT_FOUND", {"path": {"project": "none"}})],
+    "signOutBrowser": [(404, "NOT_FOUND", {"path": {"project": "none"}, "form": {"do": "signOut"}})],
     "registerOAuthClient": [(400, "invalid_redirect_uri", {"json": {}}),
                             (400, "invalid_client_metadata", {"json": {"redirect_uris": "x"}})],
     **{name: [(401, "invalid_token", {"path": {"client": "none"}, **request})] for name, request in (

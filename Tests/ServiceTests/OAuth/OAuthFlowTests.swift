@@ -205,6 +205,53 @@ struct OAuthFlowTests {
         }
     }
 
+    @Test(
+        "signing out ends the browser's session after the user confirmed it, and leads only where the client registered"
+    )
+    func signOut() async throws {
+        let goodbye = "https://tea.example.com/goodbye"
+        let client = OAuthScene.publicClient(["post_logout_redirect_uris": [.string(goodbye)]])
+        try await OAuthScene.run(client) { scene in
+            let reply = try await scene.tokens()
+            #expect(try await scene.open().query["code"] != nil)
+            func page(_ uri: String) async throws -> Visit {
+                let fields = [("client_id", scene.clientID), ("post_logout_redirect_uri", uri), ("state", "s-2")]
+                return try await scene.browser.open("\(scene.issuer)/oauth/logout?" + FormFields(pairs: fields).text)
+            }
+            let path = "/\(scene.service.project.id)/oauth/logout"
+            let forged = try await scene.service.send(
+                "POST",
+                path,
+                headers: [
+                    ("Cookie", scene.browser.cookies(at: scene.service.baseURL) ?? ""),
+                    ("Sec-Fetch-Site", "cross-site"),
+                    ("Content-Type", "application/x-www-form-urlencoded"),
+                ],
+                body: Array("do=signOut".utf8)
+            )
+            #expect(forged.response.text.contains("Sign out?"), "\(forged)")
+            #expect(try await scene.open().query["code"] != nil, "nobody was signed out")
+            let elsewhere = try await scene.press("signOut", on: page("https://evil.example/"))
+            #expect(elsewhere.heading == "Signed out" && !elsewhere.text.contains("evil"))
+            #expect(try await scene.open().heading == "Sign in")
+            let left = try await scene.press("signOut", on: page(goodbye))
+            #expect(left.url == goodbye + "?state=s-2", "\(left.url)")
+            #expect(try await scene.refresh(reply.refreshToken).status == 200, "the application's own session stays")
+        }
+    }
+
+    @Test("a trusted client on the user's device is asked for all the same")
+    func trustedNativeApp() async throws {
+        let client: JSON = [
+            "redirect_uris": ["http://127.0.0.1/cb"], "token_endpoint_auth_method": "none", "trusted": true,
+        ]
+        try await OAuthScene.run(client) { scene in
+            _ = try await scene.service.signUp(OAuthScene.email)
+            let change = [("redirect_uri", Optional("http://127.0.0.1:4711/cb"))]
+            #expect(try await scene.signIn(on: scene.open(change)).heading == "Allow access?")
+        }
+    }
+
     @Test("both discovery documents, in both places, name the same endpoints")
     func discovery() async throws {
         try await OAuthScene.run { scene in

@@ -74,6 +74,11 @@ extension OperationCase {
                 let fields = [("user_code", asked["user_code"]?.string ?? "")]
                 return { try await steps.post("/\(steps.project)/oauth/device", fields) }
             },
+            direct("signOutPage") { steps in try await steps.get("/\(steps.project)/oauth/logout") },
+            application("signOutBrowser") { steps in
+                _ = try await steps.tokens()
+                return { try await steps.post("/\(steps.project)/oauth/logout", [("do", "signOut")]) }
+            },
             direct("registerOAuthClient") { steps in try await steps.register() },
             application("readOAuthRegistration") { steps in
                 let made = try await steps.register()

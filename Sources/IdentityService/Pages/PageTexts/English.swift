@@ -203,6 +203,12 @@ extension PageText {
         case .deviceDone: "You can close this page and continue on your device."
         case .deviceRefusedTitle: "Device not connected"
         case .deviceRefused: "The device has no access to your account."
+        case .logoutTitle: "Sign out?"
+        case .logoutLead:
+            "You will be signed out of %APP_NAME% in this browser. Applications that you use stay signed in until you sign out there."
+        case .logoutButton: "Sign out"
+        case .logoutDoneTitle: "Signed out"
+        case .logoutDone: "You are signed out of %APP_NAME% in this browser."
         case .scopeOpenID: "Recognize you when you sign in"
         case .scopeProfile: "See your name and picture"
         case .scopeEmail: "See your email address"

@@ -217,6 +217,12 @@ extension PageText {
         case .deviceDone: "Sie können diese Seite schließen und am Gerät fortfahren."
         case .deviceRefusedTitle: "Gerät nicht verbunden"
         case .deviceRefused: "Das Gerät hat keinen Zugriff auf Ihr Konto."
+        case .logoutTitle: "Abmelden?"
+        case .logoutLead:
+            "Sie werden in diesem Browser bei %APP_NAME% abgemeldet. Bei Anwendungen, die Sie nutzen, bleiben Sie angemeldet, bis Sie sich dort abmelden."
+        case .logoutButton: "Abmelden"
+        case .logoutDoneTitle: "Abgemeldet"
+        case .logoutDone: "Sie sind in diesem Browser bei %APP_NAME% abgemeldet."
         case .scopeOpenID: "Sie bei der Anmeldung wiedererkennen"
         case .scopeProfile: "Ihren Namen und Ihr Bild sehen"
         case .scopeEmail: "Ihre E-Mail-Adresse sehen"

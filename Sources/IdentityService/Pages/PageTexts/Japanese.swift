@@ -201,6 +201,12 @@ extension PageText {
         case .deviceDone: "このページを閉じて、デバイスで続けてください。"
         case .deviceRefusedTitle: "デバイスを接続しませんでした"
         case .deviceRefused: "デバイスはあなたのアカウントにアクセスできません。"
+        case .logoutTitle: "ログアウトしますか？"
+        case .logoutLead:
+            "このブラウザで %APP_NAME% からログアウトします。ご利用中のアプリには、それぞれでログアウトするまでログインしたままになります。"
+        case .logoutButton: "ログアウトする"
+        case .logoutDoneTitle: "ログアウトしました"
+        case .logoutDone: "このブラウザで %APP_NAME% からログアウトしました。"
         case .scopeOpenID: "ログイン時にあなたを識別する"
         case .scopeProfile: "名前と画像を見る"
         case .scopeEmail: "メールアドレスを見る"

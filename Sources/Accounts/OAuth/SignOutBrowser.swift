@@ -1,0 +1,44 @@
+import Linking
+import OAuth
+import Projects
+package import Secrets
+import Storage
+import Text
+
+extension AccountsService { package var signOutBrowser: SignOutBrowser { SignOutBrowser(parts: parts) } }
+
+/// Ends the browser's own session in a project (OpenID Connect RP-Initiated Logout 1.0); what the user granted
+/// applications stays.
+package struct SignOutBrowser: Sendable {
+    let parts: Parts
+
+    /// - Parameter session: the refresh token of the browser's session; nothing happens without one that lives.
+    package func callAsFunction(_ session: Secret?, _ caller: Caller) async throws {
+        guard let session else { return }
+        do {
+            let used = try await Refresh(parts: parts).use(session, rotates: false, caller)
+            _ = try await parts.sessions.revoke(
+                .only(used.session.id),
+                of: used.account.id,
+                in: used.caller.scope,
+                now: parts.now()
+            )
+        } catch let error as AccountsError where error.endsSession {}
+    }
+
+    /// Where the browser may go afterwards: only to what the application registered for this.
+    ///
+    /// - Returns: nil for none, and for an unknown application.
+    package func destination(
+        _ uri: String?,
+        of client: String?,
+        state: String?,
+        _ caller: Caller
+    ) async throws -> String? {
+        guard let uri else { return nil }
+        let found: OAuthClient
+        do { found = try await parts.client(client, caller) } catch is OAuthError { return nil }
+        guard found.metadata.logoutURIs.contains(where: { $0.allows(uri) }) else { return nil }
+        return state.map { uri.adding([("state", $0)]) } ?? uri
+    }
+}
