@@ -48,7 +48,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case factorTitle, factorAppLead, factorPhoneLead, factorSentLead, code, codeButton, sendCodeButton
     case passkeyButton, passkeyProblem, passkeyUnknown, passkeyRefused
     case offerTitle, offerLead, offerNote, offerButton, notNow
-    case passkeysTitle, passkeysLead, passkeysNone, passkeyUnnamed, passkeyDates, passkeyUnused
+    case passkeysTitle, passkeysLead, passkeysNone, passkeyUnnamed, passkeyBrowser, passkeyDates, passkeyUnused
     case passkeyAdd, passkeyRemove, passkeyLast, passkeysDone
     case pageOverTitle, pageOverAdvice
     case wrongPassword, invalidAddress, passwordOutdated, passwordLeaked, addressHasAccount, notLinked, tooManyTries,
