@@ -10,6 +10,7 @@ import collections
 import hashlib
 import json
 import os
+import pathlib
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -22,18 +23,8 @@ PROJECT = "demo-project"
 CHANGED_PROJECT = "changed-project"
 EMAIL, PASSWORD = "known@example.com", "correct horse"
 PROVIDERS = ["google.com", "github.com", "apple.com", "oauth.discord", "oidc.acme"]
-# The certificate was made for this, and its key thrown away.
-CERTIFICATE = """-----BEGIN CERTIFICATE-----
-MIIBdjCCARugAwIBAgIUOxqRh8ZnVT/Qs+gw0rZ/ldbdNcgwCgYIKoZIzj0EAwIw
-DzENMAsGA1UEAwwEYWNtZTAgFw0yNjExMjMwNTE3MzFaGA8yMTI2MTAzMDA1MTcz
-MVowDzENMAsGA1UEAwwEYWNtZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBI6
-As/Zx9kE6lqvAslWLY0G2jQdc0Y9rbUYikmdRXRjTGFejT/2xqk3MJ/Edzef0sqJ
-umSoT6CRz2bCM5sOJAujUzBRMB0GA1UdDgQWBBTFM8dJ2X5tfnlVxDzml6U1IbPu
-LTAfBgNVHSMEGDAWgBTFM8dJ2X5tfnlVxDzml6U1IbPuLTAPBgNVHRMBAf8EBTAD
-AQH/MAoGCCqGSM49BAMCA0kAMEYCIQDsvqS7JSTulWDBwJBYslg8ucFAF0NrduPT
-way50oVeoQIhALrSkM3f8yd7pkAnjn1fppRGxq3IPeGhVJFatqdIjQgA
------END CERTIFICATE-----
-"""
+# Made for the tests; nobody has its key.
+CERTIFICATE = (pathlib.Path(__file__).resolve().parents[1] / "Tests/Release/certificate.pem").read_text()
 SAML = {
     "enabled": True,
     "idpConfig": {

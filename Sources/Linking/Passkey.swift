@@ -62,3 +62,12 @@ package struct Passkey: Sendable, Hashable {
     /// The maximum for an account.
     package static let most = 10
 }
+
+extension [Passkey] {
+    /// The name, with a number if one of them has it already: `Chrome on Linux 2`.
+    package func newName(like name: String) -> String {
+        let taken = Set(compactMap(\.name))
+        guard taken.contains(name) else { return name }
+        return (2...).lazy.map { "\(name) \($0)" }.first { !taken.contains($0) } ?? name
+    }
+}

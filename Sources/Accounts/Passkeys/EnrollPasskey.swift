@@ -53,10 +53,13 @@ package struct EnrollPasskey: Sendable {
     ///
     /// - Parameters:
     ///   - name: the user's name for the passkey.
+    ///   - browser: of a user who is not asked for a name. It names a passkey whose authenticator's model is unknown, and
+    ///     the name is then unlike those of the account's other passkeys.
     ///   - isConditional: whether the browser may have created it without asking, after a password (WebAuthn §7.1 step 15).
     package func finish(
         idToken: String?,
         name: String?,
+        browser: String? = nil,
         isConditional: Bool = false,
         _ response: RegistrationResponse,
         _ caller: Caller
@@ -88,14 +91,19 @@ package struct EnrollPasskey: Sendable {
         let passkey = Passkey(
             record,
             userHandle: parts.userHandle(of: token.account, caller),
-            name: name.flatMap { $0.isEmpty ? nil : $0 } ?? record.aaguid.name,
+            name: name.flatMap { $0.isEmpty ? nil : $0 } ?? record.aaguid.name ?? browser,
             enrolledAt: parts.now()
         )
-        return try await enroll(passkey, token, caller)
+        return try await enroll(passkey, numbersName: browser != nil, token, caller)
     }
 
     /// A recent sign-in was required at the start; the second factor is checked again, because it may be new.
-    private func enroll(_ passkey: Passkey, _ token: VerifiedIDToken, _ caller: Caller) async throws -> Result {
+    private func enroll(
+        _ passkey: Passkey,
+        numbersName: Bool,
+        _ token: VerifiedIDToken,
+        _ caller: Caller
+    ) async throws -> Result {
         let renewal = parts.prepareRenewal()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
@@ -106,6 +114,8 @@ package struct EnrollPasskey: Sendable {
                 throw AccountsError.passkey(.exists)
             }
             try requireRoom(in: account)
+            var passkey = passkey
+            if numbersName { passkey.name = passkey.name.map { account.passkeys.newName(like: $0) } }
             var changes = AccountChanges()
             changes.passkeys = account.passkeys + [passkey]
             changes.session = .renew(renewal.of(user.session, method: (.passkey, nil)), retiresOldSecret: false)

@@ -60,8 +60,10 @@ extension SignInPage {
         )
     }
 
+    /// - Parameter browser: names a passkey whose authenticator's model is unknown.
     package func addPasskey(
         _ response: RegistrationResponse,
+        browser: String,
         _ visit: PageVisit,
         _ caller: Caller
     ) async throws -> Outcome {
@@ -69,6 +71,7 @@ extension SignInPage {
         let result = try await EnrollPasskey(parts: parts).finish(
             idToken: signedIn.idToken,
             name: nil,
+            browser: browser,
             isConditional: visit.offersPasskey,
             response,
             caller

@@ -49,7 +49,7 @@ package enum PageText: String, Sendable, CaseIterable {
         sendCodeButton
     case passkeyButton, passkeyProblem, passkeyUnknown, passkeyRefused
     case offerTitle, offerLead, offerNote, offerButton, notNow
-    case passkeysTitle, passkeysLead, passkeysNone, passkeyUnnamed, passkeyDates, passkeyUnused
+    case passkeysTitle, passkeysLead, passkeysNone, passkeyUnnamed, passkeyBrowser, passkeyDates, passkeyUnused
     case passkeyAdd, passkeyRemove, passkeyLast, passkeysDone
     // Another application
     case consentTitle, consentLead, consentAccount, consentGoesTo, consentResource, consentScopes, consentNote

@@ -197,7 +197,9 @@ struct SignInPageRoutes {
                 return try answer(await pages.signIn(with: response, visit, caller), own, context, caller)
             case "addPasskey":
                 let response = try RegistrationResponse(fields.passkey)
-                return try answer(await pages.addPasskey(response, visit, caller), own, context, caller)
+                let browser = context.browserName(of: caller.userAgent)
+                let outcome = try await pages.addPasskey(response, browser: browser, visit, caller)
+                return try answer(outcome, own, context, caller)
             case "leave": return try answer(await pages.leave(visit, caller), own, context, caller)
             case "showSignUp": step = .signUp
             case "showEmailCode": step = .emailCode

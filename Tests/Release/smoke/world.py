@@ -54,18 +54,8 @@ OWN_FORMS = {"takeSignInStep"} | {
     name for name, operation in document.OPERATIONS.items()
     if operation["tags"] == ["console"] and operation["method"] == "POST"
 }
-# The certificate was made for this, and its key thrown away.
-CERTIFICATE = """-----BEGIN CERTIFICATE-----
-MIIBdjCCARugAwIBAgIUOxqRh8ZnVT/Qs+gw0rZ/ldbdNcgwCgYIKoZIzj0EAwIw
-DzENMAsGA1UEAwwEYWNtZTAgFw0yNjExMjMwNTE3MzFaGA8yMTI2MTAzMDA1MTcz
-MVowDzENMAsGA1UEAwwEYWNtZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBI6
-As/Zx9kE6lqvAslWLY0G2jQdc0Y9rbUYikmdRXRjTGFejT/2xqk3MJ/Edzef0sqJ
-umSoT6CRz2bCM5sOJAujUzBRMB0GA1UdDgQWBBTFM8dJ2X5tfnlVxDzml6U1IbPu
-LTAfBgNVHSMEGDAWgBTFM8dJ2X5tfnlVxDzml6U1IbPuLTAPBgNVHRMBAf8EBTAD
-AQH/MAoGCCqGSM49BAMCA0kAMEYCIQDsvqS7JSTulWDBwJBYslg8ucFAF0NrduPT
-way50oVeoQIhALrSkM3f8yd7pkAnjn1fppRGxq3IPeGhVJFatqdIjQgA
------END CERTIFICATE-----
-"""
+# Made for the tests; nobody has its key.
+CERTIFICATE = (document.ROOT / "Tests/Release/certificate.pem").read_text()
 SAML = {
     "enabled": True,
     "idpConfig": {

@@ -185,6 +185,30 @@ def test_autofill(people, service):
     assert second.tokens()["sub"] == uid
 
 
+def test_conditional_create(people, service):
+    """A browser that may create a passkey without asking does so after a password.
+
+    Chromium does it with Google Password Manager only. With DevTools' authenticator such a request stays unanswered, so
+    the browser here is made to answer it as any other.
+    """
+    uid = service.create(email="ada@example.com", password=PASSWORD)
+    person = people()
+    device = Authenticator(person.page)
+    person.page.add_init_script("""
+        const create = CredentialsContainer.prototype.create;
+        CredentialsContainer.prototype.create = function ({ mediation, ...options }) {
+          if (mediation !== 'conditional') throw new Error('Nobody pressed a button.');
+          return create.call(this, options);
+        };
+        PublicKeyCredential.getClientCapabilities = async () => ({ conditionalCreate: true });
+    """)
+    person.open().sign_in()
+    claims = person.tokens()
+    assert claims["sub"] == uid and claims["firebase"]["sign_in_provider"] == "passkey"
+    assert len(device.passkeys) == 1
+    assert not person.errors
+
+
 def test_not_now(person, service):
     """Whoever does not want one is in the app, and is not asked again."""
     uid = service.create(email="ada@example.com", password=PASSWORD)

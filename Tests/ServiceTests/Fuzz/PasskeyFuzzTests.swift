@@ -7,6 +7,8 @@ import Testing
 
 @Suite("Fuzzed: passkeys")
 struct PasskeyFuzzTests {
+    /// A byte order mark in UTF-8.
+    private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
     private static let relyingParty = RelyingParty(id: "example.org", origins: ["https://example.org"])
 
     @Test("CBOR that is read is written to the same bytes")
@@ -26,16 +28,15 @@ struct PasskeyFuzzTests {
         ]
         try await Fuzzer(name: "client-data", words: words).run { input in
             guard let data = try? ClientData(input) else { return false }
+            // Foundation drops a byte order mark at the start of any text or name, unless it is escaped.
+            let text = input.starts(with: Self.mark) ? input[3...] : input[...]
+            let escaped = text.replacing(Self.mark, with: Array(#"\ufeff"#.utf8))
             // Foundation refuses numbers that no Double holds.
-            let value = try? JSONSerialization.jsonObject(with: Data(input))
+            let value = try? JSONSerialization.jsonObject(with: Data(escaped))
             guard let json = value as? [String: Any] else { return true }
-            // Foundation drops a byte order mark, also at the start of a text.
-            func isRead(_ name: String, as text: String?) -> Bool {
-                (json[name] as? String)?.replacing("\u{feff}", with: "") == text?.replacing("\u{feff}", with: "")
-            }
-            try hold(isRead("type", as: data.type), "has another type")
-            try hold(isRead("origin", as: data.origin), "has another origin")
-            try hold(isRead("topOrigin", as: data.topOrigin), "has another page around it")
+            try hold(json["type"] as? String == data.type, "has another type")
+            try hold(json["origin"] as? String == data.origin, "has another origin")
+            try hold(json["topOrigin"] as? String == data.topOrigin, "has another page around it")
             try hold(json["crossOrigin"] as? Bool ?? false == data.isCrossOrigin, "is another frame")
             try hold(data.hash == Array(SHA256.hash(data: input)), "has another hash")
             return true

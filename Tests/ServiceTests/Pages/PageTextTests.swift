@@ -11,7 +11,7 @@ struct PageTextTests {
         }
         let names = [
             "%APP_NAME%", "%EMAIL%", "%NEW_EMAIL%", "%NUMBER%", "%COUNT%", "%CODE%", "%DATE%", "%USED%", "%PROVIDER%",
-            "%CLIENT%",
+            "%CLIENT%", "%BROWSER%", "%PLATFORM%",
         ]
         for language in PageLanguage.allCases {
             #expect(!language.text(key).isEmpty)

@@ -33,11 +33,19 @@ struct SignInPagePasskeyTests {
     }
 
     /// Enrolls the passkey that a page asks for.
-    private func create(_ page: OpenedSignInPage, after step: Reply) async throws -> (SoftwareAuthenticator, Reply) {
+    private func create(
+        _ page: OpenedSignInPage,
+        after step: Reply,
+        userAgent: String? = nil,
+        aaguid: [UInt8]? = nil
+    ) async throws -> (SoftwareAuthenticator, Reply) {
         let options = try #require(step.pageData["creation"], "\(step)")
-        let passkey = SoftwareAuthenticator(userHandle: try PasskeyScene.bytes(options["user"]?["id"]))
+        var passkey = SoftwareAuthenticator(userHandle: try PasskeyScene.bytes(options["user"]?["id"]))
+        if let aaguid { passkey.aaguid = aaguid }
         let registration = passkey.registration(for: try PasskeyScene.bytes(options["challenge"]))
-        return (passkey, try await page.next(after: step).post([("do", "addPasskey"), ("passkey", registration.text)]))
+        let headers = [("Sec-Fetch-Site", "same-origin")] + (userAgent.map { [("User-Agent", $0)] } ?? [])
+        let fields = [("do", "addPasskey"), ("passkey", registration.text)]
+        return (passkey, try await page.next(after: step).post(fields, cookie: page.cookie, headers))
     }
 
     private func use(_ passkey: SoftwareAuthenticator, on page: OpenedSignInPage) async throws -> Reply {
@@ -101,6 +109,38 @@ struct SignInPagePasskeyTests {
             #expect(unknown.status == 400 && unknown.text.contains("No account has this passkey."), "\(unknown)")
             #expect(unknown.pageData["unknown"] == ["rpId": "example.com", "credentialId": .string(id)])
             #expect(try await !use(second, on: try await OpenedSignInPage(person)).signInCode.isEmpty)
+        }
+    }
+
+    @Test("a passkey is named after its model, or else the browser and the device; no two are named alike")
+    func names() async throws {
+        let webKit = "AppleWebKit/537.36 (KHTML, like Gecko)"
+        let linux = "Mozilla/5.0 (X11; Linux x86_64) \(webKit) Chrome/140.0.0.0 Safari/537.36"
+        let keePassXC: [UInt8] = [
+            0xfd, 0xb1, 0x41, 0xb2, 0x5d, 0x84, 0x44, 0x3e, 0x8a, 0x35, 0x46, 0x98, 0xc2, 0x05, 0xa5, 0x02,
+        ]
+        let added: [(userAgent: String?, aaguid: [UInt8]?, name: String)] = [
+            (linux, nil, "Chrome on Linux"), (linux, nil, "Chrome on Linux 2"), (linux, nil, "Chrome on Linux 3"),
+            (linux, keePassXC, "KeePassXC"), (linux, keePassXC, "KeePassXC 2"),
+            (
+                "Mozilla/5.0 (Linux; Android 16; Pixel 9) \(webKit) Chrome/140.0 Mobile Safari/537.36", nil,
+                "Chrome on Android"
+            ),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) \(webKit) Version/19.0 Safari/604.1", nil,
+                "Safari on iPhone"
+            ),
+            ("Mozilla/5.0 (Windows NT 10.0) \(webKit) Chrome/140.0 Safari/537.36 Edg/140.0", nil, "Edge on Windows"),
+            ("<b>me</b>", nil, "Passkey"), (nil, nil, "Passkey 2"),
+        ]
+        try await run { service in
+            _ = try await service.signUp(Self.ada)
+            let page = try await OpenedSignInPage(SignInPagePerson(service: service), [("show", "passkeys")])
+            var list = try await signIn(page)
+            for passkey in added {
+                list = try await create(page, after: list, userAgent: passkey.userAgent, aaguid: passkey.aaguid).1
+            }
+            #expect(list.text.matches(of: /<dt>(.*?)<\/dt>/).map { String($0.1) } == added.map(\.name), "\(list)")
         }
     }
 

@@ -176,6 +176,7 @@ extension PageText {
         case .passkeysLead: "You can sign in to %APP_NAME% with these passkeys."
         case .passkeysNone: "You have no passkey for %APP_NAME% yet."
         case .passkeyUnnamed: "Passkey"
+        case .passkeyBrowser: "%BROWSER% on %PLATFORM%"
         case .passkeyDates: "Created on %DATE%, last used on %USED%"
         case .passkeyUnused: "Created on %DATE%, never used"
         case .passkeyAdd: "Add a passkey"

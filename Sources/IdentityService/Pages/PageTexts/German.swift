@@ -188,6 +188,7 @@ extension PageText {
         case .passkeysLead: "Mit diesen Passkeys können Sie sich bei %APP_NAME% anmelden."
         case .passkeysNone: "Sie haben noch keinen Passkey für %APP_NAME%."
         case .passkeyUnnamed: "Ein Passkey"
+        case .passkeyBrowser: "%BROWSER% (%PLATFORM%)"
         case .passkeyDates: "Angelegt am %DATE%, zuletzt benutzt am %USED%"
         case .passkeyUnused: "Angelegt am %DATE%, noch nie benutzt"
         case .passkeyAdd: "Passkey hinzufügen"

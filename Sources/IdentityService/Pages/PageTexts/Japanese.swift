@@ -174,6 +174,7 @@ extension PageText {
         case .passkeysLead: "次のパスキーで %APP_NAME% にログインできます。"
         case .passkeysNone: "%APP_NAME% のパスキーはまだありません。"
         case .passkeyUnnamed: "名前のないパスキー"
+        case .passkeyBrowser: "%BROWSER%（%PLATFORM%）"
         case .passkeyDates: "作成日 %DATE%、最終使用日 %USED%"
         case .passkeyUnused: "作成日 %DATE%、未使用"
         case .passkeyAdd: "パスキーを追加する"
