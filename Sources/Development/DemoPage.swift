@@ -66,6 +66,7 @@ package struct DemoPage: Sendable {
 
     private static let html = String(decoding: PackageResources.demo_html, as: UTF8.self)
         .replacing("/* base */", with: Page.baseSheet, maxReplacements: 1)
+        .replacing("<!-- mark -->", with: Page.mark.text, maxReplacements: 1)
 
     private var page: ByteBuffer {
         let settings = settings()

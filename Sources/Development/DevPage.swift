@@ -49,7 +49,7 @@ struct DevPage: Sendable {
         let choice: HTML? =
             all.count > 1 || all.first != shown ? "<nav aria-label=\"Projects\"><ul>\(html: links)</ul></nav>" : nil
         return """
-            <header><p>\(html: Page.mark) Identity development server</p><a href="/">Open the demo page</a></header>
+            <header><p class="brand">\(html: Page.mark) Identity development server</p><a href="/">Open the demo page</a></header>
             <main>
             <h1>Messages and accounts</h1>
             \(html: choice)

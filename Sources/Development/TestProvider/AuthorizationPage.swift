@@ -62,7 +62,7 @@ struct AuthorizationPage {
         \(form(choice: "other", otherFields, css: "other", id: "main-form"))
         </details>
         <footer>
-        \(form(choice: "cancel", #"<button id="cancel-button" class="quiet">Cancel</button>"#))
+        \(form(choice: "cancel", #"<button id="cancel-button" class="plain">Cancel</button>"#))
         <p>Demo provider on this computer. It asks for no password and sends nothing to other servers.\(asked)</p>
         </footer>
         </main>
@@ -83,7 +83,7 @@ struct AuthorizationPage {
             user.email == nil ? "" : #"<span class="badge \#(user.emailVerified ? "yes" : "no")">\#(verified)</span>"#
         let button = """
             <input type="hidden" name="subject" value="\(Markup.escape(user.subject))">\
-            <button class="person js-reuse-account"><span class="face hue\(hue(user))" aria-hidden="true">\(Markup.escape(initials(name)))</span>\
+            <button class="person js-reuse-account"><span class="face" aria-hidden="true">\(Markup.escape(initials(name)))</span>\
             <span class="who"><b>\(Markup.escape(name))</b><span>\(Markup.escape(user.email ?? "no email"))</span></span>\
             \(badge)</button>
             """
@@ -100,7 +100,7 @@ struct AuthorizationPage {
         autocomplete="off"></label>\
         <label class="check"><input id="email-verified-input" type="checkbox" name="verified" checked> The email is verified\
         </label>\
-        <button id="sign-in" class="primary">Sign in with \(Markup.escape(title))</button>
+        <button id="sign-in">Sign in with \(Markup.escape(title))</button>
         """
     }
 
@@ -108,7 +108,7 @@ struct AuthorizationPage {
     private var generateButton: String {
         let fields = [("email", suggestion.email), ("name", suggestion.name), ("screen_name", suggestion.login)]
         let data = fields.map { #" data-\#($0)="\#(Markup.escape($1 ?? ""))""# }.joined()
-        return #"<button id="autogen-button" class="outlined"\#(data)>Auto-generate user information</button>"#
+        return #"<button id="autogen-button" class="plain"\#(data)>Auto-generate user information</button>"#
     }
 
     private func form(choice: String, _ content: String, css: String = "", id: String? = nil) -> String {
@@ -122,9 +122,5 @@ struct AuthorizationPage {
 
     private func initials(_ name: String) -> String {
         name.split(separator: " ").prefix(2).compactMap(\.first).map(String.init).joined().uppercased()
-    }
-
-    private func hue(_ user: TestUser) -> Int {
-        user.subject.utf8.reduce(0) { ($0 * 31 + Int($1)) % 6 }
     }
 }

@@ -99,10 +99,10 @@ struct ConsolePage: Sendable {
     // MARK: Above the content
 
     private var header: HTML {
-        guard let visit else { return "<header><p class=\"home\">\(html: Page.mark) Identity console</p></header>" }
+        guard let visit else { return "<header><p class=\"brand\">\(html: Page.mark) Identity console</p></header>" }
         return """
             <header>
-            <p class="home"><a href="/console">\(html: Page.mark) Identity console</a></p>
+            <p><a class="brand" href="/console">\(html: Page.mark) Identity console</a></p>
             \(html: navigation(visit) ?? deployment(visit))
             <form class="who" method="post" action="/console/sign-out">
             \(html: visit.token)<span><bdi>\(visit.session.admin.name)</bdi></span> <button class="plain">Sign out</button>
