@@ -23,7 +23,7 @@ package struct ManageOAuthClients: Sendable {
         let metadata = try Self.checked(metadata)
         let secret = metadata.authentication == .none ? nil : Secret(random.handle())
         let client = OAuthClient(
-            id: random.text(20, of: "abcdefghijklmnopqrstuvwxyz0123456789"),
+            id: OAuthClient.newID(random),
             metadata: metadata,
             secretHash: secret.map { SecureHash.sha256($0.reveal()) },
             isTrusted: isTrusted
@@ -53,16 +53,15 @@ package struct ManageOAuthClients: Sendable {
         isTrusted: Bool?,
         of project: ProjectID
     ) async throws -> OAuthClient {
-        var client = try await find(id, of: project)
-        var metadata = JSONObject(client.metadata.members)
-        for member in members.members { metadata[member.name] = member.value }
-        client.metadata = try Self.checked(metadata)
-        guard (client.metadata.authentication == .none) == (client.secretHash == nil) else {
-            throw AdministrationError.invalid("A client cannot become public or confidential: create another one.")
+        try await store.update(id, of: project) { client in
+            var metadata = JSONObject(client.metadata.members)
+            for member in members.members { metadata[member.name] = member.value }
+            client.metadata = try Self.checked(metadata)
+            guard (client.metadata.authentication == .none) == (client.secretHash == nil) else {
+                throw AdministrationError.invalid("A client cannot become public or confidential: create another one.")
+            }
+            client.isTrusted = isTrusted ?? client.isTrusted
         }
-        client.isTrusted = isTrusted ?? client.isTrusted
-        try await store.update(client, in: project)
-        return client
     }
 
     /// Deletes a client; its users' grants end with it.

@@ -8,6 +8,6 @@ package enum Schema {
         .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts,
         .rotateSigningKeys, .auditChanges, .takeTurnsAtCleanup, .traceMessages, .openConsole, .countSignIns,
         .bindCodesToSessions, .recordRevocations, .indexInitialEmails, .addPasskeys, .groupAccounts,
-        .addShortCodes, .federateWorkloads, .grantApplications,
+        .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes,
     ]
 }

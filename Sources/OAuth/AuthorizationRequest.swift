@@ -69,7 +69,7 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
         of client: OAuthClient,
         _ settings: OAuthSettings
     ) throws {
-        let values = Values(parameters)
+        let values = OAuthParameters(parameters)
         let redirectURI = try Self.redirectURI(values, of: client)
         let state = values["state"]
         let answer = Answer(redirectURI: redirectURI, state: values.repeated == "state" ? nil : state)
@@ -91,7 +91,8 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
         }
     }
 
-    private static func redirectURI(_ values: Values, of client: OAuthClient) throws(Unredirectable) -> String {
+    private static func redirectURI(_ values: OAuthParameters, of client: OAuthClient) throws(Unredirectable) -> String
+    {
         guard values.repeated != "redirect_uri" else { throw Unredirectable(description: "redirect_uri is repeated") }
         guard let asked = values["redirect_uri"] else {
             let registered = client.metadata.redirectURIs
@@ -107,23 +108,6 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     }
 }
 
-/// The parameters of a request; an empty one counts as absent (RFC 6749 §3.1).
-private struct Values {
-    private let fields: FormFields
-    /// The first name that is repeated, except `resource`.
-    let repeated: String?
-
-    init(_ fields: FormFields) {
-        self.fields = fields
-        var seen: Set<String> = []
-        repeated = fields.pairs.first { $0.name != "resource" && !seen.insert($0.name).inserted }?.name
-    }
-
-    subscript(name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
-
-    func all(_ name: String) -> [String] { fields.pairs.filter { $0.name == name && !$0.value.isEmpty }.map(\.value) }
-}
-
 /// What may be refused with a redirect.
 private struct Fields {
     let codeChallenge: String
@@ -133,7 +117,7 @@ private struct Fields {
     let prompt: Set<AuthorizationRequest.Prompt>
     let maxAge: Int64?
 
-    init(_ values: Values, of client: OAuthClient, _ settings: OAuthSettings) throws(OAuthError) {
+    init(_ values: OAuthParameters, of client: OAuthClient, _ settings: OAuthSettings) throws(OAuthError) {
         guard values.repeated == nil else { throw OAuthError(.invalidRequest, "A parameter is repeated") }
         if values["request"] != nil { throw OAuthError(.requestNotSupported, "request is not supported") }
         if values["request_uri"] != nil {

@@ -1,3 +1,4 @@
+package import Secrets
 import Text
 
 /// An application that signs its users in with a project's accounts.
@@ -32,6 +33,11 @@ package struct OAuthClient: Sendable, Hashable {
         self.secretHash = secretHash
         self.isTrusted = isTrusted
         self.origin = origin
+    }
+
+    /// A `client_id` of 103 random bits.
+    package static func newID(_ random: RandomSource) -> String {
+        random.text(20, of: "abcdefghijklmnopqrstuvwxyz0123456789")
     }
 
     /// The name for people: that of a document comes with its host, which alone is certain.

@@ -65,28 +65,32 @@ package final class OAuthClientStore: Sendable {
     package func list(of project: ProjectID) async throws -> [Listed] { try await list(of: project, only: nil) }
 
     private func list(of project: ProjectID, only id: String?) async throws -> [Listed] {
-        try await configuration.database.query(
-            """
-            SELECT client, metadata::text, secret_hash, trusted, origin, created_at, updated_at FROM oauth_clients
-            WHERE project = \(project.rawValue) AND (\(id)::text IS NULL OR client = \(id))
-            ORDER BY client
-            """
-        ) { row in
-            let (id, metadata): (String, String) = (try row.next(), try row.next())
-            let (secretHash, isTrusted): ([UInt8]?, Bool) = (try row.next(), try row.next())
-            let origin: String = try row.next()
-            guard let object = try JSONValue(parsing: metadata).object,
-                let origin = OAuthClient.Origin(rawValue: origin)
-            else { throw ConfigurationError.unreadable(id) }
-            let client = OAuthClient(
-                id: id,
-                metadata: try ClientMetadata(object),
-                secretHash: secretHash,
-                isTrusted: isTrusted,
-                origin: origin
-            )
-            return Listed(client: client, createdAt: try row.next(), updatedAt: try row.next())
-        }
+        try await configuration.database.query(Self.selection(of: project, only: id, locked: false), Self.decode)
+    }
+
+    private static func selection(of project: ProjectID, only id: String?, locked: Bool) -> SQL {
+        """
+        SELECT client, metadata::text, secret_hash, trusted, origin, created_at, updated_at FROM oauth_clients
+        WHERE project = \(project.rawValue) AND (\(id)::text IS NULL OR client = \(id))
+        ORDER BY client \(sql: locked ? "FOR UPDATE" : "")
+        """
+    }
+
+    private static func decode(_ row: inout PostgresRow) throws -> Listed {
+        let (id, metadata): (String, String) = (try row.next(), try row.next())
+        let (secretHash, isTrusted): ([UInt8]?, Bool) = (try row.next(), try row.next())
+        let origin: String = try row.next()
+        guard let object = try JSONValue(parsing: metadata).object,
+            let origin = OAuthClient.Origin(rawValue: origin)
+        else { throw ConfigurationError.unreadable(id) }
+        let client = OAuthClient(
+            id: id,
+            metadata: try ClientMetadata(object),
+            secretHash: secretHash,
+            isTrusted: isTrusted,
+            origin: origin
+        )
+        return Listed(client: client, createdAt: try row.next(), updatedAt: try row.next())
     }
 
     package func create(_ client: OAuthClient, in project: ProjectID) async throws {
@@ -102,20 +106,30 @@ package final class OAuthClientStore: Sendable {
         )
     }
 
-    /// Changes everything but the secret.
+    /// Changes a client, except its ID and its secret; simultaneous changes do not undo each other.
     ///
-    /// - Throws: ``ConfigurationError/notFound``.
-    package func update(_ client: OAuthClient, in project: ProjectID) async throws {
+    /// - Throws: ``ConfigurationError/notFound``, and what `change` throws.
+    package func update(
+        _ id: String,
+        of project: ProjectID,
+        _ change: @escaping @Sendable (inout OAuthClient) throws -> Void
+    ) async throws -> OAuthClient {
         let now = configuration.now()
-        try await configuration.changing(
-            """
-            UPDATE oauth_clients SET metadata = \(Self.text(of: client))::jsonb, trusted = \(client.isTrusted),
-                updated_at = \(now)
-            WHERE project = \(project.rawValue) AND client = \(client.id)
-            RETURNING client
-            """,
-            recording: AuditEntry(.clientChanged, in: Scope(project: project), resource: client.id, at: now)
-        )
+        let changed = try await configuration.database.transaction { transaction in
+            let found = try await transaction.query(Self.selection(of: project, only: id, locked: true), Self.decode)
+            guard var client = found.first?.client else { throw ConfigurationError.notFound }
+            try change(&client)
+            let entry = AuditEntry(.clientChanged, in: Scope(project: project), resource: id, at: now)
+            let statement: SQL = """
+                UPDATE oauth_clients SET metadata = \(Self.text(of: client))::jsonb, trusted = \(client.isTrusted),
+                    updated_at = \(now)
+                WHERE project = \(project.rawValue) AND client = \(id)
+                """
+            try await transaction.execute(ConfigurationStore.recorded(statement, entry))
+            return client
+        }
+        try await configuration.load()
+        return changed
     }
 
     /// Its users' grants end with it, because every use of one asks for the client.

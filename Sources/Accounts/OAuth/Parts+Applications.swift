@@ -79,7 +79,10 @@ extension Parts {
             grant: grant,
             authTime: session.authTime,
             issuedAt: seconds,
-            methods: AuthenticationMethods.of(session)
+            methods: AuthenticationMethods.names(
+                of: session.signInProvider,
+                secondFactor: session.secondFactor?.kind
+            )
         )
     }
 
@@ -122,21 +125,5 @@ extension Parts {
             found.client == token.client
         else { return nil }
         return found
-    }
-}
-
-/// `amr` (RFC 8176 §2) of a session.
-enum AuthenticationMethods {
-    /// Empty for methods that have no name there, as a sign-in at a provider.
-    static func of(_ session: StoredSession) -> [String] {
-        var methods: [String] = []
-        switch session.signInProvider {
-        case .password: methods = ["pwd"]
-        case .phone: methods = ["sms"]
-        case .passkey: methods = ["pop"]
-        default: break
-        }
-        guard let factor = session.secondFactor else { return methods }
-        return methods + [factor.kind == "phone" ? "sms" : "otp", "mfa"]
     }
 }

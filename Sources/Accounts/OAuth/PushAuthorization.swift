@@ -33,8 +33,9 @@ package struct PushAuthorization: Sendable {
         let handle = Secret(parts.random.handle())
         try await parts.flows.insert(
             [UInt8](JSONEncoder().encode(request)),
-            pushed: handle,
-            by: client.id,
+            for: .authorization,
+            secret: handle,
+            boundTo: client.id,
             in: caller.scope,
             now: parts.now(),
             lifetime: TimeInterval(Self.lifetime)
@@ -49,7 +50,13 @@ package struct PushAuthorization: Sendable {
         guard let uri, uri.hasPrefix(Self.prefix) else { return nil }
         let handle = Secret(String(uri.dropFirst(Self.prefix.count)))
         guard
-            let content = try await parts.flows.take(pushed: handle, by: client.id, in: caller.scope, now: parts.now())
+            let content = try await parts.flows.take(
+                .authorization,
+                secret: handle,
+                boundTo: client.id,
+                in: caller.scope,
+                now: parts.now()
+            )
         else { throw AuthorizationRequest.Unredirectable(description: "request_uri is unknown, expired or used") }
         return try JSONDecoder().decode(AuthorizationRequest.self, from: Data(content))
     }

@@ -25,7 +25,7 @@ package struct RegisterClient: Sendable {
         let secret = metadata.authentication == .none ? nil : Secret(parts.random.handle())
         let token = Secret(parts.random.handle())
         let client = OAuthClient(
-            id: parts.random.text(20, of: "abcdefghijklmnopqrstuvwxyz0123456789"),
+            id: OAuthClient.newID(parts.random),
             metadata: metadata,
             secretHash: secret.map { SecureHash.sha256($0.reveal()) },
             origin: .registration
@@ -41,37 +41,52 @@ package struct RegisterClient: Sendable {
 
     /// - Throws: ``OAuthError``, with one text for every cause.
     package func find(_ id: String, token: Secret?, _ caller: Caller) async throws -> OAuthClient {
-        try requireOffered(caller)
-        let refused = OAuthError(.invalidToken, "The registration access token is missing, or of another client")
-        guard let token,
-            try await parts.stores.oauthClients.isRegistered(
-                id,
-                by: SecureHash.sha256(token.reveal()),
-                of: caller.project.id
-            ), let client = try await parts.stores.oauthClients.client(id, of: caller.project.id)
-        else { throw refused }
+        try await requireOwner(of: id, token, caller)
+        guard let client = try await parts.stores.oauthClients.client(id, of: caller.project.id) else {
+            throw Self.refused
+        }
         return client
     }
 
     /// Replaces what the client said of itself; its secret stays.
+    ///
+    /// - Throws: ``OAuthError``, ``Storage/RateLimitReached``: each change makes every node read the configuration.
     package func replace(
         _ id: String,
         _ metadata: JSONObject,
         token: Secret?,
         _ caller: Caller
     ) async throws -> OAuthClient {
-        var client = try await find(id, token: token, caller)
-        client.metadata = try ClientMetadata(metadata)
-        guard (client.metadata.authentication == .none) == (client.secretHash == nil) else {
-            throw OAuthError(.invalidClientMetadata, "A client cannot become public or confidential")
+        try await parts.stores.rateLimits.take(parts.clientLimits(caller))
+        try await requireOwner(of: id, token, caller)
+        let metadata = try ClientMetadata(metadata)
+        return try await parts.stores.oauthClients.update(id, of: caller.project.id) { client in
+            guard (metadata.authentication == .none) == (client.secretHash == nil) else {
+                throw OAuthError(.invalidClientMetadata, "A client cannot become public or confidential")
+            }
+            client.metadata = metadata
         }
-        try await parts.stores.oauthClients.update(client, in: caller.project.id)
-        return client
     }
 
+    /// - Throws: as ``replace(_:_:token:_:)``.
     package func delete(_ id: String, token: Secret?, _ caller: Caller) async throws {
-        _ = try await find(id, token: token, caller)
+        try await parts.stores.rateLimits.take(parts.clientLimits(caller))
+        try await requireOwner(of: id, token, caller)
         try await parts.stores.oauthClients.delete(id, of: caller.project.id)
+    }
+
+    private static let refused = OAuthError(
+        .invalidToken,
+        "The registration access token is missing, or of another client"
+    )
+
+    private func requireOwner(of id: String, _ token: Secret?, _ caller: Caller) async throws {
+        try requireOffered(caller)
+        guard let token else { throw Self.refused }
+        let hash = SecureHash.sha256(token.reveal())
+        guard try await parts.stores.oauthClients.isRegistered(id, by: hash, of: caller.project.id) else {
+            throw Self.refused
+        }
     }
 
     private func requireOffered(_ caller: Caller) throws(OAuthError) {

@@ -33,8 +33,9 @@ extension SignInPage {
         let content = SignInCode.Content(refreshToken: refreshToken.reveal(), isNewUser: isNewUser)
         try await parts.flows.insert(
             [UInt8](JSONEncoder().encode(content)),
-            code: code,
-            challenge: visit.codeChallenge,
+            for: .signInCode,
+            secret: code,
+            boundTo: visit.codeChallenge,
             in: caller.scope,
             now: parts.now(),
             lifetime: SignInCode.lifetime
@@ -56,9 +57,10 @@ package struct RedeemSignInCode: Sendable {
     package func callAsFunction(token: Secret?, _ caller: Caller) async throws -> SignInWithCustomToken.Result {
         let pieces = (token?.reveal() ?? "").split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard pieces.count == 2, let challenge = CodeChallenge.of(pieces[1]),
-            let bytes = try await parts.flows.redeem(
-                code: Secret(String(pieces[0])),
-                challenge: challenge,
+            let bytes = try await parts.flows.take(
+                .signInCode,
+                secret: Secret(String(pieces[0])),
+                boundTo: challenge,
                 in: caller.scope,
                 now: parts.now()
             )

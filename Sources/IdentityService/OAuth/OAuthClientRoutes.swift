@@ -33,14 +33,14 @@ struct OAuthClientRoutes {
         return .json { json in
             guard !listed.isEmpty else { return }
             json.array("clients") { json in
-                for client in listed { json.object { $0.client(client) } }
+                for client in listed { json.object { $0.managedClient(client) } }
             }
         }
     }
 
     private func get(_ call: AdminCall) async throws -> Response {
         let client = try await clients.find(call.call.parameter("client"), of: call.project.id)
-        return .json { $0.client(client) }
+        return .json { $0.managedClient(client) }
     }
 
     private func create(_ call: AdminCall) async throws -> Response {
@@ -51,7 +51,7 @@ struct OAuthClientRoutes {
             in: call.project.id
         )
         return .json { json in
-            json.client(created.client)
+            json.managedClient(created.client)
             json.member("client_secret", created.secret?.reveal())
         }
     }
@@ -64,7 +64,7 @@ struct OAuthClientRoutes {
             isTrusted: try body.bool("trusted"),
             of: call.project.id
         )
-        return .json { $0.client(client) }
+        return .json { $0.managedClient(client) }
     }
 
     private func delete(_ call: AdminCall) async throws -> Response {
@@ -74,12 +74,18 @@ struct OAuthClientRoutes {
 }
 
 extension JSONWriter {
-    fileprivate mutating func client(_ client: OAuthClient) {
+    /// The members of RFC 7591 §3.2.1, as the client itself may see them.
+    mutating func client(_ client: OAuthClient) {
         member("client_id", client.id)
         for member in client.metadata.members {
             name(member.name)
             value(member.value)
         }
+    }
+
+    /// The same for an admin.
+    fileprivate mutating func managedClient(_ client: OAuthClient) {
+        self.client(client)
         member("trusted", client.isTrusted)
     }
 }

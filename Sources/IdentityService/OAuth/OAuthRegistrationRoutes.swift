@@ -59,11 +59,7 @@ struct OAuthRegistrationRoutes {
     }
 
     private func write(_ client: OAuthClient, _ caller: Caller, to json: inout JSONWriter) {
-        json.member("client_id", client.id)
-        for member in client.metadata.members {
-            json.name(member.name)
-            json.value(member.value)
-        }
+        json.client(client)
         if let issuer = deployment.publicURL(of: caller.project)?.issuer(of: caller.project.id) {
             let path = ProviderMetadata.Endpoint.register.rawValue
             json.member("registration_client_uri", "\(issuer)\(path)/\(client.id)")

@@ -30,7 +30,7 @@ struct OAuthTokenRoutes {
     // MARK: Token
 
     private func grant(_ call: Call) async throws -> Response {
-        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
         let grants = accounts.grantApplicationTokens
         let name = try form.required("grant_type")
@@ -71,7 +71,7 @@ struct OAuthTokenRoutes {
     }
 
     /// RFC 8693 §2.
-    private func exchange(_ form: OAuthForm, _ client: OAuthClient, _ caller: Caller) async throws -> Response {
+    private func exchange(_ form: OAuthParameters, _ client: OAuthClient, _ caller: Caller) async throws -> Response {
         guard try form.required("subject_token_type") == TokenType.idToken else {
             throw OAuthError(.invalidRequest, "subject_token_type must be \(TokenType.idToken)")
         }
@@ -117,7 +117,7 @@ struct OAuthTokenRoutes {
 
     /// RFC 9126 §2.
     private func push(_ call: Call) async throws -> Response {
-        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
         let uri = try await accounts.pushAuthorization(form.fields, by: client, caller)
         var response = Response.json { json in
@@ -130,7 +130,7 @@ struct OAuthTokenRoutes {
 
     /// RFC 8628 §3.1.
     private func beginDevice(_ call: Call) async throws -> Response {
-        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
         guard client.metadata.grantTypes.contains(.deviceCode) else {
             throw OAuthError(.unauthorizedClient, "The client is not registered for devices")
@@ -155,7 +155,7 @@ struct OAuthTokenRoutes {
 
     private func showUser(_ call: Call) async throws -> Response {
         let caller = try caller(call)
-        let posted = call.bearer == nil && call.method == .post ? try OAuthForm(call)["access_token"] : nil
+        let posted = call.bearer == nil && call.method == .post ? try OAuthParameters(call)["access_token"] : nil
         return Self.response(
             try await accounts.readApplicationTokens.userInfo(
                 accessToken: call.bearer ?? posted.map { Secret($0) },
@@ -165,14 +165,14 @@ struct OAuthTokenRoutes {
     }
 
     private func introspect(_ call: Call) async throws -> Response {
-        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
         let token = Secret(try form.required("token"))
         return Self.response(try await accounts.readApplicationTokens.introspect(token, for: client, caller))
     }
 
     private func revoke(_ call: Call) async throws -> Response {
-        let (form, caller) = (try OAuthForm(call), try caller(call))
+        let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
         try await accounts.readApplicationTokens.revoke(Secret(try form.required("token")), by: client, caller)
         return .json { _ in }
@@ -188,35 +188,22 @@ struct OAuthTokenRoutes {
         Caller(call, project: try configuration.openIDProvider(of: call), apiKey: nil)
     }
 
-    private func client(_ call: Call, _ form: OAuthForm, _ caller: Caller) async throws -> OAuthClient {
+    private func client(_ call: Call, _ form: OAuthParameters, _ caller: Caller) async throws -> OAuthClient {
         try await accounts.authenticateClient(try form.credentials(call), caller)
     }
 }
 
-/// The form of an endpoint of OAuth: no parameter but `resource` may be repeated, and an empty one counts as absent
-/// (RFC 6749 §3.2).
-struct OAuthForm {
-    let fields: FormFields
-
+extension OAuthParameters {
+    /// The form of a call.
+    ///
+    /// - Throws: ``OAuth/OAuthError`` for another type of body, and for a repeated parameter.
     init(_ call: Call) throws(OAuthError) {
         let type = call.headers[.contentType]?.lowercased() ?? ""
         guard type.isEmpty || type.hasPrefix("application/x-www-form-urlencoded"),
             let fields = FormFields(strict: call.body.readableBytesView)
         else { throw OAuthError(.invalidRequest, "The body must be application/x-www-form-urlencoded") }
-        var seen: Set<String> = []
-        for pair in fields.pairs where pair.name != "resource" && !seen.insert(pair.name).inserted {
-            throw OAuthError(.invalidRequest, "A parameter is repeated")
-        }
-        self.fields = fields
-    }
-
-    subscript(name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
-
-    func all(_ name: String) -> [String] { fields.pairs.filter { $0.name == name && !$0.value.isEmpty }.map(\.value) }
-
-    func required(_ name: String) throws(OAuthError) -> String {
-        guard let value = self[name] else { throw OAuthError(.invalidRequest, "\(name) is missing") }
-        return value
+        self.init(fields)
+        guard repeated == nil else { throw OAuthError(.invalidRequest, "A parameter is repeated") }
     }
 
     /// `client_secret_basic`, `client_secret_post` or `none`, one of them (OAuth 2.1 §2.4).

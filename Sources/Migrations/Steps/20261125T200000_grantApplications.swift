@@ -54,7 +54,6 @@ extension Migration {
             "CREATE UNIQUE INDEX device_codes_user_code_idx ON device_codes (project, user_code_hash)",
             "CREATE INDEX device_codes_expires_at_idx ON device_codes (expires_at)",
             "CREATE INDEX oauth_clients_expires_at_idx ON oauth_clients (expires_at) WHERE expires_at IS NOT NULL",
-            "CREATE INDEX sessions_code_until_idx ON sessions (code_until) WHERE code_until IS NOT NULL",
         ]
     )
 }

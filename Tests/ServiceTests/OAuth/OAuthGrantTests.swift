@@ -1,6 +1,7 @@
 import Foundation
 import Projects
 import Secrets
+import Storage
 import TestKit
 import Testing
 import Text
@@ -139,6 +140,27 @@ struct OAuthGrantTests {
             _ = try await scene.service.call("accounts:signOut", all)
             #expect(try await scene.post("introspect", [("token", reply.accessToken)])["active"] == false)
             #expect(try await scene.post("token", fields + resource).oauthError == "invalid_request")
+        }
+    }
+
+    @Test("simultaneous changes of a client do not undo each other, over two nodes")
+    func changes() async throws {
+        var options = TestService.Options()
+        options.settings.oauth.isEnabled = true
+        try await TestService.runPair(options) { first, second in
+            let made = try await first.admin("oauthClients", OAuthScene.publicClient(), version: "v2")
+            let path = "oauthClients/\(made["client_id"]?.string ?? "")"
+            try await second.stores.configuration.refresh()
+            for round in 0..<RaceRounds.count {
+                let (name, terms): (JSON, JSON) = (.string("Tea \(round)"), .string("https://tea.example.com/\(round)"))
+                async let a = first.admin(path, ["client_name": name], method: "PATCH", version: "v2")
+                async let b = second.admin(path, ["tos_uri": terms], method: "PATCH", version: "v2")
+                let replies = try await [a, b]
+                #expect(replies.allSatisfy { $0.status == 200 }, "\(replies)")
+                try await first.stores.configuration.refresh()
+                let client = try await first.admin(path, version: "v2")
+                #expect(client["client_name"] == name && client["tos_uri"] == terms, "\(client)")
+            }
         }
     }
 
