@@ -1,7 +1,9 @@
 import Postgres
 
 extension Migration {
-    /// For the removal of applications' sessions whose code nobody exchanged. Sign-ins go on while it is built.
+    /// For the removal of applications' sessions whose code nobody exchanged.
+    ///
+    /// Sign-ins go on while it is built.
     package static let indexUnusedCodes = Migration(
         name: "20261125T200100_indexUnusedCodes",
         sql: [
