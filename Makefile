@@ -61,8 +61,8 @@ web-sdk: release ## Drive the packaged program by Firebase's own Web SDK in Chro
 	@scripts/venv
 	.venv/bin/pytest -q Tests/Release/web_sdk $(ARGS)
 
-oauth: release ## Let clients that nobody here wrote sign in at the packaged program: Authlib, requests-oauth2client, MCP.
-	@scripts/install-dependencies test
+oauth: release ## Let clients that nobody here wrote sign in at the packaged program: Authlib, requests-oauth2client, MCP, Apache.
+	@scripts/install-dependencies test oauth
 	@scripts/venv
 	.venv/bin/pytest -q Tests/Release/oauth $(ARGS)
 

@@ -1,5 +1,7 @@
 import Delivery
+import Linking
 import Logging
+import OAuth
 import Projects
 import Storage
 
@@ -25,5 +27,28 @@ extension DeliverMessages {
             log(.error, "Gave up a message that cannot be delivered", message, error)
             return .abandoned
         }
+    }
+
+    /// Tells an application that a user's session with it has ended.
+    func tell(_ logout: ApplicationLogout, _ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
+        let client = try await parts.stores.oauthClients.client(logout.client, of: message.project)
+        // An application that was removed, or no longer wants to know.
+        guard let url = client?.metadata.backChannelLogoutURI else { return .delivered }
+        return await handOver(message) { messenger, project throws(DeliveryError) in
+            guard let token = try? parts.logoutToken(logout, id: message.id, of: project) else { throw .notConfigured }
+            try await messenger.send(logout: token, to: url, of: project)
+        }
+    }
+}
+
+extension Parts {
+    fileprivate func logoutToken(_ logout: ApplicationLogout, id: String, of project: Project) throws -> String {
+        let token = LogoutToken(
+            issuer: try applicationIssuer(of: project),
+            client: logout.client,
+            account: AccountID(logout.account),
+            session: logout.session
+        )
+        return try sign(token.payload(id: id, at: seconds), type: LogoutToken.type, of: project)
     }
 }

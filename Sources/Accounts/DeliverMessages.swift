@@ -54,7 +54,8 @@ package struct DeliverMessages: Service {
         case .mail: parts.mailer == nil ? [] : [Mail.kind]
         case .sms: parts.messenger == nil || parts.development ? [] : [SMS.kind]
         case .other:
-            [ProviderRevocation.kind, ForgottenTokens.kind] + (parts.messenger == nil ? [] : [WebhookNotice.kind])
+            [ProviderRevocation.kind, ForgottenTokens.kind]
+                + (parts.messenger == nil ? [] : [WebhookNotice.kind, ApplicationLogout.kind])
         }
     }
 
@@ -137,6 +138,7 @@ package struct DeliverMessages: Service {
         let most = inProgress.values.filter { $0 < lane.quota }.max() ?? 0
         let limit = min(lane.quota - most, lane.slots - inProgress.values.reduce(0, +))
         guard limit > 0, !(kinds.isEmpty && carried.isEmpty), !Self.isStopping else { return [] }
+        if lane == .other { try await parts.stores.outbox.queueLogouts(now: parts.now()) }
         return try await parts.stores.outbox.take(
             kinds,
             and: carried,
@@ -181,6 +183,7 @@ package struct DeliverMessages: Service {
         case ProviderRevocation.kind: return try await reading(message) { await end($0, message) }
         case ForgottenTokens.kind: return try await reading(message) { try await forget($0, message) }
         case Mail.kind: return try await reading(message) { await send($0, message) }
+        case ApplicationLogout.kind: return try await reading(message) { try await tell($0, message) }
         case SMS.kind:
             return try await reading(message) { (sms: SMS) in
                 await handOver(message) { messenger, project throws(DeliveryError) in

@@ -47,8 +47,15 @@ package struct Refresh: Sendable {
 
     /// - Parameters:
     ///   - client: the application whose token it is; nil for an app of the project itself.
+    ///   - keyThumbprint: of the key to which the application's token is bound; nil for none.
     ///   - rotates: whether each use replaces the token.
-    func use(_ refreshToken: Secret?, of client: String? = nil, rotates: Bool, _ caller: Caller) async throws -> Used {
+    func use(
+        _ refreshToken: Secret?,
+        of client: String? = nil,
+        key keyThumbprint: String? = nil,
+        rotates: Bool,
+        _ caller: Caller
+    ) async throws -> Used {
         guard let refreshToken, !refreshToken.isEmpty else { throw AccountsError.missingRefreshToken }
         guard let token = RefreshToken(refreshToken.reveal()) else { throw AccountsError.invalidRefreshToken }
         guard token.projectNumber == caller.project.number else { throw AccountsError.projectNumberMismatch }
@@ -57,7 +64,7 @@ package struct Refresh: Sendable {
         let question = RefreshQuestion(
             key: key,
             secretHash: token.secretHash,
-            client: client,
+            client: client.map { client in keyThumbprint.map { "\(client) \($0)" } ?? client },
             successor: next?.secretHash,
             idleSince: caller.project.settings.sessionsIdle(at: parts.now()),
             now: parts.now()

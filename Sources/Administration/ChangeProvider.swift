@@ -2,7 +2,9 @@ import Delivery
 import Federation
 package import Linking
 package import Projects
+import Secrets
 import Storage
+import StrictJSON
 import struct Foundation.Date
 
 /// Creates, changes and deletes the identity providers of a project or tenant.
@@ -72,11 +74,38 @@ package struct ChangeProvider: Sendable {
     }
 
     private func apply(_ patch: Patch<ProviderConfiguration>, to provider: inout ProviderConfiguration) throws {
+        let before = provider
         try patch.apply(to: &provider)
         do {
             if provider.provider.isSAML { try Self.check(provider.saml) } else { try check(provider) }
         } catch let error as InvalidDefinition {
             throw AdministrationError.invalid(error.description)
+        }
+        try checkSecret(of: provider, before, patch)
+    }
+
+    /// The members of `definition{}` that say where a secret, and users' tokens, are sent.
+    private static let destinations = [
+        "discovery", "discoveryURL", "endpointHosts", "endpoints", "issuers", "profile", "variables",
+    ]
+
+    /// Nobody can read a secret, so nobody may have it sent elsewhere without knowing it. A private key is never sent.
+    private func checkSecret(
+        of provider: ProviderConfiguration,
+        _ before: ProviderConfiguration,
+        _ patch: Patch<ProviderConfiguration>
+    ) throws {
+        guard let secret = before.clientSecret, !secret.isEmpty, !secret.reveal().contains("PRIVATE KEY"),
+            provider.issuer != before.issuer
+                || Self.destinations.contains(where: { provider.definition?[$0] != before.definition?[$0] })
+        else { return }
+        var changed = before
+        changed.clientSecret = nil
+        try patch.apply(to: &changed)
+        guard changed.clientSecret != nil || provider.clientSecret == nil else {
+            throw AdministrationError.invalid(
+                "The client secret must be given again, because it would be sent elsewhere."
+            )
         }
     }
 

@@ -21,7 +21,7 @@ package struct ManageOAuthClients: Sendable {
     /// - Throws: ``AdministrationError/invalid(_:)``.
     package func create(_ metadata: JSONObject, isTrusted: Bool, in project: ProjectID) async throws -> Created {
         let metadata = try Self.checked(metadata)
-        let secret = metadata.authentication == .none ? nil : Secret(random.handle())
+        let secret = !metadata.authentication.needsSecret ? nil : Secret(random.handle())
         let client = OAuthClient(
             id: OAuthClient.newID(random),
             metadata: metadata,
@@ -43,6 +43,11 @@ package struct ManageOAuthClients: Sendable {
         return client
     }
 
+    /// What people call a client; nil for an unknown one.
+    package func name(of id: String, in project: ProjectID) async throws -> String? {
+        try await store.client(id, of: project)?.displayName
+    }
+
     /// Changes the given members; null removes one.
     ///
     /// - Parameter isTrusted: nil leaves it.
@@ -54,10 +59,13 @@ package struct ManageOAuthClients: Sendable {
         of project: ProjectID
     ) async throws -> OAuthClient {
         try await store.update(id, of: project) { client in
+            let wasPublic = client.isPublic
             var metadata = JSONObject(client.metadata.members)
             for member in members.members { metadata[member.name] = member.value }
             client.metadata = try Self.checked(metadata)
-            guard (client.metadata.authentication == .none) == (client.secretHash == nil) else {
+            guard client.metadata.authentication.needsSecret == (client.secretHash != nil),
+                wasPublic == client.isPublic
+            else {
                 throw AdministrationError.invalid("A client cannot become public or confidential: create another one.")
             }
             client.isTrusted = isTrusted ?? client.isTrusted

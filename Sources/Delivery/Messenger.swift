@@ -1,6 +1,8 @@
 package import Foundation
 package import Outbound
 package import Projects
+import HTTPTypes
+import Text
 
 /// Sends messages over HTTP: signed to a project's webhook, or SMS to the project's provider.
 package struct Messenger: Sendable {
@@ -50,6 +52,21 @@ package struct Messenger: Sendable {
     package func send(_ notice: WebhookNotice, id: String, of project: Project, date: Date) async throws(DeliveryError)
     {
         try await post(Webhook(notice.type, at: notice.date, notice.data), id: id, of: project, date: date)
+    }
+
+    /// Tells an application that a session has ended (OpenID Connect Back-Channel Logout 1.0 §2.5).
+    ///
+    /// - Parameter token: the logout token.
+    package func send(logout token: String, to url: String, of project: Project) async throws(DeliveryError) {
+        let request = OutboundRequest(
+            method: .post,
+            url: url,
+            headers: [.contentType: "application/x-www-form-urlencoded"],
+            body: Array(FormFields(pairs: [("logout_token", token)]).text.utf8),
+            maximumResponseSize: 65_536
+        )
+        // The application does not accept the token, and would not accept the next one.
+        try await perform(request, for: project, permanent: [400, 410])
     }
 
     private func post(

@@ -8,6 +8,7 @@ package enum Schema {
         .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts,
         .rotateSigningKeys, .auditChanges, .takeTurnsAtCleanup, .traceMessages, .openConsole, .countSignIns,
         .bindCodesToSessions, .recordRevocations, .indexInitialEmails, .addPasskeys, .groupAccounts,
-        .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes,
+        .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes, .logOutApplications,
+        .indexApplicationSessions,
     ]
 }

@@ -11,11 +11,22 @@ package struct ApplicationGrant: Sendable, Hashable, Codable {
     /// The request's own, for the first ID token.
     package var nonce: String?
 
-    package init(scopes: [String], resources: [String], redirectURI: String, nonce: String? = nil) {
+    /// The JWK thumbprint of the key without which its refresh tokens, and at first its code, are worth nothing (RFC
+    /// 9449 §5, §10).
+    package var keyThumbprint: String?
+
+    package init(
+        scopes: [String],
+        resources: [String],
+        redirectURI: String,
+        nonce: String? = nil,
+        keyThumbprint: String? = nil
+    ) {
         self.scopes = scopes
         self.resources = resources
         self.redirectURI = redirectURI
         self.nonce = nonce
+        self.keyThumbprint = keyThumbprint
     }
 
     /// Whether a user who granted this need not be asked again.

@@ -17,6 +17,8 @@ package struct ApplicationTokens: Sendable {
     package var methods: [String]
     /// Whether the client acts for the user with a token that another application had (RFC 8693 §4.1).
     package var isExchanged = false
+    /// The JWK thumbprint of the key that its sender must have (RFC 9449 §6.1).
+    package var keyThumbprint: String?
 
     package init(
         issuer: String,
@@ -61,6 +63,11 @@ package struct ApplicationTokens: Sendable {
         json.member("auth_time", authTime)
         json.member("sid", session)
         if !methods.isEmpty { json.member("amr", methods) }
+        if let keyThumbprint {
+            json.openObject("cnf")
+            json.member("jkt", keyThumbprint)
+            json.closeObject()
+        }
         if isExchanged {
             json.openObject("act")
             json.member("sub", client)
@@ -101,6 +108,47 @@ package struct ApplicationTokens: Sendable {
     }
 }
 
+/// Tells an application that a user's session with it has ended (OpenID Connect Back-Channel Logout 1.0 §2.4).
+package struct LogoutToken: Sendable {
+    package var issuer: String
+    package var client: String
+    package var account: AccountID
+    package var session: String
+
+    package init(issuer: String, client: String, account: AccountID, session: String) {
+        self.issuer = issuer
+        self.client = client
+        self.account = account
+        self.session = session
+    }
+
+    /// `typ`, which no verifier of another kind of token accepts.
+    package static let type = "logout+jwt"
+    /// In seconds, as the standard recommends.
+    private static let lifetime: Int64 = 120
+
+    /// - Parameters:
+    ///   - id: the same at each attempt, so that the application recognizes a repetition.
+    ///   - date: of the attempt, in seconds since 1970.
+    package func payload(id: String, at date: Int64) -> [UInt8] {
+        var json = JSONText(capacity: 512)
+        json.openObject()
+        json.member("iss", issuer)
+        json.member("sub", account.rawValue)
+        json.member("aud", client)
+        json.member("iat", date)
+        json.member("exp", date + Self.lifetime)
+        json.member("jti", id)
+        json.member("sid", session)
+        json.openObject("events")
+        json.openObject("http://schemas.openid.net/event/backchannel-logout")
+        json.closeObject()
+        json.closeObject()
+        json.closeObject()
+        return json.bytes
+    }
+}
+
 /// An access token whose signature and times were verified.
 package struct AccessTokenContent: Sendable {
     package let issuer: String
@@ -114,6 +162,8 @@ package struct AccessTokenContent: Sendable {
     package let id: String
     /// Whether its session is that of the user's own app.
     package let isExchanged: Bool
+    /// The JWK thumbprint of the key that its sender must have; nil for a bearer token.
+    package let keyThumbprint: String?
 
     /// Nil if a claim that all our tokens have is absent or of another type.
     package init?(_ payload: JSONObject) {
@@ -134,5 +184,6 @@ package struct AccessTokenContent: Sendable {
         self.expiresAt = expiresAt
         self.id = id
         isExchanged = payload["act"] != nil
+        keyThumbprint = payload["cnf"]?.object?["jkt"]?.string
     }
 }

@@ -14,6 +14,8 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     package let prompt: Set<Prompt>
     /// Seconds since the sign-in; nil for any.
     package let maxAge: Int64?
+    /// `dpop_jkt` (RFC 9449 §10): the thumbprint of the key to which the code is bound.
+    package private(set) var keyThumbprint: String?
     /// `login_hint`, as sent.
     package let loginHint: String?
     /// The first of `ui_locales`.
@@ -24,7 +26,7 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
         self.client = client.id
         (redirectURI, state, codeChallenge) = ("", nil, "")
         (scopes, resources) = (grant.scopes, grant.resources)
-        (nonce, prompt, maxAge, loginHint, language) = (nil, [], nil, nil, nil)
+        (nonce, prompt, maxAge, keyThumbprint, loginHint, language) = (nil, [], nil, nil, nil, nil)
     }
 
     package enum Prompt: String, Sendable, Hashable, Codable, CaseIterable {
@@ -57,7 +59,13 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     package var answer: Answer { Answer(redirectURI: redirectURI, state: state) }
 
     package var grant: ApplicationGrant {
-        ApplicationGrant(scopes: scopes, resources: resources, redirectURI: redirectURI, nonce: nonce)
+        ApplicationGrant(
+            scopes: scopes,
+            resources: resources,
+            redirectURI: redirectURI,
+            nonce: nonce,
+            keyThumbprint: keyThumbprint
+        )
     }
 
     /// - Parameters:
@@ -84,11 +92,22 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
             nonce = fields.nonce
             prompt = fields.prompt
             maxAge = fields.maxAge
-            loginHint = values["login_hint"]
-            language = values["ui_locales"]?.split(separator: " ").first.map { String($0) }
+            keyThumbprint = fields.keyThumbprint
+            loginHint = fields.loginHint
+            language = values["ui_locales"]?.split(separator: " ").first.map { String($0.prefix(35)) }
         } catch {
             throw Refused(error: error, answer: answer)
         }
+    }
+
+    /// The request, whose code is bound to a key that the client has proved to have (RFC 9449 §10.1).
+    package func bound(to thumbprint: String) throws(OAuthError) -> AuthorizationRequest {
+        guard keyThumbprint ?? thumbprint == thumbprint else {
+            throw OAuthError(.invalidDPoPProof, "dpop_jkt is the thumbprint of another key")
+        }
+        var bound = self
+        bound.keyThumbprint = thumbprint
+        return bound
     }
 
     private static func redirectURI(_ values: OAuthParameters, of client: OAuthClient) throws(Unredirectable) -> String
@@ -116,6 +135,8 @@ private struct Fields {
     let nonce: String?
     let prompt: Set<AuthorizationRequest.Prompt>
     let maxAge: Int64?
+    let keyThumbprint: String?
+    let loginHint: String?
 
     init(_ values: OAuthParameters, of client: OAuthClient, _ settings: OAuthSettings) throws(OAuthError) {
         guard values.repeated == nil else { throw OAuthError(.invalidRequest, "A parameter is repeated") }
@@ -139,6 +160,14 @@ private struct Fields {
         nonce = values["nonce"]
         guard (nonce ?? "").utf8.count <= 512, (values["state"] ?? "").utf8.count <= 1_024 else {
             throw OAuthError(.invalidRequest, "nonce is limited to 512 bytes and state to 1024")
+        }
+        loginHint = values["login_hint"]
+        guard (loginHint ?? "").utf8.count <= 320 else {
+            throw OAuthError(.invalidRequest, "login_hint is limited to 320 bytes")
+        }
+        keyThumbprint = values["dpop_jkt"]
+        guard keyThumbprint.map(CodeChallenge.isValid) ?? true else {
+            throw OAuthError(.invalidRequest, "dpop_jkt must be the SHA-256 thumbprint of a key")
         }
         prompt = try Self.prompt(values["prompt"])
         maxAge = try values["max_age"].map { text throws(OAuthError) in

@@ -34,12 +34,12 @@ package enum ClientDocument {
         guard let named = document["client_id"]?.string, named.utf8.elementsEqual(id.utf8) else {
             throw OAuthError(.invalidClient, "client_id in the client's metadata document is not its URL")
         }
-        let method = document["token_endpoint_auth_method"]
-        guard document["client_secret"] == nil, method == nil || method == "none" else {
+        var open = document
+        open["token_endpoint_auth_method"] = document["token_endpoint_auth_method"] ?? "none"
+        let metadata = try ClientMetadata(open)
+        guard document["client_secret"] == nil, !metadata.authentication.needsSecret else {
             throw OAuthError(.invalidClient, "A client with a metadata document has no secret")
         }
-        var open = document
-        open["token_endpoint_auth_method"] = "none"
-        return try ClientMetadata(open)
+        return metadata
     }
 }

@@ -15,6 +15,10 @@ package struct ClientMetadata: Sendable, Hashable {
     package var authentication = Authentication.secretBasic
     /// The scopes that it may request; nil for all.
     package var scopes: [String]?
+    /// Where the service says that a user's session has ended (OpenID Connect Back-Channel Logout 1.0 §2.2).
+    package var backChannelLogoutURI: String?
+    /// Its public keys for `private_key_jwt`: a JWK set, or the URL of one.
+    package var keys: Keys?
     package var clientURI: String?
     package var policyURI: String?
     package var termsURI: String?
@@ -34,6 +38,15 @@ package struct ClientMetadata: Sendable, Hashable {
         case none
         case secretBasic = "client_secret_basic"
         case secretPost = "client_secret_post"
+        /// A JWT that its own key signed (OpenID Connect Core 1.0 §9, RFC 7523).
+        case privateKeyJWT = "private_key_jwt"
+
+        package var needsSecret: Bool { self == .secretBasic || self == .secretPost }
+    }
+
+    package enum Keys: Sendable, Hashable {
+        case set(JSONValue)
+        case url(String)
     }
 
     package init() {}
@@ -66,9 +79,25 @@ package struct ClientMetadata: Sendable, Hashable {
             authentication = known
         }
         scopes = try Self.text("scope", in: object).map { Scopes.list($0) }
+        backChannelLogoutURI = try Self.url("backchannel_logout_uri", in: object)
+        keys = try Self.keys(in: object)
+        guard authentication != .privateKeyJWT || keys != nil else {
+            throw OAuthError(.invalidClientMetadata, "private_key_jwt needs jwks or jwks_uri")
+        }
         clientURI = try Self.url("client_uri", in: object)
         policyURI = try Self.url("policy_uri", in: object)
         termsURI = try Self.url("tos_uri", in: object)
+    }
+
+    private static func keys(in object: JSONObject) throws(OAuthError) -> Keys? {
+        let url = try url("jwks_uri", in: object)
+        guard let set = object["jwks"], !set.isNull else { return url.map { .url($0) } }
+        let keys = set.object?["keys"]?.array?.compactMap(\.object) ?? []
+        let isPublic = keys.allSatisfy { $0["d"] == nil && $0["k"] == nil }
+        guard url == nil, (1...10).contains(keys.count), isPublic, set.jsonText.utf8.count <= 16_384 else {
+            throw OAuthError(.invalidClientMetadata, "jwks must be a set of one to ten public keys, without jwks_uri")
+        }
+        return .set(set)
     }
 
     private static func redirectURIs(_ name: String, in object: JSONObject) throws(OAuthError) -> [RedirectURI] {
@@ -119,6 +148,12 @@ package struct ClientMetadata: Sendable, Hashable {
         members.append(("token_endpoint_auth_method", .string(authentication.rawValue)))
         if !logoutURIs.isEmpty {
             members.append(("post_logout_redirect_uris", .array(logoutURIs.map { .string($0.text) })))
+        }
+        if let backChannelLogoutURI { members.append(("backchannel_logout_uri", .string(backChannelLogoutURI))) }
+        switch keys {
+        case .set(let set): members.append(("jwks", set))
+        case .url(let url): members.append(("jwks_uri", .string(url)))
+        case nil: break
         }
         if let scopes { members.append(("scope", .string(scopes.joined(separator: " ")))) }
         if let clientURI { members.append(("client_uri", .string(clientURI))) }

@@ -6,7 +6,7 @@ package struct OAuthClient: Sendable, Hashable {
     /// `client_id`: a random text, which never equals the audience of another kind of token.
     package var id: String
     package var metadata: ClientMetadata
-    /// SHA-256 of the secret; nil for a public client.
+    /// SHA-256 of the secret; nil without one.
     package var secretHash: [UInt8]?
     /// The project's own application, for which no user is asked to consent.
     package var isTrusted: Bool
@@ -34,6 +34,9 @@ package struct OAuthClient: Sendable, Hashable {
         self.isTrusted = isTrusted
         self.origin = origin
     }
+
+    /// An app on a device or in a browser, which can prove to nobody that it is itself.
+    package var isPublic: Bool { metadata.authentication == .none }
 
     /// A `client_id` of 103 random bits.
     package static func newID(_ random: RandomSource) -> String {

@@ -24,6 +24,8 @@ package struct OAuthError: Error, Sendable, Hashable {
         case temporarilyUnavailable = "temporarily_unavailable"
         // RFC 8707 §2
         case invalidTarget = "invalid_target"
+        // RFC 9449 §5
+        case invalidDPoPProof = "invalid_dpop_proof"
         // RFC 8628 §3.5
         case authorizationPending = "authorization_pending"
         case slowDown = "slow_down"

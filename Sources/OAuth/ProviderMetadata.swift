@@ -8,10 +8,12 @@ package enum ProviderMetadata {
     ///   - issuer: the project's, without a trailing `/`.
     ///   - keys: the URL of the JWK set.
     ///   - algorithms: those of the signing keys.
+    ///   - clientAlgorithms: those that clients may sign with.
     package static func document(
         issuer: String,
         keys: String,
         algorithms: [String],
+        clientAlgorithms: [String],
         _ settings: OAuthSettings
     ) -> JSONObject {
         func texts(_ values: [String]) -> JSONValue { .array(values.map { .string($0) }) }
@@ -33,6 +35,8 @@ package enum ProviderMetadata {
             "grant_types_supported": texts(ClientMetadata.GrantType.allCases.map(\.rawValue)),
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": authentication,
+            "token_endpoint_auth_signing_alg_values_supported": texts(clientAlgorithms),
+            "dpop_signing_alg_values_supported": texts(clientAlgorithms),
             "introspection_endpoint_auth_methods_supported": authentication,
             "revocation_endpoint_auth_methods_supported": authentication,
             "subject_types_supported": ["public"],
@@ -44,6 +48,8 @@ package enum ProviderMetadata {
             ]),
             "prompt_values_supported": texts(AuthorizationRequest.Prompt.allCases.map(\.rawValue)),
             "authorization_response_iss_parameter_supported": true,
+            "backchannel_logout_supported": true,
+            "backchannel_logout_session_supported": true,
             "claims_parameter_supported": false,
             "request_parameter_supported": false,
             "request_uri_parameter_supported": false,
@@ -70,5 +76,10 @@ package enum ProviderMetadata {
         case beginDevice = "/oauth/device_authorization"
         /// Where a user types a device's code.
         case device = "/oauth/device"
+        /// Where users see what they granted, and withdraw it.
+        case grants = "/oauth/grants"
+
+        /// Where clients authenticate.
+        package static let ofClients: [Endpoint] = [.token, .push, .beginDevice, .introspect, .revoke]
     }
 }

@@ -24,7 +24,7 @@ package final class OAuthClientStore: Sendable {
     }
 
     /// The most clients that a node remembers.
-    private static let limit = 4_096
+    private static let limit = 1_024
 
     init(configuration: ConfigurationStore) { self.configuration = configuration }
 
@@ -155,11 +155,14 @@ package final class OAuthClientStore: Sendable {
     ///
     /// The configuration's version stays: no node knows the new ID, and anybody may cause this.
     ///
-    /// - Parameter registrationHash: of the token with which the client manages its registration.
+    /// - Parameters:
+    ///   - registrationHash: of the token with which the client manages its registration.
+    ///   - end: when it is forgotten, unless a user has granted it something.
     /// - Throws: ``RateLimitReached``.
     package func register(
         _ client: OAuthClient,
         registrationHash: [UInt8],
+        until end: Date,
         within limits: RateLimits,
         in project: ProjectID
     ) async throws {
@@ -168,10 +171,10 @@ package final class OAuthClientStore: Sendable {
         let passed = try await configuration.database.query(
             """
             WITH \(sql: limits.taking), made AS (
-                INSERT INTO oauth_clients (project, client, metadata, secret_hash, origin, registration_hash, created_at,
-                    updated_at)
+                INSERT INTO oauth_clients (project, client, metadata, secret_hash, origin, registration_hash, expires_at,
+                    created_at, updated_at)
                 SELECT \(project.rawValue), \(client.id), \(Self.text(of: client))::jsonb, \(client.secretHash),
-                    \(client.origin.rawValue), \(registrationHash), \(now), \(now)
+                    \(client.origin.rawValue), \(registrationHash), \(end), \(now), \(now)
                 FROM limits WHERE \(sql: limits.havePassed)
                 RETURNING client
             ), audit AS (\(sql: entry.insertion(from: "made")))
@@ -207,6 +210,27 @@ package final class OAuthClientStore: Sendable {
             """
         )
         forget(Key(project: project, client: document.id))
+    }
+
+    // MARK: Proofs
+
+    /// Whether this is the first use of a signed proof.
+    ///
+    /// - Parameters:
+    ///   - hash: SHA-256 of what was signed.
+    ///   - end: from when nobody accepts it any more.
+    package func use(_ hash: [UInt8], until end: Date, in project: ProjectID) async throws -> Bool {
+        do {
+            try await configuration.database.execute(
+                """
+                INSERT INTO used_id_tokens (project, token_hash, expires_at)
+                VALUES (\(project.rawValue), \(hash), \(end))
+                """
+            )
+            return true
+        } catch let error as PostgresError where error.constraint == "used_id_tokens_pkey" {
+            return false
+        }
     }
 
     private static func text(of client: OAuthClient) -> String { JSONObject(client.metadata.members).jsonText }

@@ -32,6 +32,18 @@ package struct NewApplicationSession: Sendable {
     }
 }
 
+/// The key that a client has proved to have, by its JWK thumbprint (RFC 9449).
+package struct KeyProof: Sendable {
+    /// Nil without a proof: then a code that is bound to a key is refused.
+    package var shown: String?
+    /// Whether the session's refresh tokens are worth nothing without the key.
+    package var binds: Bool
+
+    package init(shown: String?, binds: Bool) { (self.shown, self.binds) = (shown, binds) }
+
+    var bound: String? { binds ? shown : nil }
+}
+
 /// An application's session with its account.
 package struct ApplicationSession: Sendable {
     package var client: String
@@ -50,7 +62,39 @@ package struct ApplicationSession: Sendable {
     package var isAlive: Bool { !session.revoked && session.authTime >= account.validSince && !account.isDisabled }
 }
 
+/// A session that a user granted an application, as the user sees it.
+package struct GrantedSession: Sendable {
+    package var client: String
+    package var grant: ApplicationGrant
+    package var createdAt: Date
+    package var lastUsedAt: Date
+}
+
 extension SessionStore {
+    /// The sessions of an account's applications, earliest first.
+    ///
+    /// - Parameter idleSince: as in ``list(of:idleSince:in:)``.
+    package func grants(of account: AccountID, idleSince: Date?, in scope: Scope) async throws -> [GrantedSession] {
+        try await database.query(
+            """
+            SELECT s.client, s.application_grant::text, s.created_at, s.last_used_at
+            FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
+            WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
+                AND s.tenant = \(scope.tenant.rawValue) AND s.client IS NOT NULL AND s.code_until IS NULL
+                AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
+                AND s.last_used_at >= \(idleSince ?? .distantPast)
+            ORDER BY s.created_at, s.session
+            """
+        ) { row in
+            GrantedSession(
+                client: try row.next(),
+                grant: try ApplicationGrant(json: row.next()),
+                createdAt: try row.next(),
+                lastUsedAt: try row.next()
+            )
+        }
+    }
+
     /// What a user granted an application, in sessions that still exist.
     package func grants(
         of account: AccountID,
@@ -99,10 +143,12 @@ extension SessionStore {
             ), opened AS (
                 INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
                     second_factor, second_factor_identifier, claims, sign_in_attributes, created_at, last_used_at,
-                    user_agent, address_prefix, client, application_grant, code_hash, code_until)
+                    user_agent, address_prefix, client, application_grant, code_hash, code_until, browser_session,
+                    tells_client)
                 SELECT project, account, \(new.id.rawValue), tenant, \(new.secretHash), auth_time, sign_in_provider,
                     second_factor, second_factor_identifier, claims, sign_in_attributes, \(now), \(now), user_agent,
-                    address_prefix, \(new.client), \(try new.grant.json)::jsonb, \(new.codeHash), \(new.codeUntil)
+                    address_prefix, \(new.client), \(try new.grant.json)::jsonb, \(new.codeHash), \(new.codeUntil), session,
+                    true
                 FROM browser
                 RETURNING session
             ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session")))
@@ -116,6 +162,7 @@ extension SessionStore {
     ///
     /// - Parameters:
     ///   - redirectURI: nil if the client did not repeat it.
+    ///   - proof: the key that the client has proved to have.
     ///   - secretHash: of the session's first refresh token.
     /// - Returns: nil if the code is unknown, expired, used, or of another client or redirect URI.
     package func redeem(
@@ -123,17 +170,22 @@ extension SessionStore {
         of key: SessionKey,
         by client: String,
         redirectURI: String?,
+        key proof: KeyProof,
         secretHash: [UInt8],
         now: Date
     ) async throws -> ApplicationSession? {
         try await applicationSessions(
             """
             WITH s AS (
-                UPDATE sessions SET secret_hash = \(secretHash), code_until = NULL, last_used_at = \(now)
+                UPDATE sessions SET secret_hash = \(secretHash), code_until = NULL, last_used_at = \(now),
+                    application_grant = application_grant - 'keyThumbprint'
+                        || jsonb_strip_nulls(jsonb_build_object('keyThumbprint', \(proof.bound)::text))
                 WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
                     AND session = \(key.session.rawValue) AND client = \(client) AND code_hash = \(code)
                     AND code_until > \(now) AND revoked_at IS NULL
                     AND (\(redirectURI)::text IS NULL OR application_grant ->> 'redirectURI' = \(redirectURI))
+                    AND (application_grant ->> 'keyThumbprint' IS NULL
+                        OR application_grant ->> 'keyThumbprint' = \(proof.shown))
                 RETURNING *
             )
             \(sql: Self.applicationColumns) FROM s \(sql: Self.applicationJoins)
@@ -155,7 +207,7 @@ extension SessionStore {
         )
     }
 
-    /// Ends an application's session (RFC 7009).
+    /// Ends an application's session, as it asked (RFC 7009), so it is not told.
     ///
     /// - Parameter secretHash: of a refresh token; nil for an access token, whose signature proves it.
     package func endApplication(
@@ -172,6 +224,7 @@ extension SessionStore {
                     AND (\(secretHash)::bytea IS NULL OR secret_hash = \(secretHash) OR previous_hash = \(secretHash))
                 """,
             because: nil,
+            tells: false,
             in: scope,
             now: now
         )
@@ -181,6 +234,7 @@ extension SessionStore {
         _ key: SessionKey,
         where condition: SQL,
         because reason: String?,
+        tells: Bool = true,
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
@@ -194,7 +248,7 @@ extension SessionStore {
         let count = try await database.query(
             """
             WITH ended AS (
-                UPDATE sessions SET revoked_at = \(now)
+                UPDATE sessions SET revoked_at = \(now), tells_client = tells_client AND \(tells)
                 WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
                     AND session = \(key.session.rawValue) AND client IS NOT NULL AND revoked_at IS NULL
                     AND \(sql: condition)

@@ -86,6 +86,13 @@ extension SessionStore {
         let condition: SQL =
             switch which {
             case .only(let session): "session = \(session.rawValue)"
+            case .browser(let session):
+                """
+                (session = \(session.rawValue) OR browser_session = \(session.rawValue)
+                    AND application_grant -> 'scopes' @> '"openid"'
+                    AND NOT application_grant -> 'scopes' @> '"offline_access"')
+                """
+            case .application(let client): "client = \(client)"
             case .allBut(let session): "session <> \(session.rawValue)"
             case .all: "true"
             }
@@ -99,7 +106,11 @@ extension SessionStore {
                 )
                 """
             } ?? "true"
-        let isBegun: SQL = if case .only = which { "c.session IN (SELECT session FROM ended)" } else { "true" }
+        let isBegun: SQL =
+            switch which {
+            case .only, .browser, .application: "c.session IN (SELECT session FROM ended)"
+            case .allBut, .all: "true"
+            }
         let entry = AuditEntry(.sessionRevoked, in: scope, account: account, at: now)
         return try await executor.query(
             """
@@ -121,6 +132,11 @@ extension SessionStore {
 
     package enum Which: Sendable {
         case only(SessionID)
+        /// A browser's, and those of applications to which it led that have no access while the user is away (OpenID
+        /// Connect Back-Channel Logout 1.0 §2.7).
+        case browser(SessionID)
+        /// All of an application.
+        case application(_ client: String)
         case allBut(SessionID)
         case all
     }

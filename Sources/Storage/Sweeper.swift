@@ -7,8 +7,8 @@ package import struct Foundation.Date
 
 /// Deletes expired rows: unfinished flows and unused challenges, pending credentials, hashes of used ID tokens, handled events, messages that
 /// were delivered or given up, codes of emails and SMS, rate limits, the content of merged accounts, old sign-in
-/// counts, sessions that ended long ago, ended console sessions, unused metadata documents of applications and their
-/// unused codes, and old anonymous accounts where a project wants it.
+/// counts, sessions that ended long ago, ended console sessions, applications that nobody registered by hand
+/// or uses, their unused codes, and old anonymous accounts where a project wants it.
 ///
 /// Only the size of the tables depends on it, except for those accounts: readers check the time themselves. Nodes take turns; a slow one does not
 /// prevent the next from starting, and each skips rows that another one has locked.
@@ -65,12 +65,11 @@ package struct Sweeper: Service {
     package func sweep() async throws -> Int {
         let tables: [SQL] = [
             "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
-            "oob_codes", "verification_codes", "rate_limits", "console_sessions", "oauth_clients",
-            "device_codes",
+            "oob_codes", "verification_codes", "rate_limits", "console_sessions", "device_codes",
         ]
         let steps =
             tables.map { table in { () async throws -> Int in try await sweep(table) } }
-            + [sweepSessions, sweepCodes, sweepMerges, sweepCounts, sweepGuests]
+            + [sweepSessions, sweepCodes, sweepClients, sweepMerges, sweepCounts, sweepGuests]
         var total = 0
         var failure: (any Error)?
         for step in steps {
@@ -125,6 +124,22 @@ package struct Sweeper: Service {
             """
             DELETE FROM sessions WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM sessions WHERE code_until < \(now().addingTimeInterval(-3_600))
+                LIMIT 1000 FOR UPDATE SKIP LOCKED
+            ))
+            """
+        )
+    }
+
+    /// Clients that registered themselves, and clients' documents, that nobody uses.
+    private func sweepClients() async throws -> Int {
+        try await repeatedly(
+            """
+            DELETE FROM oauth_clients WHERE ctid = ANY (ARRAY(
+                SELECT c.ctid FROM oauth_clients c
+                WHERE c.expires_at < \(now()) AND NOT EXISTS (
+                    SELECT FROM sessions s
+                    WHERE s.project = c.project AND s.client = c.client AND s.revoked_at IS NULL
+                )
                 LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """

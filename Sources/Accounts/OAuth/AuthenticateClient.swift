@@ -1,6 +1,10 @@
+import Federation
+import Foundation
 package import OAuth
+import Projects
 package import Secrets
 import Storage
+import StrictJSON
 
 extension AccountsService { package var authenticateClient: AuthenticateClient { AuthenticateClient(parts: parts) } }
 
@@ -11,24 +15,82 @@ package struct AuthenticateClient: Sendable {
     /// What a request says of its client.
     package struct Credentials: Sendable {
         package var id: String?
-        /// Nil for a public client.
-        package var secret: Secret?
+        package var proof: Proof
 
-        package init(id: String?, secret: Secret?) { (self.id, self.secret) = (id, secret) }
+        package enum Proof: Sendable {
+            /// A public client's.
+            case none
+            case secret(Secret)
+            /// A JWT that the client's key signed (RFC 7523 §2.2).
+            case assertion(Secret)
+        }
+
+        package init(id: String?, _ proof: Proof) { (self.id, self.proof) = (id, proof) }
     }
+
+    private static let refused = OAuthError(.invalidClient, "The client is unknown, or its authentication failed")
 
     /// - Throws: ``OAuthError``, with one text for every cause.
     package func callAsFunction(_ credentials: Credentials, _ caller: Caller) async throws -> OAuthClient {
+        if case .assertion(let text) = credentials.proof {
+            return try await client(of: text, named: credentials.id, caller)
+        }
         var client: OAuthClient?
         do { client = try await parts.client(credentials.id, caller) } catch is OAuthError {}
-        // Hashed in any case, so that the time does not tell which clients exist.
-        let presented = credentials.secret.map { SecureHash.sha256($0.reveal()) }
-        switch (client?.secretHash, presented) {
-        case (let stored?, let presented?) where ConstantTime.equal(stored, presented): break
-        case (nil, nil) where client != nil: break
-        default: throw OAuthError(.invalidClient, "The client is unknown, or its authentication failed")
-        }
-        guard let client else { throw OAuthError(.invalidClient, "The client is unknown") }
+        guard let client, accepts(credentials.proof, of: client) else { throw Self.refused }
         return client
+    }
+
+    private func accepts(_ proof: Credentials.Proof, of client: OAuthClient) -> Bool {
+        switch proof {
+        case .none: client.isPublic
+        case .secret(let secret):
+            client.secretHash.map { ConstantTime.equal($0, SecureHash.sha256(secret.reveal())) } ?? false
+        case .assertion: false
+        }
+    }
+
+    /// The client whose key signed an assertion, once (RFC 7523 §3).
+    private func client(of text: Secret, named id: String?, _ caller: Caller) async throws -> OAuthClient {
+        do {
+            let token = try ClientJWT(text)
+            let end = try check(token.claims, id, caller)
+            let client = try await parts.client(token.claims["sub"]?.string, caller)
+            guard client.metadata.authentication == .privateKeyJWT, let keys = client.metadata.keys else {
+                throw Self.refused
+            }
+            try await parts.federation.calling(for: caller.project.id) {
+                switch keys {
+                case .set(let set): try await parts.federation.verify(token, keys: set.jsonText, at: nil)
+                case .url(let url): try await parts.federation.verify(token, keys: nil, at: url)
+                }
+            }
+            guard try await parts.stores.oauthClients.use(token.hash, until: end, in: caller.project.id) else {
+                throw Self.refused
+            }
+            return client
+        } catch is FederationError {
+            throw Self.refused
+        }
+    }
+
+    /// An assertion's longest life, in seconds: as long as its hash is kept.
+    private static let lifetime: Int64 = 3_600
+    /// How far clocks may differ, in seconds.
+    private static let skew: Int64 = 60
+
+    /// - Returns: from when nobody accepts it any more.
+    private func check(_ claims: JSONObject, _ id: String?, _ caller: Caller) throws -> Date {
+        let issuer = try parts.applicationIssuer(of: caller.project)
+        let own = [issuer] + ProviderMetadata.Endpoint.ofClients.map { issuer + $0.rawValue }
+        let audiences = claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.array?.compactMap(\.string) ?? []
+        let subject = claims["sub"]?.string
+        guard let subject, claims["iss"]?.string == subject, id ?? subject == subject,
+            audiences.count == 1, own.contains(audiences[0]), claims["jti"]?.string?.isEmpty == false,
+            let end = claims["exp"]?.integer, parts.seconds < end + Self.skew, end <= parts.seconds + Self.lifetime,
+            claims["nbf"]?.integer ?? 0 <= parts.seconds + Self.skew,
+            claims["iat"]?.integer ?? 0 <= parts.seconds + Self.skew
+        else { throw Self.refused }
+        return Date(timeIntervalSince1970: Double(end + Self.skew))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import OAuth
+import Projects
 import Secrets
 
 /// The state of an authorization request between the pages, sealed into their addresses and forms, so that unfinished
@@ -8,7 +9,8 @@ struct AuthorizationVisit: Codable, Sendable {
     /// In seconds.
     static let lifetime: Int64 = 3_600
 
-    let request: AuthorizationRequest
+    /// Nil if the user came by themself, to see their grants.
+    let request: AuthorizationRequest?
     /// For the code of the sign-in page.
     let verifier: Secret
     /// The SHA-256 of the browser's secret, in hexadecimal.
@@ -32,21 +34,22 @@ struct AuthorizationVisit: Codable, Sendable {
         let isForThis: Bool
     }
 
-    private static let place = "authorization_visit"
+    /// Another project's visit cannot be opened: its own settings have allowed what it asks for.
+    private static func place(_ project: ProjectID) -> String { "authorization_visit/\(project)" }
 
-    func sealed(by keyRing: KeyRing) throws -> String {
-        Base64URL.encode(try keyRing.seal([UInt8](JSONEncoder().encode(self)), for: Self.place))
+    func sealed(by keyRing: KeyRing, in project: ProjectID) throws -> String {
+        Base64URL.encode(try keyRing.seal([UInt8](JSONEncoder().encode(self)), for: Self.place(project)))
     }
 
-    /// - Parameter text: from ``sealed(by:)``; nil for anything else.
-    init?(_ text: String, openedBy keyRing: KeyRing) {
-        guard let sealed = Base64URL.decode(text), let bytes = try? keyRing.open(sealed, for: Self.place),
+    /// - Parameter text: from ``sealed(by:in:)``; nil for anything else.
+    init?(_ text: String, openedBy keyRing: KeyRing, in project: ProjectID) {
+        guard let sealed = Base64URL.decode(text), let bytes = try? keyRing.open(sealed, for: Self.place(project)),
             let visit = try? JSONDecoder().decode(Self.self, from: Data(bytes))
         else { return nil }
         self = visit
     }
 
-    init(request: AuthorizationRequest, verifier: Secret, browserHash: String, startedAt: Int64) {
+    init(request: AuthorizationRequest?, verifier: Secret, browserHash: String, startedAt: Int64) {
         self.request = request
         self.verifier = verifier
         self.browserHash = browserHash

@@ -92,6 +92,11 @@ package struct AuthorizeApplication: Sendable {
         return try await begin(request, for: nil, browser, caller)
     }
 
+    /// A user who is not signed in wants to see their grants.
+    package func begin(_ browser: Browser, _ caller: Caller) async throws -> Result {
+        try await begin(nil, for: nil, browser, caller)
+    }
+
     /// A user typed the code of a device (RFC 8628 §3.3).
     ///
     /// - Throws: ``OAuthError`` if it is unknown, expired or decided; ``Storage/RateLimitReached``.
@@ -111,7 +116,7 @@ package struct AuthorizeApplication: Sendable {
     }
 
     private func begin(
-        _ request: AuthorizationRequest,
+        _ request: AuthorizationRequest?,
         for device: AuthorizationVisit.Device?,
         _ browser: Browser,
         _ caller: Caller
@@ -133,7 +138,7 @@ package struct AuthorizeApplication: Sendable {
     /// - Parameter code: of the sign-in page; one that was used before counts as none.
     package func comeBack(_ visit: String?, code: String?, _ browser: Browser, _ caller: Caller) async throws -> Result
     {
-        let (visit, secret) = try open(visit, browser)
+        let (visit, secret) = try open(visit, browser, caller)
         var user: SignedIn?
         if let code, let session = try await redeem(code, visit, caller) {
             user = try await self.user(of: session, caller).map { SignedIn(used: $0, isForThis: true) }
@@ -148,7 +153,7 @@ package struct AuthorizeApplication: Sendable {
     /// The user has decided.
     package func decide(_ answer: Answer, _ visit: String?, _ browser: Browser, _ caller: Caller) async throws -> Result
     {
-        var (visit, secret) = try open(visit, browser)
+        var (visit, secret) = try open(visit, browser, caller)
         switch answer {
         case .deny:
             if let device = visit.device {
@@ -160,8 +165,9 @@ package struct AuthorizeApplication: Sendable {
                 )
                 return Result(outcome: .device(isAllowed: false), browser: browser)
             }
+            guard let request = visit.request else { throw AccountsError.invalidSessionInfo }
             let error = OAuthError(.accessDenied, "The user refused")
-            let url = try url(of: visit.request.answer, error, caller)
+            let url = try url(of: request.answer, error, caller)
             return Result(outcome: .leave(Destination(url: url, isDirect: false)), browser: browser)
         case .changeAccount:
             visit.shown = nil
@@ -188,7 +194,7 @@ package struct AuthorizeApplication: Sendable {
         isDirect: Bool,
         _ caller: Caller
     ) async throws -> Result {
-        let request = visit.request
+        guard let request = visit.request else { return try ownGrants(visit, user, secret, caller) }
         let client = try await parts.client(request.client, caller)
         var granted: [ApplicationGrant] = []
         if let user, !client.isTrusted, !hasAgreed {
@@ -215,7 +221,7 @@ package struct AuthorizeApplication: Sendable {
                 account: user.used.account,
                 request: request,
                 userCode: visit.device?.userCode,
-                visit: try visit.sealed(by: parts.keyRing)
+                visit: try visit.sealed(by: parts.keyRing, in: caller.project.id)
             )
             return Result(outcome: .consent(consent), browser: browser)
         case (.grant, let user?) where visit.device != nil:
@@ -230,6 +236,18 @@ package struct AuthorizeApplication: Sendable {
         return Result(outcome: .signIn(try signIn(visit, caller)), browser: browser)
     }
 
+    private func ownGrants(
+        _ visit: AuthorizationVisit,
+        _ user: SignedIn?,
+        _ secret: Secret,
+        _ caller: Caller
+    ) throws -> Result {
+        let browser = Browser(secret: secret, session: user?.used.refreshToken)
+        guard user != nil else { return Result(outcome: .signIn(try signIn(visit, caller)), browser: browser) }
+        let url = try parts.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.grants.rawValue
+        return Result(outcome: .leave(Destination(url: url, isDirect: true)), browser: browser)
+    }
+
     /// - Returns: false if the code has expired meanwhile, or the browser's session has just ended.
     private func allow(
         _ visit: AuthorizationVisit,
@@ -237,12 +255,12 @@ package struct AuthorizeApplication: Sendable {
         _ user: Refresh.Used,
         _ caller: Caller
     ) async throws -> Bool {
-        guard let device = visit.device else { return false }
+        guard let device = visit.device, let request = visit.request else { return false }
         let session = SessionID(random: parts.random)
         let new = NewApplicationSession(
             id: session,
             client: client.id,
-            grant: visit.request.grant,
+            grant: request.grant,
             codeHash: device.codeHash,
             codeUntil: parts.now().addingTimeInterval(Double(AuthorizeDevice.lifetime)),
             secretHash: parts.random.bytes(32)
@@ -291,21 +309,22 @@ package struct AuthorizeApplication: Sendable {
 
     private func signIn(_ visit: AuthorizationVisit, _ caller: Caller) throws -> Destination {
         guard let url = parts.deployment.publicURL(of: caller.project) else { throw NoPublicURL() }
-        let back = try parts.applicationIssuer(caller) + ProviderMetadata.Endpoint.goOn.rawValue
+        let back = try parts.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.goOn.rawValue
         var query = [
             ("apiKey", caller.apiKey ?? ""),
-            ("continueUrl", back + "?visit=" + (try visit.sealed(by: parts.keyRing))),
+            ("continueUrl", back + "?visit=" + (try visit.sealed(by: parts.keyRing, in: caller.project.id))),
             ("codeChallenge", CodeChallenge.of(visit.verifier.reveal()) ?? ""),
         ]
-        if let language = visit.request.language { query.append(("lang", language)) }
-        if let hint = visit.request.loginHint { query.append(("loginHint", hint)) }
+        if let language = visit.request?.language { query.append(("lang", language)) }
+        if let hint = visit.request?.loginHint { query.append(("loginHint", hint)) }
         return Destination(url: "\(url)/__/auth/sign-in?" + FormFields(pairs: query).text, isDirect: true)
     }
 
     // MARK: The browser
 
-    private func open(_ text: String?, _ browser: Browser) throws -> (AuthorizationVisit, Secret) {
-        guard let text, let visit = AuthorizationVisit(text, openedBy: parts.keyRing), let secret = browser.secret,
+    private func open(_ text: String?, _ browser: Browser, _ caller: Caller) throws -> (AuthorizationVisit, Secret) {
+        guard let text, let visit = AuthorizationVisit(text, openedBy: parts.keyRing, in: caller.project.id),
+            let secret = browser.secret,
             ConstantTime.equal(SecureHash.sha256Hex(secret.reveal()), visit.browserHash)
         else { throw AccountsError.invalidSessionInfo }
         guard parts.seconds < visit.startedAt + AuthorizationVisit.lifetime else { throw AccountsError.sessionExpired }
@@ -325,7 +344,7 @@ package struct AuthorizeApplication: Sendable {
     }
 
     /// Nil if the session has ended.
-    private func user(of session: Secret?, _ caller: Caller) async throws -> Refresh.Used? {
+    func user(of session: Secret?, _ caller: Caller) async throws -> Refresh.Used? {
         guard let session else { return nil }
         let rotates = caller.project.settings.rotateRefreshTokens
         do {
@@ -352,7 +371,7 @@ package struct AuthorizeApplication: Sendable {
         _ caller: Caller
     ) throws -> String {
         let state = answer.state.map { [(name: "state", value: $0)] } ?? []
-        return answer.redirectURI.adding(values + state + [("iss", try parts.applicationIssuer(caller))])
+        return answer.redirectURI.adding(values + state + [("iss", try parts.applicationIssuer(of: caller.project))])
     }
 }
 

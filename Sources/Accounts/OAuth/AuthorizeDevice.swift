@@ -54,7 +54,7 @@ package struct AuthorizeDevice: Sendable {
         return Asked(
             deviceCode: code,
             userCode: Self.shown(userCode),
-            page: try parts.applicationIssuer(caller) + ProviderMetadata.Endpoint.device.rawValue
+            page: try parts.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.device.rawValue
         )
     }
 

@@ -16,15 +16,17 @@ package struct ExchangeIDToken: Sendable {
     /// - Parameters:
     ///   - idToken: as the app has it.
     ///   - resources: the audiences; at least one.
+    ///   - keyThumbprint: of the key that the client has proved to have; nil for a bearer token.
     /// - Throws: ``OAuthError``.
     package func callAsFunction(
         _ idToken: Secret,
         scope: String?,
         resources: [String],
+        key keyThumbprint: String?,
         by client: OAuthClient,
         _ caller: Caller
     ) async throws -> GrantApplicationTokens.Result {
-        guard client.secretHash != nil, client.origin == .admin else {
+        guard !client.isPublic, client.origin == .admin else {
             throw OAuthError(
                 .unauthorizedClient,
                 "Only confidential clients that an admin registered may exchange tokens"
@@ -44,12 +46,18 @@ package struct ExchangeIDToken: Sendable {
         let grant = ApplicationGrant(scopes: scopes, resources: resources, redirectURI: "")
         var tokens = try parts.applicationTokens(of: client, user.account, user.session, grant, caller)
         tokens.isExchanged = true
+        tokens.keyThumbprint = keyThumbprint
         let lifetime = settings.accessTokenSeconds
         let accessToken = try parts.sign(
             tokens.accessToken(for: resources, id: parts.random.handle(), lifetime: lifetime),
             type: ApplicationTokens.accessTokenType,
-            caller
+            of: caller.project
         )
-        return GrantApplicationTokens.Result(accessToken: Secret(accessToken), expiresIn: lifetime, scopes: scopes)
+        return GrantApplicationTokens.Result(
+            accessToken: Secret(accessToken),
+            expiresIn: lifetime,
+            isBoundToKey: keyThumbprint != nil,
+            scopes: scopes
+        )
     }
 }

@@ -17,6 +17,8 @@ package struct GrantApplicationTokens: Sendable {
         package var accessToken: Secret
         /// In seconds.
         package var expiresIn: Int64
+        /// Whether only the key's owner may use the access token (RFC 9449 §5); otherwise it is a bearer token.
+        package var isBoundToKey = false
         /// Nil without the scope `openid`.
         package var idToken: String?
         /// Nil if the client may not refresh.
@@ -27,11 +29,13 @@ package struct GrantApplicationTokens: Sendable {
     /// - Parameters:
     ///   - redirectURI: nil if the client did not repeat it, as OAuth 2.1 §4.1.3 allows.
     ///   - resources: the audiences of this access token; empty for all that were granted.
+    ///   - key: the thumbprint of the key that the client has proved to have, likewise below.
     package func redeem(
         _ text: Secret,
         verifier: Secret?,
         redirectURI: String?,
         resources: [String],
+        key keyThumbprint: String?,
         by client: OAuthClient,
         _ caller: Caller
     ) async throws -> Result {
@@ -47,6 +51,7 @@ package struct GrantApplicationTokens: Sendable {
             of: key,
             by: client.id,
             redirectURI: redirectURI,
+            key: KeyProof(shown: keyThumbprint, binds: client.isPublic),
             secretHash: RefreshToken.hash(of: secret),
             now: parts.now()
         )
@@ -56,11 +61,16 @@ package struct GrantApplicationTokens: Sendable {
             }
             throw refused
         }
-        return try result(of: found, secret, resources: resources, client, caller)
+        return try result(of: found, secret, resources: resources, key: keyThumbprint, client, caller)
     }
 
     /// - Throws: ``OAuthError`` until the user has agreed (RFC 8628 §3.5).
-    package func redeem(deviceCode: Secret, by client: OAuthClient, _ caller: Caller) async throws -> Result {
+    package func redeem(
+        deviceCode: Secret,
+        key keyThumbprint: String?,
+        by client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> Result {
         let refused = OAuthError(.invalidGrant, "The code is unknown, expired, used, or another client's")
         let hash = AuthorizeDevice.hash(of: deviceCode)
         let answer = try await parts.stores.deviceCodes.poll(
@@ -84,11 +94,12 @@ package struct GrantApplicationTokens: Sendable {
                 of: key,
                 by: client.id,
                 redirectURI: nil,
+                key: KeyProof(shown: keyThumbprint, binds: client.isPublic),
                 secretHash: RefreshToken.hash(of: secret),
                 now: parts.now()
             )
             guard let found else { throw refused }
-            return try result(of: found, secret, resources: [], client, caller)
+            return try result(of: found, secret, resources: [], key: keyThumbprint, client, caller)
         }
     }
 
@@ -96,6 +107,7 @@ package struct GrantApplicationTokens: Sendable {
         of found: ApplicationSession,
         _ secret: Secret,
         resources: [String],
+        key keyThumbprint: String?,
         _ client: OAuthClient,
         _ caller: Caller
     ) throws -> Result {
@@ -112,6 +124,7 @@ package struct GrantApplicationTokens: Sendable {
             found.grant,
             resources: resources,
             nonce: found.grant.nonce,
+            key: keyThumbprint,
             refreshToken: mayRefresh(client, found.grant) ? Secret(refreshToken.text) : nil,
             client,
             caller
@@ -125,13 +138,20 @@ package struct GrantApplicationTokens: Sendable {
         _ text: Secret,
         scopes: [String]?,
         resources: [String],
+        key keyThumbprint: String?,
         by client: OAuthClient,
         _ caller: Caller
     ) async throws -> Result {
         let refused = OAuthError(.invalidGrant, "The refresh token is unknown, expired, revoked, or another client's")
         let used: Refresh.Used
         do {
-            used = try await Refresh(parts: parts).use(text, of: client.id, rotates: true, caller)
+            used = try await Refresh(parts: parts).use(
+                text,
+                of: client.id,
+                key: client.isPublic ? keyThumbprint : nil,
+                rotates: true,
+                caller
+            )
         } catch let error as AccountsError where error.endsSession {
             throw refused
         }
@@ -148,6 +168,7 @@ package struct GrantApplicationTokens: Sendable {
             grant,
             resources: resources,
             nonce: nil,
+            key: keyThumbprint,
             refreshToken: used.refreshToken,
             client,
             caller
@@ -167,6 +188,7 @@ package struct GrantApplicationTokens: Sendable {
         _ grant: ApplicationGrant,
         resources: [String],
         nonce: String?,
+        key keyThumbprint: String?,
         refreshToken: Secret?,
         _ client: OAuthClient,
         _ caller: Caller
@@ -174,21 +196,23 @@ package struct GrantApplicationTokens: Sendable {
         guard Set(resources).isSubset(of: grant.resources) else {
             throw OAuthError(.invalidTarget, "resource must be one that was granted")
         }
-        let tokens = try parts.applicationTokens(of: client, account, session, grant, caller)
+        var tokens = try parts.applicationTokens(of: client, account, session, grant, caller)
+        tokens.keyThumbprint = keyThumbprint
         let lifetime = caller.project.settings.oauth.accessTokenSeconds
         let accessToken = try parts.sign(
             tokens.accessToken(for: resources, id: parts.random.handle(), lifetime: lifetime),
             type: ApplicationTokens.accessTokenType,
-            caller
+            of: caller.project
         )
         var idToken: String?
         if grant.scopes.contains(Scopes.openID) {
             let payload = tokens.idToken(of: account, nonce: nonce, accessToken: accessToken, lifetime: lifetime)
-            idToken = try parts.sign(payload, type: "JWT", caller)
+            idToken = try parts.sign(payload, type: "JWT", of: caller.project)
         }
         return Result(
             accessToken: Secret(accessToken),
             expiresIn: lifetime,
+            isBoundToKey: keyThumbprint != nil,
             idToken: idToken,
             refreshToken: refreshToken,
             scopes: grant.scopes

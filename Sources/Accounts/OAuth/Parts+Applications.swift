@@ -44,14 +44,16 @@ extension Parts {
     }
 
     /// `iss` of applications' tokens: `{publicURL}/{project}`.
-    func applicationIssuer(_ caller: Caller) throws -> String {
-        guard let url = deployment.publicURL(of: caller.project) else { throw NoPublicURL() }
-        return url.issuer(of: caller.project.id)
+    func applicationIssuer(of project: Project) throws -> String {
+        guard let url = deployment.publicURL(of: project) else { throw NoPublicURL() }
+        return url.issuer(of: project.id)
     }
 
     /// Whether it is the page of ours to which the sign-in page leads back during an authorization.
     func isAuthorizationPage(_ url: String, _ caller: Caller) -> Bool {
-        guard caller.project.settings.oauth.isEnabled, let issuer = try? applicationIssuer(caller) else { return false }
+        guard caller.project.settings.oauth.isEnabled, let issuer = try? applicationIssuer(of: caller.project) else {
+            return false
+        }
         let start = issuer + ProviderMetadata.Endpoint.goOn.rawValue + "?visit="
         return url.utf8.count <= 16_384 && url.hasPrefix(start)
             && url.dropFirst(start.count).consists(of: .alphanumerics + "-_")
@@ -72,7 +74,7 @@ extension Parts {
         _ caller: Caller
     ) throws -> ApplicationTokens {
         ApplicationTokens(
-            issuer: try applicationIssuer(caller),
+            issuer: try applicationIssuer(of: caller.project),
             client: client.id,
             account: account.id,
             session: session.id.rawValue,
@@ -87,8 +89,8 @@ extension Parts {
     }
 
     /// Signs a payload with the project's algorithm.
-    func sign(_ payload: [UInt8], type: String?, _ caller: Caller) throws -> String {
-        let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
+    func sign(_ payload: [UInt8], type: String?, of project: Project) throws -> String {
+        let algorithm: SigningAlgorithm = project.settings.signWithES256 ? .es256 : .rs256
         guard let key = configuration.signingKeys.signer(for: algorithm, at: seconds) else { throw NoSigningKey() }
         return try key.token(of: payload, type: type)
     }
@@ -103,7 +105,8 @@ extension Parts {
             try await configuration.refresh()
             payload = configuration.signingKeys.payload(of: text.reveal(), type: type)
         }
-        guard let content = payload.flatMap(AccessTokenContent.init), content.issuer == (try applicationIssuer(caller)),
+        guard let content = payload.flatMap(AccessTokenContent.init),
+            content.issuer == (try applicationIssuer(of: caller.project)),
             content.issuedAt <= seconds + IDTokenVerifier.clockSkew, seconds < content.expiresAt
         else { return nil }
         return content

@@ -15,16 +15,23 @@ package struct PushAuthorization: Sendable {
     package static let lifetime: Int64 = 300
     static let prefix = "urn:ietf:params:oauth:request_uri:"
 
+    /// - Parameter keyThumbprint: of the key that the client has proved to have, to which the code is bound then.
     /// - Returns: its `request_uri`.
-    /// - Throws: ``OAuthError``.
+    /// - Throws: ``OAuthError``, ``Storage/RateLimitReached``.
     package func callAsFunction(
         _ parameters: FormFields,
+        key keyThumbprint: String?,
         by client: OAuthClient,
         _ caller: Caller
     ) async throws -> Secret {
+        // What an admin registered and proves to be itself asks for all its users from one address.
+        if client.isPublic || client.origin != .admin {
+            try await parts.stores.rateLimits.take(parts.flowLimits(caller))
+        }
         let request: AuthorizationRequest
         do {
-            request = try AuthorizationRequest(parameters, of: client, caller.project.settings.oauth)
+            let asked = try AuthorizationRequest(parameters, of: client, caller.project.settings.oauth)
+            request = try keyThumbprint.map { try asked.bound(to: $0) } ?? asked
         } catch let refused as AuthorizationRequest.Refused {
             throw refused.error
         } catch let refused as AuthorizationRequest.Unredirectable {

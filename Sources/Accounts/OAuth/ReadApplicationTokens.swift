@@ -18,10 +18,13 @@ package struct ReadApplicationTokens: Sendable {
 
     /// The user's claims (OpenID Connect Core 1.0 §5.3).
     ///
+    /// - Parameter keyThumbprint: of the key that the caller has proved to have; nil for a bearer token.
     /// - Throws: ``OAuthError``.
-    package func userInfo(accessToken: Secret?, _ caller: Caller) async throws -> JSONObject {
+    package func userInfo(accessToken: Secret?, key keyThumbprint: String?, _ caller: Caller) async throws -> JSONObject
+    {
         guard let accessToken, let token = try await parts.accessToken(accessToken, caller),
-            token.audiences.contains(token.issuer), let found = try await parts.session(of: token, caller)
+            token.keyThumbprint == keyThumbprint, token.audiences.contains(token.issuer),
+            let found = try await parts.session(of: token, caller)
         else { throw OAuthError(.invalidToken, "The access token is missing, expired, revoked, or for somebody else") }
         guard token.scopes.contains(Scopes.openID) else {
             throw OAuthError(.insufficientScope, "The access token lacks the scope openid")
@@ -35,24 +38,26 @@ package struct ReadApplicationTokens: Sendable {
     ///
     /// - Throws: ``OAuthError``.
     package func introspect(_ text: Secret, for client: OAuthClient, _ caller: Caller) async throws -> JSONObject {
-        guard client.secretHash != nil else {
+        guard !client.isPublic else {
             throw OAuthError(.unauthorizedClient, "Only confidential clients may introspect tokens")
         }
         if let token = try await parts.accessToken(text, caller) {
             guard let found = try await parts.session(of: token, caller) else { return ["active": false] }
-            return [
-                "active": true, "token_type": "Bearer", "iss": .string(token.issuer),
+            let key: JSONObject = token.keyThumbprint.map { ["cnf": ["jkt": .string($0)]] } ?? [:]
+            let known: JSONObject = [
+                "active": true, "token_type": key.members.isEmpty ? "Bearer" : "DPoP", "iss": .string(token.issuer),
                 "sub": .string(found.account.id.rawValue), "aud": .array(token.audiences.map { .string($0) }),
                 "client_id": .string(token.client), "scope": .string(token.scopes.joined(separator: " ")),
                 "iat": .integer(token.issuedAt), "exp": .integer(token.expiresAt), "jti": .string(token.id),
             ]
+            return JSONObject(known.members + key.members)
         }
         guard let token = RefreshToken(text.reveal()), let key = key(of: token, caller),
             let found = try await parts.sessions.application(key, secretHash: token.secretHash), found.isAlive,
             found.client == client.id
         else { return ["active": false] }
         return [
-            "active": true, "iss": .string(try parts.applicationIssuer(caller)),
+            "active": true, "iss": .string(try parts.applicationIssuer(of: caller.project)),
             "sub": .string(found.account.id.rawValue), "client_id": .string(client.id),
             "scope": .string(found.grant.scopes.joined(separator: " ")),
         ]

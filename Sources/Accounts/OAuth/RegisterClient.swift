@@ -1,3 +1,4 @@
+import Foundation
 package import OAuth
 import Projects
 package import Secrets
@@ -21,8 +22,8 @@ package struct RegisterClient: Sendable {
     /// - Throws: ``OAuthError``, ``Storage/RateLimitReached``.
     package func callAsFunction(_ metadata: JSONObject, _ caller: Caller) async throws -> Registered {
         try requireOffered(caller)
-        let metadata = try ClientMetadata(metadata)
-        let secret = metadata.authentication == .none ? nil : Secret(parts.random.handle())
+        let metadata = try Self.checked(metadata)
+        let secret = !metadata.authentication.needsSecret ? nil : Secret(parts.random.handle())
         let token = Secret(parts.random.handle())
         let client = OAuthClient(
             id: OAuthClient.newID(parts.random),
@@ -33,6 +34,7 @@ package struct RegisterClient: Sendable {
         try await parts.stores.oauthClients.register(
             client,
             registrationHash: SecureHash.sha256(token.reveal()),
+            until: parts.now().addingTimeInterval(ClientDocument.keptSeconds),
             within: parts.clientLimits(caller),
             in: caller.project.id
         )
@@ -59,9 +61,11 @@ package struct RegisterClient: Sendable {
     ) async throws -> OAuthClient {
         try await parts.stores.rateLimits.take(parts.clientLimits(caller))
         try await requireOwner(of: id, token, caller)
-        let metadata = try ClientMetadata(metadata)
+        let metadata = try Self.checked(metadata)
         return try await parts.stores.oauthClients.update(id, of: caller.project.id) { client in
-            guard (metadata.authentication == .none) == (client.secretHash == nil) else {
+            guard metadata.authentication.needsSecret == (client.secretHash != nil),
+                (metadata.authentication == .none) == client.isPublic
+            else {
                 throw OAuthError(.invalidClientMetadata, "A client cannot become public or confidential")
             }
             client.metadata = metadata
@@ -73,6 +77,15 @@ package struct RegisterClient: Sendable {
         try await parts.stores.rateLimits.take(parts.clientLimits(caller))
         try await requireOwner(of: id, token, caller)
         try await parts.stores.oauthClients.delete(id, of: caller.project.id)
+    }
+
+    /// Anybody may register, so what is kept of each is little.
+    private static func checked(_ members: JSONObject) throws(OAuthError) -> ClientMetadata {
+        let metadata = try ClientMetadata(members)
+        guard JSONObject(metadata.members).jsonText.utf8.count <= 16_384, metadata.redirectURIs.count <= 10,
+            metadata.logoutURIs.count <= 10
+        else { throw OAuthError(.invalidClientMetadata, "The metadata is limited to 16 KB and ten URIs of a kind") }
+        return metadata
     }
 
     private static let refused = OAuthError(

@@ -2,13 +2,15 @@ import Linking
 import OAuth
 import Projects
 package import Secrets
+import Sessions
 import Storage
+import StrictJSON
 import Text
 
 extension AccountsService { package var signOutBrowser: SignOutBrowser { SignOutBrowser(parts: parts) } }
 
-/// Ends the browser's own session in a project (OpenID Connect RP-Initiated Logout 1.0); what the user granted
-/// applications stays.
+/// Ends the browser's own session in a project, and those of applications to which it led (OpenID Connect RP-Initiated
+/// Logout 1.0); an application with access while the user is away keeps it.
 package struct SignOutBrowser: Sendable {
     let parts: Parts
 
@@ -18,12 +20,20 @@ package struct SignOutBrowser: Sendable {
         do {
             let used = try await Refresh(parts: parts).use(session, rotates: false, caller)
             _ = try await parts.sessions.revoke(
-                .only(used.session.id),
+                .browser(used.session.id),
                 of: used.account.id,
                 in: used.caller.scope,
                 now: parts.now()
             )
         } catch let error as AccountsError where error.endsSession {}
+    }
+
+    /// The client of an ID token that the browser brings, expired or not; nil if it is none of the project's.
+    package func client(ofIDToken text: String?, _ caller: Caller) throws -> String? {
+        guard let payload = text.flatMap({ parts.configuration.signingKeys.payload(of: $0, type: "JWT") }),
+            payload["iss"]?.string == (try parts.applicationIssuer(of: caller.project))
+        else { return nil }
+        return payload["aud"]?.string
     }
 
     /// Where the browser may go afterwards: only to what the application registered for this.

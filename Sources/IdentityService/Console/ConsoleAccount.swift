@@ -10,6 +10,8 @@ struct ConsoleAccount {
     let account: Account
     let place: ConsolePlace
     let visit: ConsoleVisit
+    /// The names of applications, by client ID.
+    var applications: [String: String] = [:]
 
     private var path: String { place.path(of: account.id) }
     private var mayChange: Bool { visit.may(.manageAccounts) }
@@ -108,7 +110,8 @@ struct ConsoleAccount {
     func sessions(_ sessions: [SessionSummary]) -> HTML {
         let rows = sessions.map { session -> [HTML] in
             [
-                "\(ConsoleText.name(of: session.signInProvider))", "\(session.userAgent ?? "")",
+                "\(ConsoleText.name(of: session.signInProvider))", application(of: session),
+                "\(session.userAgent ?? "")",
                 "\(session.addressPrefix ?? "")", ConsoleText.time(session.createdAt),
                 ConsoleText.time(session.lastUsedAt),
                 button(
@@ -119,9 +122,16 @@ struct ConsoleAccount {
             ]
         }
         let all: HTML? = rows.count > 1 ? button("signOut", "Sign out everywhere", nil) : nil
-        let heads = ["Signed in with", "Device", "Network", "Since", "Last used", ""]
+        let heads = ["Signed in with", "Application", "Device", "Network", "Since", "Last used", ""]
         let table = ConsoleText.table("Sessions", heads, rows).map { "\(html: $0)\(html: all)" as HTML }
         return ConsoleText.section("sessions", "Sessions", table, else: "No active sessions.")
+    }
+
+    /// The application to which the user granted the session; empty for one of the project's own apps.
+    private func application(of session: SessionSummary) -> HTML {
+        guard let client = session.client else { return "" }
+        guard let name = applications[client] else { return "<code>\(client)</code> (deleted)" }
+        return "<bdi>\(name)</bdi>"
     }
 
     func detached(_ detached: [DetachedCredential]) -> HTML {

@@ -5,7 +5,7 @@ import Linking
 import Projects
 import Storage
 
-/// A project's API keys, its service accounts' keys and its workloads.
+/// A project's API keys, its service accounts' keys, its workloads and its applications.
 extension ConsoleRoutes {
     var accessRoutes: [Route] {
         [
@@ -16,7 +16,7 @@ extension ConsoleRoutes {
 
     /// The actions of the page's forms.
     private enum AccessAction: String {
-        case createKey, revokeKey, revokeServiceAccount, revokeWorkload
+        case createKey, revokeKey, revokeServiceAccount, revokeWorkload, deleteClient
     }
 
     @Sendable private func showAccess(_ visit: ConsoleVisit) async throws -> ConsolePage {
@@ -28,15 +28,20 @@ extension ConsoleRoutes {
 
     private func accessPage(_ visit: ConsoleVisit, _ place: ConsolePlace) async throws -> ConsolePage {
         let path = "\(place.path)/access"
-        func revoking(_ action: AccessAction, _ key: String, _ explanation: String) -> HTML {
+        func revoking(
+            _ action: AccessAction,
+            _ key: String,
+            _ explanation: String,
+            _ word: String = "Revoke"
+        ) -> HTML {
             """
-            <details><summary>Revoke</summary>
+            <details><summary>\(word)</summary>
             <form method="post" action="\(path)">
             <p>\(explanation)</p>
             \(html: visit.token)<input type="hidden" name="do" value="\(action.rawValue)">\
             <input type="hidden" name="key" value="\(key)">
             \(html: ConsoleProvider.reasonField)
-            <button class="danger">Revoke permanently</button>
+            <button class="danger">\(word) permanently</button>
             </form></details>
             """
         }
@@ -90,9 +95,17 @@ extension ConsoleRoutes {
         let workloads = try await workloads(of: place.project.id) { id in
             revoking(.revokeWorkload, id, "It can no longer use this service, and its access tokens end immediately.")
         }
+        let applications = try await applications(of: place.project) { id in
+            revoking(
+                .deleteClient,
+                id,
+                "It can no longer sign users in, and everything that they granted it ends immediately.",
+                "Delete"
+            )
+        }
         return ConsolePage(
             "API keys and service accounts",
-            "\(html: [apiKeys, creating, backEndKeys, workloads])",
+            "\(html: [apiKeys, creating, backEndKeys, workloads, applications])",
             visit: visit,
             place: place,
             part: .access
@@ -112,6 +125,9 @@ extension ConsoleRoutes {
             case .revokeKey: try await administration.apiKeys.revoke(APIKey(rawValue: key), of: project)
             case .revokeServiceAccount: try await administration.serviceAccounts.revoke(key, of: project)
             case .revokeWorkload: try await administration.workloads.revoke(key, of: project)
+            case .deleteClient:
+                try await administration.oauthClients.delete(key, of: project)
+                return .done("\(place.path)/access", .applicationDeleted)
             case nil: throw WireError.invalidRequest("Unknown action.", field: "do")
             }
             return .done("\(place.path)/access", .revoked)

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import HTTPTypes
 import Linking
 import Projects
@@ -141,7 +142,10 @@ extension ConsoleRoutes {
         query.account = account.id
         let history = try await accounts.listAuditEntries(query, project, after: nil, size: 20)
         let merges = try await accounts.mergeAccounts.undoable(of: account.id, project, tenant)
-        let view = ConsoleAccount(account: account, place: place, visit: visit)
+        var view = ConsoleAccount(account: account, place: place, visit: visit)
+        for client in Set(sessions.compactMap(\.client)) {
+            view.applications[client] = try await administration.oauthClients.name(of: client, in: project.id)
+        }
         let parts: [HTML] = [
             view.facts, view.methods, view.secondFactors, view.sessions(sessions), view.detached(detached),
             view.merges(merges),

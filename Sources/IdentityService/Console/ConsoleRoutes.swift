@@ -129,7 +129,7 @@ struct ConsoleRoutes: Sendable {
     /// The message on the page after an action.
     enum Notice: String {
         case disabled, enabled, signedOut, unlinked, resetSent, deleted, merged, unmerged, moved, saved, removed, made,
-            revoked
+            revoked, applicationDeleted
 
         var text: String {
             switch self {
@@ -145,6 +145,7 @@ struct ConsoleRoutes: Sendable {
             case .saved: "Saved. All nodes apply the change within half a second."
             case .made: "Key created."
             case .revoked: "Key revoked. All nodes refuse it within half a second."
+            case .applicationDeleted: "Application deleted. All nodes refuse it within half a second."
             case .removed: "Provider deleted."
             case .moved: "The account that you requested was merged into this one."
             }

@@ -4,6 +4,8 @@ extension HTTPField.Name {
     static let apiKey = named("x-goog-api-key")
     static let bundleID = named("x-ios-bundle-identifier")
     static let crossOriginOpenerPolicy = named("cross-origin-opener-policy")
+    /// RFC 9449 §4.1.
+    static let dpop = named("dpop")
     static let firebaseLocale = named("x-firebase-locale")
     /// Our requests have headers as received; HTTPTypes would use `:authority`.
     static let hostField = named("host")

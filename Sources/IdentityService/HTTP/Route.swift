@@ -54,7 +54,7 @@ package struct Route: Sendable {
     /// The maximum size of a body in bytes, for requests with or without an admin's credential.
     func bodyLimit(hasBearer: Bool) -> Int {
         switch access {
-        case .open: bodyLimit
+        case .open: min(bodyLimit, Request.maximumClientBody)
         case .client, .admin, .unbuilt: hasBearer ? bodyLimit : min(bodyLimit, Request.maximumClientBody)
         }
     }

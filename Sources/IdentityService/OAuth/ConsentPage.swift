@@ -55,19 +55,8 @@ struct ConsentPage {
     }
 
     private var permissions: HTML? {
-        let texts = consent.request.scopes.compactMap { scope -> HTML? in
-            switch scope {
-            case Scopes.openID: context.html(.scopeOpenID)
-            case "profile": context.html(.scopeProfile)
-            case "email": context.html(.scopeEmail)
-            case "phone": context.html(.scopePhone)
-            case Scopes.offlineAccess: context.html(.scopeOffline)
-            default: project.settings.oauth.scopes[scope].map { "<bdi>\($0)</bdi>" }
-            }
-        }
-        guard !texts.isEmpty else { return nil }
-        let items = texts.map { text -> HTML in "<li>\(html: text)</li>" }
-        return "<p>\(html: context.html(.consentScopes))</p>\n<ul>\(html: items)</ul>"
+        ScopeTexts(context: context, project: project).list(consent.request.scopes)
+            .map { list in "<p>\(html: context.html(.consentScopes))</p>\n\(html: list)" }
     }
 
     private var form: HTML {

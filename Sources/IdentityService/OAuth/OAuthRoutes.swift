@@ -24,6 +24,8 @@ struct OAuthRoutes {
             Route(.post, ProviderMetadata.Endpoint.signOut.path, on: .service, errors: .page, .open(signOut)),
             Route(.get, ProviderMetadata.Endpoint.device.path, on: .service, errors: .page, .open(showDevice)),
             Route(.post, ProviderMetadata.Endpoint.device.path, on: .service, errors: .page, .open(takeUserCode)),
+            Route(.get, ProviderMetadata.Endpoint.grants.path, on: .service, errors: .page, .open(showGrants)),
+            Route(.post, ProviderMetadata.Endpoint.grants.path, on: .service, errors: .page, .open(withdrawGrant)),
         ]
     }
 
@@ -135,9 +137,14 @@ struct OAuthRoutes {
 
     private func signOutPage(_ call: Call, _ fields: FormFields) throws -> Response {
         var context = PageContext(language: .best(fields["ui_locales"], accepting: call.headers[.acceptLanguage]))
-        context.project = try configuration.openIDProvider(of: call)
-        let kept = ["client_id", "post_logout_redirect_uri", "state", "ui_locales"].compactMap { name -> HTML? in
-            fields[name].map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">\n" }
+        let project = try configuration.openIDProvider(of: call)
+        context.project = project
+        let caller = Caller(call, project: project, apiKey: nil)
+        let client =
+            try fields["client_id"] ?? accounts.signOutBrowser.client(ofIDToken: fields["id_token_hint"], caller)
+        let values = ["post_logout_redirect_uri", "state", "ui_locales"].map { ($0, fields[$0]) }
+        let kept = (values + [("client_id", client)]).compactMap { name, value -> HTML? in
+            value.map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">\n" }
         }
         var page = context.page(
             .logoutTitle,
@@ -153,7 +160,7 @@ struct OAuthRoutes {
         return page.response()
     }
 
-    private static func form(_ call: Call) throws -> FormFields {
+    static func form(_ call: Call) throws -> FormFields {
         guard let form = FormFields(strict: call.body.readableBytesView) else {
             throw WireError.invalidRequest("Invalid form payload received.", field: nil)
         }
@@ -161,17 +168,34 @@ struct OAuthRoutes {
     }
 
     /// What a step needs to know.
-    private struct Visited {
+    struct Visited {
         var caller: Caller
+        var project: Project
         var own: PublicURL
         var browser: AuthorizeApplication.Browser
     }
 
-    /// A step's page or redirect; errors are pages in the user's language.
+    /// A step's page or redirect.
     private func page(
         _ call: Call,
         language: String?,
         _ step: (Visited) async throws -> AuthorizeApplication.Result
+    ) async throws -> Response {
+        try await visiting(call, language: language) { visited, context in
+            let result = try await step(visited)
+            var context = context
+            if case .consent(let consent) = result.outcome, let language = consent.request.language {
+                context.language = .best(language, accepting: call.headers[.acceptLanguage])
+            }
+            return response(to: result, visited, context)
+        }
+    }
+
+    /// Errors are pages in the user's language.
+    func visiting(
+        _ call: Call,
+        language: String?,
+        _ answer: (Visited, PageContext) async throws -> Response
     ) async throws -> Response {
         var context = PageContext(
             language: .best(
@@ -190,29 +214,26 @@ struct OAuthRoutes {
             let key = configuration.snapshot.apiKey(of: project.id)?.rawValue
             let visited = Visited(
                 caller: Caller(call, project: project, apiKey: key, language: context.language.rawValue),
+                project: project,
                 own: own,
                 browser: AuthorizeApplication.Browser(
                     secret: Cookie.oauthBrowser(isSecure: own.isSecure, in: call.headers),
                     session: Cookie.oauthSession(of: project, isSecure: own.isSecure, in: call.headers)
                 )
             )
-            let result = try await step(visited)
-            if case .consent(let consent) = result.outcome, let language = consent.request.language {
-                context.language = .best(language, accepting: call.headers[.acceptLanguage])
-            }
-            return response(to: result, project, own, context)
+            return try await answer(visited, context)
         } catch {
             let response = Self.problem(error, context).response()
             throw RefusedPage(cause: error, response: response)
         }
     }
 
-    private func response(
+    func response(
         to result: AuthorizeApplication.Result,
-        _ project: Project,
-        _ own: PublicURL,
+        _ visited: Visited,
         _ context: PageContext
     ) -> Response {
+        let (project, own) = (visited.project, visited.own)
         let cookies = Cookie.oauth(result.browser, of: project, isSecure: own.isSecure)
         switch result.outcome {
         case .consent(let consent):

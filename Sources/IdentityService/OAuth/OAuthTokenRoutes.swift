@@ -32,6 +32,7 @@ struct OAuthTokenRoutes {
     private func grant(_ call: Call) async throws -> Response {
         let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
+        let key = try await proof(call, at: .token, caller)
         let grants = accounts.grantApplicationTokens
         let name = try form.required("grant_type")
         guard let type = ClientMetadata.GrantType(rawValue: name) else {
@@ -48,6 +49,7 @@ struct OAuthTokenRoutes {
                     verifier: form["code_verifier"].map { Secret($0) },
                     redirectURI: form["redirect_uri"],
                     resources: form.all("resource"),
+                    key: key,
                     by: client,
                     caller
                 )
@@ -58,20 +60,26 @@ struct OAuthTokenRoutes {
                     Secret(try form.required("refresh_token")),
                     scopes: form["scope"].map { Scopes.list($0) },
                     resources: form.all("resource"),
+                    key: key,
                     by: client,
                     caller
                 )
             )
         case .deviceCode:
             let code = Secret(try form.required("device_code"))
-            return Self.response(try await grants.redeem(deviceCode: code, by: client, caller))
+            return Self.response(try await grants.redeem(deviceCode: code, key: key, by: client, caller))
         case .tokenExchange:
-            return try await exchange(form, client, caller)
+            return try await exchange(form, key, client, caller)
         }
     }
 
     /// RFC 8693 §2.
-    private func exchange(_ form: OAuthParameters, _ client: OAuthClient, _ caller: Caller) async throws -> Response {
+    private func exchange(
+        _ form: OAuthParameters,
+        _ key: String?,
+        _ client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> Response {
         guard try form.required("subject_token_type") == TokenType.idToken else {
             throw OAuthError(.invalidRequest, "subject_token_type must be \(TokenType.idToken)")
         }
@@ -85,6 +93,7 @@ struct OAuthTokenRoutes {
             Secret(try form.required("subject_token")),
             scope: form["scope"],
             resources: form.all("resource"),
+            key: key,
             by: client,
             caller
         )
@@ -105,7 +114,7 @@ struct OAuthTokenRoutes {
         .json { json in
             json.member("access_token", result.accessToken.reveal())
             json.member("issued_token_type", issuedType)
-            json.member("token_type", "Bearer")
+            json.member("token_type", result.isBoundToKey ? "DPoP" : "Bearer")
             json.member("expires_in", number: result.expiresIn)
             json.member("refresh_token", result.refreshToken?.reveal())
             json.member("id_token", result.idToken)
@@ -119,7 +128,12 @@ struct OAuthTokenRoutes {
     private func push(_ call: Call) async throws -> Response {
         let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
-        let uri = try await accounts.pushAuthorization(form.fields, by: client, caller)
+        let uri = try await accounts.pushAuthorization(
+            form.fields,
+            key: proof(call, at: .push, caller),
+            by: client,
+            caller
+        )
         var response = Response.json { json in
             json.member("request_uri", uri.reveal())
             json.member("expires_in", number: PushAuthorization.lifetime)
@@ -155,10 +169,24 @@ struct OAuthTokenRoutes {
 
     private func showUser(_ call: Call) async throws -> Response {
         let caller = try caller(call)
+        if let token = call.token(of: "dpop") {
+            let proof = call.headers[.dpop] ?? ""
+            let key = try await accounts.provePossession(
+                proof,
+                method: call.method.rawValue,
+                at: .userInfo,
+                accessToken: token,
+                caller
+            )
+            return Self.response(
+                try await accounts.readApplicationTokens.userInfo(accessToken: token, key: key, caller)
+            )
+        }
         let posted = call.bearer == nil && call.method == .post ? try OAuthParameters(call)["access_token"] : nil
         return Self.response(
             try await accounts.readApplicationTokens.userInfo(
                 accessToken: call.bearer ?? posted.map { Secret($0) },
+                key: nil,
                 caller
             )
         )
@@ -188,6 +216,16 @@ struct OAuthTokenRoutes {
         Caller(call, project: try configuration.openIDProvider(of: call), apiKey: nil)
     }
 
+    /// The thumbprint of the key that the client has proved to have; nil without a proof.
+    private func proof(
+        _ call: Call,
+        at endpoint: ProviderMetadata.Endpoint,
+        _ caller: Caller
+    ) async throws -> String? {
+        guard let proof = call.headers[.dpop] else { return nil }
+        return try await accounts.provePossession(proof, method: call.method.rawValue, at: endpoint, caller)
+    }
+
     private func client(_ call: Call, _ form: OAuthParameters, _ caller: Caller) async throws -> OAuthClient {
         try await accounts.authenticateClient(try form.credentials(call), caller)
     }
@@ -206,21 +244,27 @@ extension OAuthParameters {
         guard repeated == nil else { throw OAuthError(.invalidRequest, "A parameter is repeated") }
     }
 
-    /// `client_secret_basic`, `client_secret_post` or `none`, one of them (OAuth 2.1 §2.4).
+    /// One of the ways that discovery lists (OAuth 2.1 §2.4, RFC 7523 §2.2).
     func credentials(_ call: Call) throws(OAuthError) -> AuthenticateClient.Credentials {
-        guard let header = call.headers[.authorization] else {
-            return AuthenticateClient.Credentials(
-                id: self["client_id"],
-                secret: self["client_secret"].map { Secret($0) }
-            )
-        }
-        guard self["client_secret"] == nil else {
+        let header = call.headers[.authorization]
+        let ways = [header != nil, self["client_secret"] != nil, self["client_assertion"] != nil]
+        guard ways.filter(\.self).count <= 1 else {
             throw OAuthError(.invalidRequest, "The client authenticates in two ways")
+        }
+        if let assertion = self["client_assertion"] {
+            guard self["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" else {
+                throw OAuthError(.invalidRequest, "client_assertion_type is unknown")
+            }
+            return AuthenticateClient.Credentials(id: self["client_id"], .assertion(Secret(assertion)))
+        }
+        guard let header else {
+            let secret = self["client_secret"].map { AuthenticateClient.Credentials.Proof.secret(Secret($0)) }
+            return AuthenticateClient.Credentials(id: self["client_id"], secret ?? .none)
         }
         guard let basic = BasicCredentials(header), self["client_id"] ?? basic.name == basic.name else {
             throw OAuthError(.invalidClient, "The Authorization header is malformed, or names another client")
         }
-        return AuthenticateClient.Credentials(id: basic.name, secret: basic.password)
+        return AuthenticateClient.Credentials(id: basic.name, .secret(basic.password))
     }
 }
 
@@ -246,8 +290,11 @@ private struct BasicCredentials {
 
 extension Call {
     /// The token of an `Authorization: Bearer` header (RFC 6750 §2.1).
-    var bearer: Secret? {
+    var bearer: Secret? { token(of: "bearer") }
+
+    /// - Parameter scheme: of the `Authorization` header, in lowercase.
+    fileprivate func token(of scheme: String) -> Secret? {
         let parts = (headers[.authorization] ?? "").split(separator: " ", maxSplits: 1)
-        return parts.count == 2 && parts[0].lowercased() == "bearer" ? Secret(String(parts[1])) : nil
+        return parts.count == 2 && parts[0].lowercased() == scheme ? Secret(String(parts[1])) : nil
     }
 }

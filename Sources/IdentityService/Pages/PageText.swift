@@ -57,6 +57,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case deviceTitle, deviceLead, deviceCode, deviceUnknown, deviceNote
     case deviceDoneTitle, deviceDone, deviceRefusedTitle, deviceRefused
     case logoutTitle, logoutLead, logoutButton, logoutDoneTitle, logoutDone
+    case grantsTitle, grantsLead, grantsNone, grantDates, grantsWithdraw
     case scopeOpenID, scopeProfile, scopeEmail, scopePhone, scopeOffline
 
     case pageOverTitle, pageOverAdvice

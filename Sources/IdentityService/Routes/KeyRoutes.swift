@@ -1,3 +1,4 @@
+import Federation
 import HTTPTypes
 import NIOCore
 import OAuth
@@ -67,6 +68,7 @@ struct KeyRoutes {
                 issuer: issuer,
                 keys: keysURL,
                 algorithms: algorithms,
+                clientAlgorithms: SignatureAlgorithm.names,
                 oauth
             )
             return Self.kept(document.jsonText)

@@ -48,6 +48,7 @@ extension WireError {
             self = "TOO_MANY_ATTEMPTS_TRY_LATER"
         case .mailsPerProject, .smsPerProject: self = "QUOTA_EXCEEDED"
         }
+        oauthCode = OAuthError.Code.temporarilyUnavailable.rawValue
         cause = "limit.\(error.kind.rawValue)"
     }
 

@@ -63,7 +63,9 @@ extension WireError {
             )
         }
         headers[.contentType] = JSONWriter.contentType
-        return Response(status: status, headers: headers, body: body(in: envelope))
+        // Firebase answers 400 where a limit is reached; applications know 429.
+        let isLimit = envelope == .oauth && status == .badRequest && oauthCode == "temporarily_unavailable"
+        return Response(status: isLimit ? .tooManyRequests : status, headers: headers, body: body(in: envelope))
     }
 
     /// RFC 9110 §11.6.1; with a cause for access tokens of applications (RFC 6750 §3).

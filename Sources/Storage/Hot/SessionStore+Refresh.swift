@@ -22,7 +22,8 @@ package struct SessionKey: Sendable, Hashable {
 package struct RefreshQuestion: Sendable {
     package var key: SessionKey
     package var secretHash: [UInt8]
-    /// The application whose token it is; nil for an app of the project itself.
+    /// The application whose token it is, after a space with the thumbprint of the key that it has proved to have; nil
+    /// for an app of the project itself.
     package var client: String?
     /// The hash of the token's successor, if tokens rotate.
     package var successor: [UInt8]?
@@ -179,7 +180,7 @@ private enum RefreshParts {
                 \(questions.map { $0.client ?? "" })::text[])
                 WITH ORDINALITY n (project, account, session, hash, next, idle_since, client, number)
             JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
-                AND coalesce(s.client, '') = n.client
+                AND coalesce(s.client || coalesce(' ' || (s.application_grant ->> 'keyThumbprint'), ''), '') = n.client
         )
         """
     }

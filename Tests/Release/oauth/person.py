@@ -73,8 +73,8 @@ class Person:
         raise AssertionError(f"no end: {self.headings}")
 
     def act(self, page, answer):
-        """Signs in, or allows it."""
-        for name, typed in [("allow", {}), ("signIn", {"email": self.email, "password": self.password})]:
+        """Signs in, allows it, or signs out."""
+        for name, typed in [("allow", {}), ("signOut", {}), ("signIn", {"email": self.email, "password": self.password})]:
             for form in page.forms:
                 if name in form["buttons"]:
                     fields = {**form["fields"], **typed, "do": name}

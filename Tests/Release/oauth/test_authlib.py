@@ -7,6 +7,7 @@ import requests
 from authlib.common.security import generate_token
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.jose import JsonWebKey, jwt
+from authlib.oauth2.rfc7523 import PrivateKeyJWT
 from authlib.oauth2.rfc9068 import JWTBearerTokenValidator
 from authlib.oidc.core import CodeIDToken
 from joserfc.jwk import KeySet
@@ -54,6 +55,22 @@ def test_signs_in_and_refreshes(service, method):
         assert session.introspect_token(metadata["introspection_endpoint"], renewed["access_token"]).json()["active"]
     assert session.revoke_token(metadata["revocation_endpoint"], renewed["refresh_token"]).ok
     assert session.get(metadata["userinfo_endpoint"]).status_code == 401
+
+
+def test_authenticates_with_a_key(service):
+    metadata = discover(service)
+    key = JsonWebKey.generate_key("EC", "P-256", {"kid": "one"}, is_private=True)
+    client = service.client(token_endpoint_auth_method="private_key_jwt", jwks={"keys": [key.as_dict(is_private=False)]})
+    assert "client_secret" not in client
+    session = OAuth2Session(
+        client["client_id"], key.as_pem(is_private=True), scope="openid email offline_access", redirect_uri=CALLBACK,
+        code_challenge_method="S256", token_endpoint_auth_method=PrivateKeyJWT(metadata["token_endpoint"], alg="ES256"),
+        token_endpoint=metadata["token_endpoint"])
+    verifier = generate_token(48)
+    url, state = session.create_authorization_url(metadata["authorization_endpoint"], code_verifier=verifier)
+    token = session.fetch_token(authorization_response=service.person().visit(url), code_verifier=verifier, state=state)
+    assert token["refresh_token"]
+    assert session.refresh_token(metadata["token_endpoint"])["access_token"] != token["access_token"]
 
 
 def test_access_tokens_are_what_rfc_9068_says(service):

@@ -35,6 +35,28 @@ def test_pushed_request(service):
     assert not client.introspect_token(token)["active"]
 
 
+def test_tokens_bound_to_a_key(service):
+    made = service.client(token_endpoint_auth_method="none")
+    client = OAuth2Client.from_discovery_endpoint(
+        service.issuer + "/.well-known/openid-configuration", issuer=service.issuer, auth=made["client_id"],
+        redirect_uri=CALLBACK, dpop_bound_access_tokens=True, testing=True)
+    request = client.authorization_request(scope="openid email offline_access")
+    assert request.dpop_key
+    answer = service.person().visit(request.uri)
+    token = client.authorization_code(request.validate_callback(answer))
+    assert token.token_type == "DPoP"
+    user = requests.get(service.issuer + "/oauth/userinfo", auth=token, timeout=30)
+    assert user.ok and user.json()["email"], user.text
+    stolen = requests.get(service.issuer + "/oauth/userinfo", timeout=30,
+                          headers={"Authorization": f"DPoP {token.access_token}"})
+    assert stolen.status_code in (400, 401), stolen.text
+    renewed = client.refresh_token(token)
+    assert renewed.token_type == "DPoP" and renewed.access_token != token.access_token
+    without = requests.post(service.issuer + "/oauth/token", timeout=30, data={
+        "grant_type": "refresh_token", "refresh_token": renewed.refresh_token, "client_id": made["client_id"]})
+    assert without.json()["error"] == "invalid_grant", without.text
+
+
 def test_device(service):
     client = client_of(service, token_endpoint_auth_method="none", grant_types=[DEVICE, "refresh_token"])
     asked = client.authorize_device(scope="openid offline_access")

@@ -80,6 +80,32 @@ struct ProviderConfigurationTests {
         }
     }
 
+    @Test("T-D30: a secret that nobody can read is not sent elsewhere by somebody who does not know it")
+    func movedSecret() async throws {
+        try await TestService.run { service in
+            try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
+            func change(_ mask: String, _ body: JSON) async throws -> Reply {
+                let path = "oauthIdpConfigs/oidc.acme?updateMask=\(mask)"
+                return try await service.admin(path, body, method: "PATCH", version: "v2")
+            }
+            let elsewhere: [(String, JSON)] = [
+                ("issuer", ["issuer": "https://evil.example"]),
+                ("definition.endpoints.token", ["definition": ["endpoints": ["token": "https://evil.example/token"]]]),
+                ("definition.discoveryURL", ["definition": ["discoveryURL": "https://evil.example/discovery"]]),
+            ]
+            for (mask, body) in elsewhere {
+                let refused = try await change(mask, body)
+                #expect(refused.status == 400 && refused.text.contains("client secret"), "\(mask): \(refused)")
+            }
+            let known = try await change(
+                "issuer,clientSecret",
+                ["issuer": "https://new.example", "clientSecret": "s3cret"]
+            )
+            #expect(known.status == 200, "\(known)")
+            #expect(try await change("displayName", ["displayName": "New"]).status == 200)
+        }
+    }
+
     @Test("keeps members of our own under definition")
     func definitions() async throws {
         try await TestService.run { service in

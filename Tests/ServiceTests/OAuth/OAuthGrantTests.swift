@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Projects
 import Secrets
 import Storage
@@ -213,6 +214,41 @@ struct OAuthGrantTests {
             let path = "/\(scene.service.project.id)/oauth/register"
             let reply = try await scene.service.post(path, text: OAuthScene.publicClient().text)
             #expect(reply.oauthError == "access_denied", "off by default: \(reply)")
+        }
+    }
+
+    @Test("T-F17: clients that register themselves are small, and forgotten if no user grants them anything")
+    func unusedClients() async throws {
+        try await OAuthScene.run(OAuthScene.publicClient()) {
+            $0.oauth.allowsRegistration = true
+        } _: { scene in
+            let path = "/\(scene.service.project.id)/oauth/register"
+            func register(_ uris: [String], _ more: [String: JSON] = [:]) async throws -> Reply {
+                let members: [String: JSON] = [
+                    "redirect_uris": .array(uris.map { .string($0) }), "token_endpoint_auth_method": "none",
+                ]
+                return try await scene.service.post(path, text: JSON.object(members.merging(more) { $1 }).text)
+            }
+            let many = (0..<11).map { "https://tea.example.com/\($0)" }
+            #expect(try await register(many).oauthError == "invalid_client_metadata")
+            let long = "https://tea.example.com/" + String(repeating: "a", count: 2_000)
+            #expect(try await register((0..<9).map { "\(long)\($0)" }).oauthError == "invalid_client_metadata")
+            var ids: [String] = []
+            for _ in 0..<2 { ids.append(try #require(try await register([OAuthScene.callback])["client_id"]?.string)) }
+            var used = scene
+            used.clientID = ids[0]
+            let reply = try await used.tokens([("scope", "openid offline_access")])
+            #expect(reply.status == 200, "\(reply)")
+            scene.service.clock.advance(by: 91 * 86_400)
+            let sweeper = Sweeper(
+                database: scene.service.stores.database,
+                logger: Logger(label: "test"),
+                now: scene.service.clock.now
+            )
+            try await sweeper.sweep()
+            let left = try await scene.service.admin("oauthClients", version: "v2")["clients"]?.array ?? []
+            let names = left.compactMap { $0["client_id"]?.string }
+            #expect(names.contains(ids[0]) && !names.contains(ids[1]) && names.contains(scene.clientID), "\(left)")
         }
     }
 

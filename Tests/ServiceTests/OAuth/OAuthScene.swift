@@ -9,7 +9,7 @@ import Text
 /// An application that signs in with a project's accounts, and the user's browser.
 struct OAuthScene: Sendable {
     let service: TestService
-    let browser = ScriptedBrowser()
+    var browser = ScriptedBrowser()
     var clientID: String
     var secret: String?
     /// What the application keeps until the browser is back.
@@ -33,11 +33,13 @@ struct OAuthScene: Sendable {
     /// - Parameter client: as an admin registers it.
     static func run(
         _ client: JSON = publicClient(),
+        sendsMessages: Bool = false,
         _ change: @Sendable (inout ProjectSettings) -> Void = { _ in },
         _ body: @Sendable (OAuthScene) async throws -> Void
     ) async throws {
         var options = TestService.Options()
         options.ownPages = true
+        options.sendsMessages = sendsMessages
         options.settings.oauth.isEnabled = true
         options.settings.oauth.scopes = ["tea.brew": "Brew tea"]
         options.settings.mail.appName = "Tea Garden"
@@ -109,9 +111,14 @@ struct OAuthScene: Sendable {
 
     // MARK: The application
 
-    func post(_ endpoint: String, _ fields: [(String, String?)], basic: Bool = false) async throws -> Reply {
+    func post(
+        _ endpoint: String,
+        _ fields: [(String, String?)],
+        basic: Bool = false,
+        headers: [(String, String)] = []
+    ) async throws -> Reply {
         var fields = fields
-        var headers = [("Content-Type", "application/x-www-form-urlencoded")]
+        var headers = headers + [("Content-Type", "application/x-www-form-urlencoded")]
         if basic, let secret {
             headers.append(("Authorization", "Basic \(Data("\(clientID):\(secret)".utf8).base64EncodedString())"))
         } else {
@@ -125,19 +132,25 @@ struct OAuthScene: Sendable {
     func redeem(
         _ code: String?,
         verifier: String? = nil,
-        _ more: [(String, String?)] = []
+        _ more: [(String, String?)] = [],
+        headers: [(String, String)] = []
     ) async throws -> Reply {
         try await post(
             "token",
             [
                 ("grant_type", "authorization_code"), ("code", code), ("code_verifier", verifier ?? self.verifier),
                 ("redirect_uri", Self.callback),
-            ] + more
+            ] + more,
+            headers: headers
         )
     }
 
-    func refresh(_ token: String?, _ more: [(String, String?)] = []) async throws -> Reply {
-        try await post("token", [("grant_type", "refresh_token"), ("refresh_token", token)] + more)
+    func refresh(
+        _ token: String?,
+        _ more: [(String, String?)] = [],
+        headers: [(String, String)] = []
+    ) async throws -> Reply {
+        try await post("token", [("grant_type", "refresh_token"), ("refresh_token", token)] + more, headers: headers)
     }
 
     func userInfo(_ accessToken: String?) async throws -> Reply {

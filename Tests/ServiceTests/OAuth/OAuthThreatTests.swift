@@ -173,4 +173,53 @@ struct OAuthThreatTests {
             #expect(try await scene.open().heading == "Sign in")
         }
     }
+
+    @Test("T-F11: what one project allowed is not finished in another")
+    func otherProject() async throws {
+        try await OAuthScene.run { scene in
+            _ = try await scene.service.signUp(OAuthScene.email)
+            var options = TestService.Options()
+            options.ownPages = true
+            options.settings.oauth.isEnabled = true
+            options.settings.oauth.resources = ["https://tea.example.com"]
+            options.clock = scene.service.clock
+            try await TestService.run(options) { other in
+                let begun = try await scene.open([("resource", "https://forbidden.example")])
+                let start = try #require(URLComponents(string: begun.url)?.queryItems)
+                let back = try #require(start.first { $0.name == "continueUrl" }?.value)
+                let visit = try #require(URLComponents(string: back)?.queryItems?.first { $0.name == "visit" }?.value)
+                let cookies = try #require(scene.browser.cookies(at: scene.service.baseURL))
+                func continued(_ service: TestService) async throws -> Reply {
+                    let path = "/\(service.project.id)/oauth/continue?visit=\(visit)"
+                    return try await service.send("GET", path, headers: [("Cookie", cookies)])
+                }
+                #expect(try await continued(scene.service).status == 303)
+                #expect(try await continued(other).status == 400)
+            }
+        }
+    }
+
+    @Test(
+        "T-F12: requests that anybody may push are limited in number and size, those of the project's own servers in size"
+    )
+    func pushedFlood() async throws {
+        var options = try LimitScene.options { $0.oauth.isEnabled = true }
+        options.ownPages = true
+        try await TestService.run(options) { service in
+            let scene = try await OAuthScene.register(OAuthScene.publicClient(), at: service)
+            try await service.limit(["flowsPerAddress": ["count": 3, "seconds": 3_600]])
+            func push(_ scene: OAuthScene, _ more: [(String, String?)] = []) async throws -> Reply {
+                let fields = scene.parameters(more).filter { $0.0 != "client_id" }.map { ($0, Optional($1)) }
+                return try await scene.post("par", fields, headers: [("X-Forwarded-For", "198.18.27.1")])
+            }
+            for _ in 0..<3 { #expect(try await push(scene).status == 201) }
+            #expect(try await push(scene).status == 429)
+            let server = try await OAuthScene.register(OAuthScene.confidentialClient(), at: service)
+            for _ in 0..<5 { #expect(try await push(server).status == 201) }
+            let hint = String(repeating: "a", count: 321)
+            #expect(try await push(server, [("login_hint", hint)]).oauthError == "invalid_request")
+            let large = String(repeating: "a", count: 131_072)
+            #expect(try await push(server, [("x", large)]).status == 413)
+        }
+    }
 }

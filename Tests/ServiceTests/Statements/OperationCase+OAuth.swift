@@ -79,6 +79,14 @@ extension OperationCase {
                 _ = try await steps.tokens()
                 return { try await steps.post("/\(steps.project)/oauth/logout", [("do", "signOut")]) }
             },
+            application("grantsPage") { steps in
+                _ = try await steps.tokens()
+                return { try await steps.get("/\(steps.project)/oauth/grants") }
+            },
+            application("withdrawGrant") { steps in
+                _ = try await steps.tokens()
+                return { try await steps.post("/\(steps.project)/oauth/grants", [("client", steps.scene.clientID)]) }
+            },
             direct("registerOAuthClient") { steps in try await steps.register() },
             application("readOAuthRegistration") { steps in
                 let made = try await steps.register()

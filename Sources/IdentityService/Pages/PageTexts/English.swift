@@ -210,6 +210,12 @@ extension PageText {
         case .logoutButton: "Sign out"
         case .logoutDoneTitle: "Signed out"
         case .logoutDone: "You are signed out of %APP_NAME% in this browser."
+        case .grantsTitle: "Applications with access"
+        case .grantsLead:
+            "These applications may use your %APP_NAME% account. An application that you no longer use needs no access."
+        case .grantsNone: "No application may use your %APP_NAME% account."
+        case .grantDates: "Allowed on %DATE%, last used on %USED%"
+        case .grantsWithdraw: "Withdraw access"
         case .scopeOpenID: "Recognize you when you sign in"
         case .scopeProfile: "See your name and picture"
         case .scopeEmail: "See your email address"

@@ -224,6 +224,12 @@ extension PageText {
         case .logoutButton: "Abmelden"
         case .logoutDoneTitle: "Abgemeldet"
         case .logoutDone: "Sie sind in diesem Browser bei %APP_NAME% abgemeldet."
+        case .grantsTitle: "Apps mit Zugriff"
+        case .grantsLead:
+            "Diese Apps dürfen Ihr Konto bei %APP_NAME% benutzen. Eine App, die Sie nicht mehr verwenden, braucht keinen Zugriff."
+        case .grantsNone: "Keine App darf Ihr Konto bei %APP_NAME% benutzen."
+        case .grantDates: "Erlaubt am %DATE%, zuletzt benutzt am %USED%"
+        case .grantsWithdraw: "Zugriff entziehen"
         case .scopeOpenID: "Sie bei der Anmeldung wiedererkennen"
         case .scopeProfile: "Ihren Namen und Ihr Bild sehen"
         case .scopeEmail: "Ihre E-Mail-Adresse sehen"

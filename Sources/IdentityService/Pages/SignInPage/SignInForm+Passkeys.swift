@@ -65,7 +65,7 @@ extension SignInForm {
             .passkeysTitle,
             """
             <p>\(html: context.html(passkeys.isEmpty ? .passkeysNone : .passkeysLead))</p>
-            \(html: alert)\(html: list.isEmpty ? nil : "<dl class=\"passkeys\">\(html: list)</dl>")
+            \(html: alert)\(html: list.isEmpty ? nil : "<dl class=\"items\">\(html: list)</dl>")
             \(html: self.passkeys?.options == nil ? nil : creation(.passkeyAdd))
             \(html: form(link(.passkeysDone, "leave"), class: "links"))
             """

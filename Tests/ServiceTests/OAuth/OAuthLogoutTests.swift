@@ -1,0 +1,138 @@
+import Accounts
+import Foundation
+import IdentityService
+import Projects
+import Secrets
+import StrictJSON
+import TestKit
+import Testing
+import Text
+
+/// What applications learn when a user's session with them ends (OpenID Connect Back-Channel Logout 1.0).
+@Suite("Applications are told of the end", .database, .serialized)
+struct OAuthLogoutTests {
+    private static func run(
+        _ more: [String: JSON] = [:],
+        _ body: @Sendable (OAuthScene, WebReceiver) async throws -> Void
+    ) async throws {
+        try await WebReceiver.run { receiver in
+            let members: [String: JSON] = ["backchannel_logout_uri": .string(receiver.baseURL + "/logout")]
+            let client = OAuthScene.confidentialClient(members.merging(more) { $1 })
+            try await OAuthScene.run(client, sendsMessages: true) { scene in try await body(scene, receiver) }
+        }
+    }
+
+    /// The claims of the only message that the application got.
+    private func told(_ receiver: WebReceiver) throws -> (header: JSON, claims: JSON) {
+        let request = try #require(receiver.received.first)
+        #expect(receiver.received.count == 1)
+        #expect(request.method == "POST" && request.path == "/logout")
+        #expect(request.header("content-type") == "application/x-www-form-urlencoded")
+        let token = try #require(FormFields(strict: request.body)?["logout_token"])
+        let parts = token.split(separator: ".").map { Base64URL.decode(String($0)) ?? [] }
+        return (try JSON(parsing: parts[0]), try JSON(parsing: parts[1]))
+    }
+
+    @Test(
+        "whatever ends the session sends one logout token",
+        arguments: ["user", "password", "admin", "disabled and revoked", "deleted", "code used twice"]
+    )
+    func causes(_ cause: String) async throws {
+        try await Self.run { scene, receiver in
+            let answer = try await scene.authorize()
+            let reply = try await scene.redeem(answer.query["code"])
+            let user = try await scene.service.signInWithPassword(OAuthScene.email)
+            let deliveries = scene.service.assembly.deliveries
+            #expect(try await deliveries.deliverDue() == 0)
+            let session = try #require(
+                try await scene.service.call("accounts:listSessions", ["idToken": JSON(user.idToken)])["sessions"]?
+                    .array?.first { $0["clientId"]?.string == scene.clientID }?["sessionId"]
+            )
+            switch cause {
+            case "user":
+                let fields: JSON = ["idToken": JSON(user.idToken), "scope": "session", "sessionId": session]
+                #expect(try await scene.service.call("accounts:signOut", fields).status == 200)
+            case "password":
+                let fields: JSON = ["idToken": JSON(user.idToken), "password": "another horse"]
+                #expect(try await scene.service.call("accounts:update", fields).status == 200)
+            case "admin":
+                let fields: JSON = [
+                    "localId": JSON(user.localID), "validSince": .string("\(scene.service.clock.seconds + 1)"),
+                ]
+                #expect(try await scene.service.admin("accounts:update", fields).status == 200)
+            case "disabled and revoked":
+                let fields: JSON = [
+                    "localId": JSON(user.localID), "disableUser": true,
+                    "validSince": .string("\(scene.service.clock.seconds + 1)"),
+                ]
+                #expect(try await scene.service.admin("accounts:update", fields).status == 200)
+            case "deleted":
+                #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(user.idToken)]).status == 200)
+            default:
+                #expect(try await scene.redeem(answer.query["code"]).oauthError == "invalid_grant")
+            }
+            #expect(try await deliveries.deliverDue() == 1)
+            let (header, claims) = try told(receiver)
+            #expect(header["typ"] == "logout+jwt" && header["alg"] == "RS256")
+            #expect(claims["iss"]?.string == scene.issuer && claims["aud"]?.string == scene.clientID)
+            #expect(claims["sub"]?.string == user.localID && claims["sid"] == session)
+            #expect(claims["events"] == ["http://schemas.openid.net/event/backchannel-logout": [:]])
+            #expect(claims["nonce"] == nil && claims["jti"]?.string?.isEmpty == false)
+            #expect(try await deliveries.deliverDue() == 0, "once")
+            #expect(reply.status == 200)
+        }
+    }
+
+    @Test("a token that the application could not take is sent again, freshly signed")
+    func retried() async throws {
+        try await Self.run { scene, receiver in
+            let reply = try await scene.tokens()
+            receiver.answer(503)
+            let user = try await scene.service.signInWithPassword(OAuthScene.email)
+            let all: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
+            #expect(try await scene.service.call("accounts:signOut", all).status == 200)
+            let deliveries = scene.service.assembly.deliveries
+            #expect(try await deliveries.deliverDue() == 1)
+            scene.service.clock.advance(by: 60)
+            #expect(try await deliveries.deliverDue() == 1)
+            let claims = try receiver.received.map { request in
+                let token = try #require(FormFields(strict: request.body)?["logout_token"])
+                return try JSON(parsing: Base64URL.decode(String(token.split(separator: ".")[1])) ?? [])
+            }
+            #expect(claims.count == 2 && claims[0]["jti"] == claims[1]["jti"] && claims[0]["iat"] != claims[1]["iat"])
+            #expect(try await scene.refresh(reply.refreshToken).oauthError == "invalid_grant")
+        }
+    }
+
+    @Test("signing out at the browser ends what it led to, except access while the user is away")
+    func browser() async throws {
+        try await Self.run(["post_logout_redirect_uris": ["https://tea.example.com/bye"]]) { scene, receiver in
+            var other = try await OAuthScene.register(OAuthScene.confidentialClient(), at: scene.service)
+            other.browser = scene.browser
+            let reply = try await scene.tokens([("scope", "openid email")])
+            let kept = try await other.redeem(try await other.press("allow", on: other.open()).query["code"])
+            let hint = try #require(reply["id_token"]?.string)
+            let query = FormFields(pairs: [
+                ("id_token_hint", hint), ("post_logout_redirect_uri", "https://tea.example.com/bye"), ("state", "s-2"),
+            ])
+            let page = try await scene.browser.open("\(scene.issuer)/oauth/logout?" + query.text)
+            let left = try await scene.press("signOut", on: page)
+            #expect(left.url == "https://tea.example.com/bye?state=s-2", "\(left.url)")
+            #expect(try await scene.userInfo(reply.accessToken).oauthError == "invalid_token")
+            #expect(try await scene.userInfo(kept.accessToken).status == 200)
+            #expect(try await other.refresh(kept.refreshToken).status == 200)
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
+            #expect(try told(receiver).claims["aud"]?.string == scene.clientID)
+        }
+    }
+
+    @Test("an application that ends its own session is not told")
+    func own() async throws {
+        try await Self.run { scene, receiver in
+            let reply = try await scene.tokens()
+            #expect(try await scene.post("revoke", [("token", reply.refreshToken)]).status == 200)
+            #expect(try await scene.service.assembly.deliveries.deliverDue() == 0)
+            #expect(receiver.received.isEmpty)
+        }
+    }
+}
