@@ -4,9 +4,9 @@ extension ProviderDefinition {
     /// Japan's Digital Agency: sign-in with a My Number card in its app (デジタル認証アプリ).
     ///
     /// Parameters and scopes are those of the agency's API reference
-    /// (`https://developers.digital.go.jp/documents/auth-and-sign/authserver/`), which requires PKCE with S256, a nonce
-    /// and `private_key_jwt`. The issuer and the ID tokens' algorithms are those that a public client verifies
-    /// (INTER-Mediator); the assertion is for the token endpoint, as in PocketSign's documentation.
+    /// (`https://developers.digital.go.jp/documents/auth-and-sign/authserver/`), which requires PKCE with S256 and a
+    /// nonce; its guidelines require `private_key_jwt`. The issuer and the ID tokens' algorithms are those that a public
+    /// client verifies (INTER-Mediator); the assertion is for the token endpoint, as in PocketSign's documentation.
     ///
     /// The sandbox has another `base` and `audience`.
     static let digitalAuth = genericOIDC("oidc.digitalauth") { definition in
