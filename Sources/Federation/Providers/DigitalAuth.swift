@@ -5,8 +5,9 @@ extension ProviderDefinition {
     ///
     /// Parameters and scopes are those of the agency's API reference
     /// (`https://developers.digital.go.jp/documents/auth-and-sign/authserver/`), which requires PKCE with S256 and a
-    /// nonce; its guidelines require `private_key_jwt`. The issuer and the ID tokens' algorithms are those that a public
-    /// client verifies (INTER-Mediator); the assertion is for the token endpoint, as in PocketSign's documentation.
+    /// nonce; its guidelines require `private_key_jwt`. The issuer and the ID tokens' algorithms are those that a
+    /// public client verifies (INTER-Mediator); the assertion is for the token endpoint, as in PocketSign's
+    /// documentation.
     ///
     /// The sandbox has another `base` and `audience`.
     static let digitalAuth = genericOIDC("oidc.digitalauth") { definition in
