@@ -9,6 +9,10 @@ package enum Repository {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
+    package static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: root.appending(path: path).path)
+    }
+
     package static func write(_ text: String, to path: String) throws {
         try text.write(to: root.appending(path: path), atomically: true, encoding: .utf8)
     }

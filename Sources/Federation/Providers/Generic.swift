@@ -36,8 +36,8 @@ extension ProviderDefinition {
     /// The built-in providers; a plain provider needs only a definition.
     static let builtIn: [ProviderID: ProviderDefinition] = Dictionary(
         uniqueKeysWithValues: [
-            apple, discord, facebook, feedly, gitLab, github, google, line, linkedIn, microsoft, slack, twitter, x,
-            yahoo, yahooJapan,
+            apple, dAccount, digitalAuth, discord, facebook, feedly, gitLab, github, google, line, linkedIn, microsoft,
+            slack, twitter, x, yahoo, yahooJapan,
         ].map { ($0.id, $0) }
     )
 

@@ -68,5 +68,6 @@ enum ConsoleIcons {
         "linkedin.com": ("IN", 0), "microsoft.com": ("MS", 2), "twitter.com": ("TW", 0), "yahoo.com": ("Y", 4),
         "oauth.discord": ("D", 4), "oauth.feedly": ("FE", 2), "oauth.x": ("X", 5), "oidc.gitlab": ("GL", 1),
         "oidc.line": ("L", 2), "oidc.slack": ("S", 3), "oidc.yahoojp": ("YJ", 3),
+        "oidc.daccount": ("DA", 3), "oidc.digitalauth": ("DI", 0),
     ]
 }

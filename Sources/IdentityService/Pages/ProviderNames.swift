@@ -11,5 +11,6 @@ enum ProviderNames {
         "linkedin.com": "LinkedIn", "microsoft.com": "Microsoft", "twitter.com": "Twitter", "yahoo.com": "Yahoo",
         "oauth.discord": "Discord", "oauth.feedly": "Feedly", "oauth.x": "X", "oidc.gitlab": "GitLab",
         "oidc.line": "LINE", "oidc.slack": "Slack", "oidc.yahoojp": "Yahoo! JAPAN",
+        "oidc.daccount": "dアカウント", "oidc.digitalauth": "デジタル認証アプリ",
     ]
 }

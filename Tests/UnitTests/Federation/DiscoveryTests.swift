@@ -1,3 +1,4 @@
+import Crypto
 import Federation
 import Foundation
 import Linking
@@ -186,6 +187,10 @@ import Testing
             ("oidc.slack", "https://slack.com/openid/connect/authorize?", "https://slack.com/api/openid.connect.token"),
             ("oidc.gitlab", "https://gitlab.com/oauth/authorize?", "https://gitlab.com/oauth/token"),
             ("oidc.line", "https://access.line.me/oauth2/v2.1/authorize?", "https://api.line.me/oauth2/v2.1/token"),
+            (
+                "oidc.daccount", "https://id.smt.docomo.ne.jp/cgi8/oidc/authorize?",
+                "https://conf.uw.docomo.ne.jp/token"
+            ),
         ]
     )
     func builtInEndpoints(_ id: String, _ authorization: String, _ token: String) async throws {
@@ -214,6 +219,41 @@ import Testing
                 AuthorizationOptions(redirectURI: "https://app.example.com/callback")
             )
         }
+        await http.shutdown()
+    }
+
+    @Test(
+        "the Digital Agency's app gets a challenge, a nonce and acr_values, in the sandbox too",
+        arguments: [
+            (nil, "https://auth-and-sign.go.jp/api/realms/main"),
+            ("https://sb-auth-and-sign.go.jp/api/realms/main", "https://sb-auth-and-sign.go.jp/api/realms/main"),
+        ] as [(String?, String)]
+    )
+    func digitalAuth(_ base: String?, _ issuer: String) async throws {
+        let http = OutboundClient(policy: AddressPolicy(), resolver: AddressResolver { _ in [] })
+        let clock = StillClock()
+        let service = FederationService(http: http, now: { clock.now })
+        let configuration = ProviderConfiguration(
+            provider: ProviderID("oidc.digitalauth"),
+            enabled: true,
+            clientID: "client-1",
+            clientSecret: Secret(P256.Signing.PrivateKey().pemRepresentation),
+            overrides: base.map { #"{"variables":{"base":"\#($0)"}}"# }
+        )
+        let request = try await service.authorizationRequest(
+            for: configuration,
+            AuthorizationOptions(
+                redirectURI: "https://app.example.com/callback",
+                scopes: ["name"],
+                customParameters: ["acr_values": "aal3 crl"]
+            )
+        )
+        #expect(request.url.hasPrefix(issuer + "/protocol/openid-connect/auth?"), "\(request.url)")
+        for part in ["scope=openid%20name&", "acr_values=aal3%20crl", "code_challenge_method=S256", "&nonce="] {
+            #expect(request.url.contains(part), "\(request.url)")
+        }
+        #expect(request.flow.tokenEndpoint == issuer + "/protocol/openid-connect/token")
+        #expect(request.flow.pkceVerifier != nil && request.flow.nonce != nil)
         await http.shutdown()
     }
 

@@ -193,8 +193,8 @@ import Testing
         "T-C17: in every table and under every setting a provider's no proves nothing",
         arguments: [
             "apple.com", "facebook.com", "github.com", "google.com", "linkedin.com", "microsoft.com", "oauth.acme",
-            "oauth.discord", "oauth.feedly", "oauth.x", "oidc.acme", "oidc.gitlab", "oidc.line", "oidc.slack",
-            "oidc.yahoojp", "saml.acme", "twitter.com", "yahoo.com",
+            "oauth.discord", "oauth.feedly", "oauth.x", "oidc.acme", "oidc.daccount", "oidc.digitalauth",
+            "oidc.gitlab", "oidc.line", "oidc.slack", "oidc.yahoojp", "saml.acme", "twitter.com", "yahoo.com",
         ],
         ["", "\"always\"", "\"never\"", "\"claim\"", #"{"domains":["yahoo.com","outlook.com"],"orAuthority":true}"#]
     )
