@@ -24,9 +24,13 @@ public struct AuthErrorCode: RawRepresentable, Sendable, Hashable {
     public static let noSuchProvider = Self(rawValue: "INVALID_PROVIDER_ID")
     public static let operationNotAllowed = Self(rawValue: "OPERATION_NOT_ALLOWED")
     public static let providerAlreadyLinked = Self(rawValue: "PROVIDER_ALREADY_LINKED")
-    /// The provider no longer renews its token, or never gave a refresh token. The user signs in there again.
+    /// The provider no longer renews its token, or never gave a refresh token.
+    ///
+    /// The user signs in there again.
     public static let providerConsentRequired = Self(rawValue: "PROVIDER_CONSENT_REQUIRED")
-    /// The sign-in is too old for a sensitive change. Reauthenticate, then call again.
+    /// The sign-in is too old for a sensitive change.
+    ///
+    /// Reauthenticate, then call again.
     public static let requiresRecentLogin = Self(rawValue: "CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
     public static let tooManyRequests = Self(rawValue: "TOO_MANY_ATTEMPTS_TRY_LATER")
     public static let userCancelled = Self(rawValue: "USER_CANCELLED")

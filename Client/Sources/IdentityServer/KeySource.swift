@@ -8,7 +8,9 @@ import FoundationNetworking
 /// The keys at one URL: fetched once for all callers, renewed in the background, and kept while the URL is down.
 final class KeySource: Sendable {
     struct Times: Sendable {
-        /// From this age on, keys are renewed in the background. The service lets them be cached for an hour.
+        /// From this age on, keys are renewed in the background.
+        ///
+        /// The service lets them be cached for an hour.
         var renewal = Duration.seconds(1800)
         /// Up to this age, keys are used while the URL is down.
         var maximum: Duration

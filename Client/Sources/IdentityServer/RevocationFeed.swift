@@ -52,7 +52,9 @@ public final class RevocationFeed: Sendable {
     /// When the feed was last read to its end; nil before the first time.
     public var lastRead: Date? { state.withLock { $0.lastRead } }
 
-    /// Reads the feed again and again, until the task is cancelled. Failures are tried again after the interval.
+    /// Reads the feed again and again, until the task is cancelled.
+    ///
+    /// Failures are tried again after the interval.
     public func run() async throws {
         while !Task.isCancelled {
             try? await read()

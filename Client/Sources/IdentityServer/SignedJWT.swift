@@ -30,7 +30,9 @@ struct SignedJWT {
         self.payload = bytes[(first + 1)..<last]
     }
 
-    /// The claims; nil if they are not a JSON object. Call it after the signature was verified.
+    /// The claims; nil if they are not a JSON object.
+    ///
+    /// Call it after the signature was verified.
     func claims() -> [String: ClaimValue]? { Base64URL.decode(payload).flatMap(ClaimParser.parse) }
 
     private static let point = UInt8(ascii: ".")

@@ -6,7 +6,9 @@ public struct VerifiedToken: Sendable {
     public let uid: String
     public let issuedAt: Date
     public let expiresAt: Date
-    /// When the user last signed in; a refresh does not change it. Require a recent time before sensitive operations.
+    /// When the user last signed in; a refresh does not change it.
+    ///
+    /// Require a recent time before sensitive operations.
     public let authTime: Date
     /// All claims, custom ones included: `token.claims["role"]?.stringValue`.
     public let claims: [String: ClaimValue]

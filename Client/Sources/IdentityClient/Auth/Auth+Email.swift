@@ -18,7 +18,9 @@ extension Auth {
         try await api.call("v1/accounts:resetPassword", returning: OOBResponse.self) { $0.oobCode = code }.email
     }
 
-    /// Sets a new password with the code of an email. Ends all sessions of the account.
+    /// Sets a new password with the code of an email.
+    ///
+    /// Ends all sessions of the account.
     public func confirmPasswordReset(withCode code: String, newPassword: String) async throws(AuthError) {
         let _: OOBResponse = try await api.call("v1/accounts:resetPassword") {
             $0.oobCode = code
@@ -42,7 +44,9 @@ extension Auth {
         }
     }
 
-    /// Signs in with the link of an email, on any device. Ask the user for the email if the app does not know it.
+    /// Signs in with the link of an email, on any device.
+    ///
+    /// Ask the user for the email if the app does not know it.
     public func signIn(withEmail email: String, link: String) async throws(AuthError) -> AuthDataResult {
         try await signIn(with: EmailAuthProvider.credential(withEmail: email, link: link))
     }

@@ -46,7 +46,9 @@ public final class Auth: Sendable {
     /// The signed-in user.
     public var currentUser: User? { keeper.session.map { User($0.profile, auth: self) } }
 
-    /// The signed-in user now, and after each sign-in, sign-out and change of the profile. A refresh sends nothing.
+    /// The signed-in user now, and after each sign-in, sign-out and change of the profile.
+    ///
+    /// A refresh sends nothing.
     ///
     /// Several loops can read at the same time, each with a stream of its own.
     public var authStateChanges: AsyncStream<User?> {
@@ -69,7 +71,9 @@ public final class Auth: Sendable {
     /// Why the session is in memory only, or could not be compared with the store; nil if the last attempt succeeded.
     public var storageError: SessionStorageError? { keeper.state.withLock { $0.storageError } }
 
-    /// Takes over a sign-in or sign-out of another process that shares the store. Call it when an app becomes active.
+    /// Takes over a sign-in or sign-out of another process that shares the store.
+    ///
+    /// Call it when an app becomes active.
     public func synchronize() async throws(AuthError) { try await keeper.synchronize() }
 
     /// Signs out: removes the session from the store, and then asks the service to end it.

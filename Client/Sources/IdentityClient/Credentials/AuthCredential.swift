@@ -1,6 +1,8 @@
 import Foundation
 
-/// Proof of a sign-in method. Make one with `EmailAuthProvider`, `OAuthProvider` and the other providers.
+/// Proof of a sign-in method.
+///
+/// Make one with `EmailAuthProvider`, `OAuthProvider` and the other providers.
 public struct AuthCredential: Sendable, Hashable {
     enum Proof: Sendable, Hashable {
         case password(email: String, password: String)

@@ -15,7 +15,9 @@ public struct OAuthProvider: Sendable, Hashable {
     public var scopes: [String] = []
     /// Parameters of the provider's authorization page, such as `prompt` or `login_hint`.
     public var customParameters: [String: String] = [:]
-    /// Such as `code id_token`; nil for the provider's default. Not part of Firebase.
+    /// Such as `code id_token`; nil for the provider's default.
+    ///
+    /// Not part of Firebase.
     public var responseType: String?
     /// Whether the result contains the provider's refresh token.
     public var returnsRefreshToken = false

@@ -77,7 +77,9 @@ public struct FileSessionStorage: SessionStorage {
         #endif
     }
 
-    /// Makes the renaming survive a power failure. A file system that cannot do that still has one of the two records.
+    /// Makes the renaming survive a power failure.
+    ///
+    /// A file system that cannot do that still has one of the two records.
     private func syncFolder() {
         let descriptor = open(file.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

@@ -10,7 +10,9 @@ import IdentityCore
 final class SessionKeeper: Sendable {
     struct State: Sendable {
         var session: Session?
-        /// The record that was last read or written. A different one in the store is another process's change.
+        /// The record that was last read or written.
+        ///
+        /// A different one in the store is another process's change.
         var stored: Session?
         var storageError: SessionStorageError?
         var refresh: Task<Result<Session, AuthError>, Never>?
@@ -38,7 +40,9 @@ final class SessionKeeper: Sendable {
 
     // MARK: Changes
 
-    /// Signs a user in, or replaces the user's tokens. If the store cannot be written, the session is in memory only.
+    /// Signs a user in, or replaces the user's tokens.
+    ///
+    /// If the store cannot be written, the session is in memory only.
     func adopt(_ session: Session) async {
         let result = await exclusively { () throws(AuthError) in self.keep(session) }
         if case .failure(.storage(let error)) = result {
@@ -53,7 +57,7 @@ final class SessionKeeper: Sendable {
     /// Stores a newer profile of the signed-in user.
     func update(_ profile: Profile) async throws(AuthError) {
         try await exclusively { () throws(AuthError) in
-            _ = try? self.catchUp()
+            try self.catchUp()
             guard var session = self.session, session.profile.uid == profile.uid else { throw .notSignedIn }
             guard session.profile != profile else { return }
             session.profile = profile
@@ -69,9 +73,7 @@ final class SessionKeeper: Sendable {
 
     /// Takes over what another process stored.
     func synchronize() async throws(AuthError) {
-        try await exclusively { () throws(AuthError) in
-            do throws(SessionStorageError) { try self.catchUp() } catch { throw .storage(error) }
-        }.get()
+        _ = try await exclusively { () throws(AuthError) in try self.catchUp() }.get()
     }
 
     // MARK: Refresh
@@ -96,19 +98,23 @@ final class SessionKeeper: Sendable {
 
     private func refresh(_ old: Session, isForced: Bool) async -> Result<Session, AuthError> {
         let result = await exclusively { () throws(AuthError) in
-            _ = try? self.catchUp()
+            try self.catchUp()
             guard let session = self.session else { throw .notSignedIn }
             if session.idToken != old.idToken, session.isValid(for: Session.renewal) { return session }
-            do throws(AuthError) { return try await self.renew(session) } catch {
-                guard case .unavailable = error, !isForced, session.isValid(for: .seconds(30)) else { throw error }
-                return session
-            }
+            return try await self.renew(session)
         }
         state.withLock { $0.refresh = nil }
-        return result
+        switch result {
+        case .failure(.unavailable), .failure(.storage):
+            guard !isForced, let session, session.isValid(for: .seconds(30)) else { return result }
+            return .success(session)
+        default: return result
+        }
     }
 
-    /// Exchanges the refresh token. Only the service's definite answer to the stored token ends the session.
+    /// Exchanges the refresh token.
+    ///
+    /// Only the service's definite answer to the stored token ends the session.
     private func renew(_ current: Session) async throws(AuthError) -> Session {
         var current = current
         var attempt = 1
@@ -125,11 +131,8 @@ final class SessionKeeper: Sendable {
             } catch {
                 switch error {
                 case .refused(let refusal) where AuthErrorCode.endsSession.contains(refusal.code):
-                    // A program that knows no lock may have replaced the refused token. If the store cannot be read,
-                    // nobody knows.
-                    let isReplaced: Bool
-                    do { isReplaced = try catchUp() } catch { throw .storage(error) }
-                    guard isReplaced, let session, attempt < Self.attempts else {
+                    // A program that knows no lock may have replaced the refused token.
+                    guard try catchUp(), let session, attempt < Self.attempts else {
                         try forget()
                         throw .sessionEnded(refusal)
                     }
@@ -189,13 +192,14 @@ final class SessionKeeper: Sendable {
 
     /// Takes over another process's change, and returns whether there was one.
     ///
-    /// A sign-in that could not be stored stays.
+    /// A sign-in that could not be stored stays. Without knowing what is stored, nothing may be refreshed or written:
+    /// the token in memory may be one whose reuse ends the session.
     @discardableResult
-    private func catchUp() throws(SessionStorageError) -> Bool {
+    private func catchUp() throws(AuthError) -> Bool {
         let found: Session?
         do { found = try read() } catch {
             state.withLock { $0.storageError = error }
-            throw error
+            throw .storage(error)
         }
         let isChanged = state.withLock { state in
             guard found != state.stored else { return false }

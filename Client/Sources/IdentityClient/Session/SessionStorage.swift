@@ -16,7 +16,9 @@ public protocol SessionStorage: Sendable {
     var lockFile: URL? { get }
 }
 
-/// Why a session could not be read or stored. The session in memory continues.
+/// Why a session could not be read or stored.
+///
+/// The session in memory continues.
 public enum SessionStorageError: Error, Sendable, Hashable {
     case diskFull
     /// Another error of a system call, with `errno`.

@@ -1,7 +1,9 @@
 public import Foundation
 
 extension User {
-    /// Sets the password, which adds the method `password` to an account with an email. Requires a recent sign-in.
+    /// Sets the password, which adds the method `password` to an account with an email.
+    ///
+    /// Requires a recent sign-in.
     ///
     /// Ends the user's other sessions.
     public func updatePassword(to password: String) async throws(AuthError) {
@@ -46,7 +48,9 @@ extension User {
         }
     }
 
-    /// Deletes the account, and signs out. Requires a recent sign-in.
+    /// Deletes the account, and signs out.
+    ///
+    /// Requires a recent sign-in.
     public func delete() async throws(AuthError) {
         let _: EmptyResponse = try await call("v1/accounts:delete") { _ in }
         try await auth.keeper.end()

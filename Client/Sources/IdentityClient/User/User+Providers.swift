@@ -1,7 +1,9 @@
 import Foundation
 
 extension User {
-    /// Returns an access token of a linked provider, which the service renews if necessary. Not part of Firebase.
+    /// Returns an access token of a linked provider, which the service renews if necessary.
+    ///
+    /// Not part of Firebase.
     ///
     /// The provider's configuration must store tokens (`definition.keepTokens`).
     /// - Throws: ``AuthErrorCode/providerConsentRequired`` if the user must sign in at the provider again.
@@ -19,7 +21,9 @@ extension User {
         )
     }
 
-    /// Returns the state of the user's identity at a provider, as the provider last reported it. Not part of Firebase.
+    /// Returns the state of the user's identity at a provider, as the provider last reported it.
+    ///
+    /// Not part of Firebase.
     public func credentialState(for providerID: String) async throws(AuthError) -> CredentialState {
         let response = try await call("v1/accounts:credentialState", returning: CredentialStateResponse.self) {
             $0.providerId = providerID

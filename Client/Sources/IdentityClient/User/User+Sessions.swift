@@ -1,7 +1,9 @@
 public import Foundation
 
 extension User {
-    /// Lists the user's sessions, one for each signed-in device. Not part of Firebase.
+    /// Lists the user's sessions, one for each signed-in device.
+    ///
+    /// Not part of Firebase.
     public func sessions() async throws(AuthError) -> [UserSession] {
         try await call("v1/accounts:listSessions", returning: SessionsResponse.self) { _ in }.sessions.map {
             UserSession(
@@ -16,14 +18,18 @@ extension User {
         }
     }
 
-    /// Ends one of the user's sessions. Not part of Firebase.
+    /// Ends one of the user's sessions.
+    ///
+    /// Not part of Firebase.
     ///
     /// The service refuses its tokens immediately; a back end does so after reading the revocation feed.
     public func signOut(sessionID: UserSession.ID) async throws(AuthError) {
         let _: EmptyResponse = try await call("v1/accounts:signOut") { $0.sessionId = sessionID }
     }
 
-    /// Ends all sessions of the user but this one. Not part of Firebase.
+    /// Ends all sessions of the user but this one.
+    ///
+    /// Not part of Firebase.
     public func signOutOtherSessions() async throws(AuthError) {
         let _: EmptyResponse = try await call("v1/accounts:signOut") { $0.scope = "others" }
     }

@@ -64,7 +64,9 @@ extension User {
     ]
 }
 
-/// An ID token and what it says. The app trusts the service for it; a back end must verify tokens (IdentityServer).
+/// An ID token and what it says.
+///
+/// The app trusts the service for it; a back end must verify tokens (IdentityServer).
 public struct IDTokenResult: Sendable {
     public let token: String
     public let expirationDate: Date

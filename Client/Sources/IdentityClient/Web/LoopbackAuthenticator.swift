@@ -80,7 +80,9 @@ public struct LoopbackAuthenticator: WebAuthenticator {
 
     private static let fragmentName = "identity-fragment"
 
-    /// Browsers send no fragment. A script sends it, for response types such as `code id_token`.
+    /// Browsers send no fragment.
+    ///
+    /// A script sends it, for response types such as `code id_token`.
     private static let fragmentPage = """
         <!doctype html><title>Signing in</title><p>Signing in…</p><script>\
         if (location.hash.length > 1)\

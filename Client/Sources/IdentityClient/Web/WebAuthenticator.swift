@@ -80,7 +80,9 @@ extension User {
         try await link(with: auth.credential(of: provider, for: "linkViaRedirect", using: authenticator))
     }
 
-    /// Proves the account again at a provider's pages. Creates and links nothing.
+    /// Proves the account again at a provider's pages.
+    ///
+    /// Creates and links nothing.
     @discardableResult
     public func reauthenticate(
         with provider: OAuthProvider,
