@@ -63,5 +63,22 @@ let package = Package(
             dependencies: ["IdentityClient", "IdentityCore", "IdentityTestKit", "refresh-worker"],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "verifier-benchmark",
+            dependencies: [
+                "IdentityCore", "IdentityServer", "IdentityTestKit",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            path: "Tests/VerifierBenchmark",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "IdentityServerTests",
+            dependencies: ["IdentityCore", "IdentityServer", "IdentityTestKit"],
+            exclude: ["make_vectors.py"],
+            resources: [.copy("vectors.json")],
+            swiftSettings: strict
+        ),
     ]
 )

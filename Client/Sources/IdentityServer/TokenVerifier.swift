@@ -59,21 +59,24 @@ public final class TokenVerifier: Sendable {
             tenants: tenants,
             algorithms: algorithms,
             revocations: revocations,
-            times: KeySource.Times(maximum: maximumKeyAge),
+            maximumKeyAge: maximumKeyAge,
             cacheSize: cacheSize,
             now: { Date() },
             uptime: { .now }
         )
     }
 
-    init(
+    /// - Parameters:
+    ///   - now: the wall clock, to which the tokens' times are compared.
+    ///   - uptime: the clock of the keys' ages.
+    package init(
         url: URL,
         projectID: String,
         issuers: Set<String>? = nil,
         tenants: Tenants = .none,
         algorithms: Set<SignatureAlgorithm> = [.rs256, .es256],
         revocations: RevocationFeed? = nil,
-        times: KeySource.Times,
+        maximumKeyAge: Duration = .seconds(7200),
         cacheSize: Int = 4096,
         now: @escaping @Sendable () -> Date,
         uptime: @escaping @Sendable () -> ContinuousClock.Instant
@@ -90,6 +93,7 @@ public final class TokenVerifier: Sendable {
         let paths = [
             "service_accounts/v1/jwk/securetoken@system.gserviceaccount.com", "v1/sessionCookiePublicKeys",
         ]
+        let times = KeySource.Times(maximum: maximumKeyAge)
         let sources = paths.map { KeySource(url: url.appendingPathComponent($0), times: times, now: uptime) }
         self.idTokenKeys = sources[0]
         self.cookieKeys = sources[1]
