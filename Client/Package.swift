@@ -73,11 +73,26 @@ let package = Package(
             path: "Tests/VerifierBenchmark",
             swiftSettings: strict
         ),
+        .target(
+            name: "IdentityServerTestKit",
+            dependencies: ["IdentityCore", "IdentityServer", "IdentityTestKit"],
+            path: "Tests/IdentityServerTestKit",
+            exclude: ["make_vectors.py"],
+            resources: [.embedInCode("vectors.json")],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "IdentityServerTests",
-            dependencies: ["IdentityCore", "IdentityServer", "IdentityTestKit"],
-            exclude: ["make_vectors.py"],
-            resources: [.copy("vectors.json")],
+            dependencies: ["IdentityClient", "IdentityServer", "IdentityServerTestKit", "IdentityTestKit"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "IdentityHummingbirdTests",
+            dependencies: [
+                "IdentityHummingbird", "IdentityServer", "IdentityServerTestKit",
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
+                .product(name: "HummingbirdTesting", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
+            ],
             swiftSettings: strict
         ),
     ]

@@ -1,38 +1,7 @@
 import Foundation
-import IdentityCore
+import IdentityServerTestKit
 import IdentityServer
-import IdentityTestKit
 import Testing
-
-/// Tokens that PyJWT signed (`make_vectors.py`), valid and invalid.
-struct Vectors: Decodable, Sendable {
-    struct Case: Decodable, Sendable, CustomTestStringConvertible {
-        var name: String
-        var token: String
-        var error: String?
-        var cookie: Bool
-
-        var testDescription: String { name }
-    }
-
-    var now: TimeInterval
-    var cases: [Case]
-
-    static let keys = Result { try document().keys }
-    static let all = Result { try document().vectors }
-
-    private static func document() throws -> (keys: String, vectors: Vectors) {
-        let url = try #require(Bundle.module.url(forResource: "vectors", withExtension: "json"))
-        let data = try Data(contentsOf: url)
-        let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-        let keys = try JSONSerialization.data(withJSONObject: try #require(json["keys"]))
-        return (String(decoding: keys, as: UTF8.self), try JSONDecoder().decode(Vectors.self, from: data))
-    }
-
-    static func token(_ name: String) throws -> String {
-        try #require(try all.get().cases.first { $0.name == name }).token
-    }
-}
 
 @Suite struct VerifierTests {
     @Test(arguments: try Vectors.all.get().cases)
@@ -136,48 +105,4 @@ struct Vectors: Decodable, Sendable {
     /// The public key of RFC 7515 A.3.
     private static let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
     private static let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
-}
-
-/// A server of keys, with a clock that the test moves.
-final class KeyServer: Sendable {
-    private struct State {
-        var answer: String?
-        var requests = 0
-        var uptime = 0.0
-        var elapsed = 0.0
-    }
-
-    private let server: TestServer
-    private let state: Protected<State>
-    private let start = ContinuousClock.now
-    private let now: TimeInterval
-
-    init() throws {
-        let state = Protected(State(answer: try Vectors.keys.get()))
-        self.state = state
-        self.now = try Vectors.all.get().now
-        self.server = try TestServer { _ in
-            state.withLock {
-                $0.requests += 1
-                return $0.answer.map { TestServer.response(200, $0) }
-            }
-        }
-    }
-
-    var requests: Int { state.withLock { $0.requests } }
-    func answer(_ text: String?) { state.withLock { $0.answer = text } }
-    func setUptime(_ seconds: Double) { state.withLock { $0.uptime = seconds } }
-    func advance(by seconds: Double) { state.withLock { $0.elapsed += seconds } }
-
-    func verifier(tenants: TokenVerifier.Tenants = .none, cacheSize: Int = 100) throws -> TokenVerifier {
-        TokenVerifier(
-            url: server.url,
-            projectID: "my-project",
-            issuers: ["https://securetoken.google.com/my-project", "https://auth.example.com/my-project"],
-            tenants: tenants,
-            cacheSize: cacheSize,
-            now: { [state, now] in Date(timeIntervalSince1970: now + state.withLock { $0.elapsed }) },
-            uptime: { [state, start] in start.advanced(by: .seconds(state.withLock { $0.uptime })) }
-        )
-    }
 }
