@@ -60,7 +60,10 @@ let package = Package(
         ),
         .testTarget(
             name: "IdentityClientTests",
-            dependencies: ["IdentityClient", "IdentityCore", "IdentityTestKit", "refresh-worker"],
+            dependencies: [
+                "IdentityClient", "IdentityCore", "IdentityTestKit", "refresh-worker",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -1,26 +1,29 @@
 #if canImport(os)
-import os
+package import os
 #else
-import Synchronization
+package import Synchronization
 #endif
 
 /// Guards a value with a lock.
 ///
-/// `Mutex` itself requires iOS 18 and macOS 15.
+/// `Mutex` itself requires iOS 18 and macOS 15. Inlinable, because a generic call across modules takes longer than the
+/// lock.
 package final class Protected<Value: Sendable>: Sendable {
     #if canImport(os)
-    private let lock: OSAllocatedUnfairLock<Value>
+    @usableFromInline let lock: OSAllocatedUnfairLock<Value>
 
     package init(_ value: Value) { self.lock = OSAllocatedUnfairLock(initialState: value) }
 
+    @inlinable
     package func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try lock.withLockUnchecked(body)
     }
     #else
-    private let mutex: Mutex<Value>
+    @usableFromInline let mutex: Mutex<Value>
 
     package init(_ value: Value) { self.mutex = Mutex(value) }
 
+    @inlinable
     package func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try mutex.withLock { value in try body(&value) }
     }

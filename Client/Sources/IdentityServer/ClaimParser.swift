@@ -1,19 +1,68 @@
-/// Parses the JSON of tokens (RFC 8259), several times faster than Foundation, whose decoder would take longer than the
+/// Parses the JSON of tokens (RFC 8259), several times faster than Foundation, whose decoder would take as long as the
 /// verification of a signature.
 ///
-/// Refuses members that occur twice (RFC 7519 §4), because parsers disagree about them, and more than 16 levels.
+/// Refuses more than 16 levels, and members that occur twice (RFC 7519 §4), because parsers disagree about them.
 struct ClaimParser {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    static func parse(_ bytes: [UInt8]) -> [String: ClaimValue]? {
-        var parser = ClaimParser(bytes: bytes)
-        guard case .object(let members)? = parser.value(depth: 0) else { return nil }
-        parser.skipSpace()
-        return parser.position == bytes.count ? members : nil
+    /// A member of an object, and where its value stands.
+    struct Member {
+        var name: String
+        var value: Range<Int>
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    // Valid during a call of a static function only.
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position: Int
+    /// Whether values are wanted, or only where they end.
+    private var isBuilding: Bool
+
+    /// Returns the members of the object in the given range, which must contain nothing else.
+    static func members(of bytes: [UInt8], in range: Range<Int>) -> [Member]? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var parser = ClaimParser(
+                bytes: UnsafeBufferPointer(rebasing: bytes[..<range.upperBound]),
+                at: range.lowerBound
+            )
+            return parser.members()
+        }
+    }
+
+    /// Returns the value in a range that ``members(of:in:)`` returned; nil if an object in it has a member twice.
+    static func value(of bytes: [UInt8], in range: Range<Int>) -> ClaimValue? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var parser = ClaimParser(bytes: bytes, at: range.lowerBound)
+            parser.isBuilding = true
+            return parser.value(depth: 1)
+        }
+    }
+
+    private init(bytes: UnsafeBufferPointer<UInt8>, at position: Int) {
+        self.bytes = bytes
+        self.position = position
+        self.isBuilding = false
+    }
+
+    private mutating func members() -> [Member]? {
+        guard take(UInt8(ascii: "{")) else { return nil }
+        var members: [Member] = []
+        members.reserveCapacity(16)
+        if !take(UInt8(ascii: "}")) {
+            repeat {
+                skipSpace()
+                isBuilding = true
+                guard next == UInt8(ascii: "\""), let name = string(), take(UInt8(ascii: ":")),
+                    !members.contains(where: { $0.name == name })
+                else { return nil }
+                isBuilding = false
+                skipSpace()
+                let start = position
+                guard value(depth: 1) != nil else { return nil }
+                members.append(Member(name: name, value: start..<position))
+            } while take(UInt8(ascii: ","))
+            guard take(UInt8(ascii: "}")) else { return nil }
+        }
+        skipSpace()
+        return position == bytes.count ? members : nil
+    }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -49,8 +98,9 @@ struct ClaimParser {
         repeat {
             skipSpace()
             guard next == UInt8(ascii: "\""), let name = string(), take(UInt8(ascii: ":")),
-                let value = value(depth: depth + 1), members.updateValue(value, forKey: name) == nil
+                let value = value(depth: depth + 1)
             else { return nil }
+            guard !isBuilding || members.updateValue(value, forKey: name) == nil else { return nil }
         } while take(UInt8(ascii: ","))
         return take(UInt8(ascii: "}")) ? .object(members) : nil
     }
@@ -61,7 +111,7 @@ struct ClaimParser {
         if take(UInt8(ascii: "]")) { return .array(elements) }
         repeat {
             guard let value = value(depth: depth + 1) else { return nil }
-            elements.append(value)
+            if isBuilding { elements.append(value) }
         } while take(UInt8(ascii: ","))
         return take(UInt8(ascii: "]")) ? .array(elements) : nil
     }
@@ -73,19 +123,21 @@ struct ClaimParser {
     }
 
     private mutating func string() -> String? {
-        position += 1
-        let start = position
-        while let byte = next {
-            switch byte {
-            case UInt8(ascii: "\""):
-                position += 1
-                return String(decoding: bytes[start..<position - 1], as: UTF8.self)
-            case UInt8(ascii: "\\"): return escapedString(from: start)
-            case 0..<0x20: return nil
-            default: position += 1
-            }
+        let start = position + 1
+        // A local variable: a token is mostly strings.
+        var end = start
+        while end < bytes.count, bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\""), bytes[end] != UInt8(ascii: "\\")
+        {
+            end += 1
         }
-        return nil
+        position = end
+        switch next {
+        case UInt8(ascii: "\""):
+            position += 1
+            return isBuilding ? String(decoding: bytes[start..<end], as: UTF8.self) : ""
+        case UInt8(ascii: "\\"): return escapedString(from: start)
+        default: return nil
+        }
     }
 
     /// Continues a string at its first backslash.
@@ -141,22 +193,34 @@ struct ClaimParser {
 
     private mutating func number() -> ClaimValue? {
         let start = position
-        while let byte = next, Self.numeric.contains(byte) { position += 1 }
-        let text = bytes[start..<position]
-        let digits = text.drop { $0 == UInt8(ascii: "-") }
-        // RFC 8259 §6: at most one sign before the digits, no leading zeros, digits on both sides of a point.
-        guard text.count - digits.count <= 1, let first = digits.first, let last = digits.last,
-            isDigit(first), isDigit(last),
-            first != UInt8(ascii: "0") || digits.count == 1 || !isDigit(digits[digits.startIndex + 1])
+        if next == UInt8(ascii: "-") { position += 1 }
+        let digits = position
+        var magnitude: Int64? = 0
+        while let byte = next, isDigit(byte) {
+            position += 1
+            let (product, overflow) = (magnitude ?? 0).multipliedReportingOverflow(by: 10)
+            let (sum, overflow2) = product.addingReportingOverflow(Int64(byte - 0x30))
+            magnitude = overflow || overflow2 ? nil : magnitude.map { _ in sum }
+        }
+        // RFC 8259 §6: digits, without leading zeros.
+        guard position > digits, position == digits + 1 || bytes[digits] != UInt8(ascii: "0") else { return nil }
+        if let magnitude, next.map({ !isNumeric($0) }) ?? true {
+            return .integer(digits > start ? -magnitude : magnitude)
+        }
+        while let byte = next, isNumeric(byte) { position += 1 }
+        guard isDigit(bytes[position - 1]),
+            let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)),
+            number.isFinite
         else { return nil }
-        let isInteger = digits.allSatisfy(isDigit)
-        let string = String(decoding: text, as: UTF8.self)
-        if isInteger, let integer = Int64(string) { return .integer(integer) }
-        guard let number = Double(string), number.isFinite else { return nil }
         return .number(number)
     }
 
     private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    private static let numeric = Set("+-.0123456789eE".utf8)
+    private func isNumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+        default: isDigit(byte)
+        }
+    }
 }

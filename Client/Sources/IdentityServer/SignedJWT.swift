@@ -14,7 +14,7 @@ struct SignedJWT {
         let bytes = Array(text.utf8)
         guard bytes.count <= 16_384, let first = bytes.firstIndex(of: Self.point),
             let last = bytes.lastIndex(of: Self.point), first < last,
-            let header = Base64URL.decode(bytes[..<first]).flatMap(ClaimParser.parse),
+            let header = Base64URL.decode(bytes[..<first]).flatMap({ Claims($0) }),
             let signature = Base64URL.decode(bytes[(last + 1)...]),
             // RFC 7515 §4.1.11: extensions that must be understood.
             header["crit"] == nil
@@ -33,22 +33,7 @@ struct SignedJWT {
     /// The claims; nil if they are not a JSON object.
     ///
     /// Call it after the signature was verified.
-    func claims() -> [String: ClaimValue]? { Base64URL.decode(payload).flatMap(ClaimParser.parse) }
+    func claims() -> Claims? { Base64URL.decode(payload).flatMap { Claims($0) } }
 
     private static let point = UInt8(ascii: ".")
-}
-
-extension VerifiedToken {
-    init(_ claims: [String: ClaimValue]) throws(TokenError) {
-        func time(_ name: String) throws(TokenError) -> Date {
-            guard let seconds = claims[name]?.integerValue else { throw .malformed }
-            return Date(timeIntervalSince1970: TimeInterval(seconds))
-        }
-        guard let uid = claims["sub"]?.stringValue, (1...128).contains(uid.utf16.count) else { throw .subject }
-        self.uid = uid
-        self.issuedAt = try time("iat")
-        self.expiresAt = try time("exp")
-        self.authTime = try time("auth_time")
-        self.claims = claims
-    }
 }

@@ -6,12 +6,23 @@ import IdentityCore
 final class TokenCache: Sendable {
     struct Entry: Sendable {
         var token: VerifiedToken
+        var issuer: String
         var keyID: String
     }
 
+    /// A token's text, hashed by its end only: the signature's last bytes differ in all verified tokens, and the whole
+    /// text would take longer to hash than to look up.
+    private struct Key: Hashable {
+        let text: String
+
+        func hash(into hasher: inout Hasher) {
+            for byte in text.utf8.suffix(16) { hasher.combine(byte) }
+        }
+    }
+
     private struct Generations {
-        var new: [String: Entry] = [:]
-        var old: [String: Entry] = [:]
+        var new: [Key: Entry] = [:]
+        var old: [Key: Entry] = [:]
     }
 
     private let generations = Protected(Generations())
@@ -22,23 +33,24 @@ final class TokenCache: Sendable {
 
     func entry(for text: String) -> Entry? {
         generations.withLock { generations in
-            if let entry = generations.new[text] { return entry }
-            guard let entry = generations.old[text] else { return nil }
-            insert(entry, for: text, into: &generations)
+            let key = Key(text: text)
+            if let entry = generations.new[key] { return entry }
+            guard let entry = generations.old[key] else { return nil }
+            insert(entry, for: key, into: &generations)
             return entry
         }
     }
 
     func insert(_ entry: Entry, for text: String) {
-        generations.withLock { insert(entry, for: text, into: &$0) }
+        generations.withLock { insert(entry, for: Key(text: text), into: &$0) }
     }
 
-    private func insert(_ entry: Entry, for text: String, into generations: inout Generations) {
+    private func insert(_ entry: Entry, for key: Key, into generations: inout Generations) {
         guard capacity > 0 else { return }
         if generations.new.count >= (capacity + 1) / 2 {
             generations.old = generations.new
             generations.new = [:]
         }
-        generations.new[text] = entry
+        generations.new[key] = entry
     }
 }

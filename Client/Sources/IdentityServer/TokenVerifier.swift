@@ -22,7 +22,7 @@ public final class TokenVerifier: Sendable {
     }
 
     private let projectID: String
-    private let issuers: Set<String>
+    private let issuers: [String]
     private let cookieIssuer: String
     private let algorithms: Set<SignatureAlgorithm>
     private let tenants: Tenants
@@ -45,7 +45,7 @@ public final class TokenVerifier: Sendable {
     public convenience init(
         url: URL,
         projectID: String,
-        issuers: Set<String>? = nil,
+        issuers: [String]? = nil,
         tenants: Tenants = .none,
         algorithms: Set<SignatureAlgorithm> = [.rs256, .es256],
         revocations: RevocationFeed? = nil,
@@ -72,7 +72,7 @@ public final class TokenVerifier: Sendable {
     package init(
         url: URL,
         projectID: String,
-        issuers: Set<String>? = nil,
+        issuers: [String]? = nil,
         tenants: Tenants = .none,
         algorithms: Set<SignatureAlgorithm> = [.rs256, .es256],
         revocations: RevocationFeed? = nil,
@@ -114,9 +114,9 @@ public final class TokenVerifier: Sendable {
     private func verify(
         _ text: String,
         keys: KeySource,
-        issuers: Set<String>
+        issuers: [String]
     ) async throws(TokenError) -> VerifiedToken {
-        if let entry = cache.entry(for: text), keys.contains(entry.keyID), hasIssuer(entry.token, of: issuers) {
+        if let entry = cache.entry(for: text), issuers.contains(entry.issuer), keys.contains(entry.keyID) {
             try check(entry.token)
             return entry.token
         }
@@ -126,15 +126,11 @@ public final class TokenVerifier: Sendable {
         guard key.isValidSignature(jwt.signature, for: jwt.input) else { throw .signature }
         guard let claims = jwt.claims() else { throw .malformed }
         let token = try VerifiedToken(claims)
-        guard hasIssuer(token, of: issuers) else { throw .issuer }
-        guard claims["aud"] == .string(projectID) else { throw .audience }
+        guard let issuer = claims["iss"]?.stringValue, issuers.contains(issuer) else { throw .issuer }
+        guard claims["aud"]?.stringValue == projectID else { throw .audience }
         try check(token)
-        cache.insert(TokenCache.Entry(token: token, keyID: jwt.keyID), for: text)
+        cache.insert(TokenCache.Entry(token: token, issuer: issuer, keyID: jwt.keyID), for: text)
         return token
-    }
-
-    private func hasIssuer(_ token: VerifiedToken, of issuers: Set<String>) -> Bool {
-        token.claims["iss"]?.stringValue.map(issuers.contains) ?? false
     }
 
     /// Checks what can change after a token was verified.

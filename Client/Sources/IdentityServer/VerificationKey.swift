@@ -38,7 +38,7 @@ enum VerificationKey: Sendable {
 
     /// Reads a key set; leaves out keys that are for something else.
     static func readSet(_ json: [UInt8]) -> [String: VerificationKey]? {
-        guard let keys = ClaimParser.parse(json)?["keys"]?.arrayValue else { return nil }
+        guard let keys = Claims(json)?["keys"]?.arrayValue else { return nil }
         var set: [String: VerificationKey] = [:]
         for key in keys {
             guard let id = key["kid"]?.stringValue, key["use"]?.stringValue ?? "sig" == "sig",
@@ -50,7 +50,7 @@ enum VerificationKey: Sendable {
     }
 
     private init?(_ key: ClaimValue) {
-        func bytes(_ name: String) -> [UInt8]? { key[name]?.stringValue.flatMap { Base64URL.decode($0.utf8) } }
+        func bytes(_ name: String) -> [UInt8]? { key[name]?.stringValue.flatMap { Base64URL.decode($0) } }
         switch (key["kty"]?.stringValue, key["alg"]?.stringValue) {
         case ("RSA", "RS256"), ("RSA", nil):
             // RFC 7518 §3.3: at least 2048 bits.

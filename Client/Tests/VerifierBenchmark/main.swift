@@ -9,7 +9,8 @@ import IdentityTestKit
 //
 //     swift run -c release verifier-benchmark
 
-func microseconds(_ rounds: Int, _ body: () async throws -> Void) async rethrows -> Double {
+@concurrent
+func microseconds(_ rounds: Int, _ body: @Sendable () async throws -> Void) async rethrows -> Double {
     // The best of ten: others use the machine too.
     var best = Double.infinity
     for _ in 0..<10 {

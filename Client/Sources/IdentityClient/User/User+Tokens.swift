@@ -81,8 +81,8 @@ public struct IDTokenResult: Sendable {
     private let payload: Data
 
     init?(_ token: String) {
-        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64URL.decode(parts[1]).map({ Data($0) }),
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])).map({ Data($0) }),
             let claims = try? JSONDecoder().decode(Claims.self, from: payload)
         else { return nil }
         self.token = token

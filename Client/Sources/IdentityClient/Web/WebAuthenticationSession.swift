@@ -2,6 +2,7 @@
 #if canImport(AuthenticationServices)
 public import AuthenticationServices
 public import Foundation
+import IdentityCore
 
 /// Signs in through the system's browser sheet (`ASWebAuthenticationSession`).
 ///
@@ -43,20 +44,25 @@ public final class WebAuthenticationSession: NSObject, WebAuthenticator {
     private func show(_ page: URL) async throws -> URL {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let session = ASWebAuthenticationSession(url: page, callbackURLScheme: redirectURI.scheme) {
-                    url,
-                    error in
-                    if let url {
-                        continuation.resume(returning: url)
-                    } else {
-                        continuation.resume(throwing: error ?? ASWebAuthenticationSessionError(.canceledLogin))
-                    }
+                // A session that does not start may call its handler, or not.
+                let waiting = Protected<CheckedContinuation<URL, any Error>?>(continuation)
+                let finish: @Sendable (Result<URL, any Error>) -> Void = { result in
+                    waiting.withLock { $0.take() }?.resume(with: result)
                 }
+                let session = ASWebAuthenticationSession(
+                    url: page,
+                    callbackURLScheme: redirectURI.scheme,
+                    // The system calls it on any thread.
+                    completionHandler: { @Sendable url, error in
+                        let failure = error ?? ASWebAuthenticationSessionError(.canceledLogin)
+                        finish(url.map { .success($0) } ?? .failure(failure))
+                    }
+                )
                 session.presentationContextProvider = self
                 session.prefersEphemeralWebBrowserSession = prefersEphemeralSession
                 self.session = session
                 if !session.start() {
-                    continuation.resume(throwing: ASWebAuthenticationSessionError(.presentationContextInvalid))
+                    finish(.failure(ASWebAuthenticationSessionError(.presentationContextInvalid)))
                 }
             }
         } onCancel: {
