@@ -95,7 +95,7 @@ lint: ## Check format, scripts, openapi.yaml and docker-compose.yml.
 	@scripts/lint
 
 format: ## Format the Swift sources.
-	swift format -i -r -p Package.swift Sources Tests
+	swift format -i -r -p Package.swift Sources Tests Client/Package.swift Client/Sources Client/Tests
 
 clean: ## Remove what was built; kept data (.data) stays.
 	rm -rf .build .venv

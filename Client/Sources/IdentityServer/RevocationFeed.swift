@@ -32,6 +32,7 @@ public final class RevocationFeed: Sendable {
 
     /// - Parameters:
     ///   - url: the service, as this process reaches it.
+    ///   - projectID: the project's ID.
     ///   - accessToken: a credential with the scope `accounts.read`, such as a key of `identity admin-keys create`.
     ///   - tokenLifetime: of the longest-lived tokens that you accept, in seconds: 3600 for ID tokens, 1,209,600 for
     ///     session cookies.

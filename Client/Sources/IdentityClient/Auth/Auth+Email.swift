@@ -4,7 +4,9 @@ extension Auth {
     /// Sends an email whose link sets a new password.
     ///
     /// With email enumeration protection, also succeeds if no account has the email.
-    /// - Parameter continueURL: where the page behind the link leads, on one of the project's `authorizedDomains`.
+    /// - Parameters:
+    ///   - email: of the account.
+    ///   - continueURL: where the page behind the link leads, on one of the project's `authorizedDomains`.
     public func sendPasswordReset(withEmail email: String, continueURL: URL? = nil) async throws(AuthError) {
         let _: OOBResponse = try await api.call("v1/accounts:sendOobCode") {
             $0.requestType = "PASSWORD_RESET"
@@ -34,7 +36,9 @@ extension Auth {
     }
 
     /// Sends an email whose link signs in.
-    /// - Parameter continueURL: the app's URL that the link leads to, on one of the project's `authorizedDomains`.
+    /// - Parameters:
+    ///   - email: need not have an account yet.
+    ///   - continueURL: the app's URL that the link leads to, on one of the project's `authorizedDomains`.
     public func sendSignInLink(toEmail email: String, continueURL: URL) async throws(AuthError) {
         let _: OOBResponse = try await api.call("v1/accounts:sendOobCode") {
             $0.requestType = "EMAIL_SIGNIN"

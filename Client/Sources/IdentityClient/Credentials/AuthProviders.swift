@@ -8,7 +8,9 @@ public enum EmailAuthProvider {
         AuthCredential(providerID: id, proof: .password(email: email, password: password))
     }
 
-    /// - Parameter link: the link of an email, as the app received it; without `oobCode` the service refuses it.
+    /// - Parameters:
+    ///   - email: to which the link was sent.
+    ///   - link: the link of an email, as the app received it; without `oobCode` the service refuses it.
     public static func credential(withEmail email: String, link: String) -> AuthCredential {
         AuthCredential(providerID: id, proof: .emailLink(email: email, code: code(in: link) ?? ""))
     }

@@ -32,7 +32,9 @@ public struct MultiFactorResolver: Sendable {
     }
 
     /// Completes the sign-in with the six digits of an authenticator app.
-    /// - Parameter hint: which one; nil for the first.
+    /// - Parameters:
+    ///   - code: works once.
+    ///   - hint: which one; nil for the first.
     public func resolveSignIn(withTOTP code: String, hint: Hint? = nil) async throws(AuthError) -> AuthDataResult {
         guard let hint = hint ?? hints.first(where: { $0.kind == .totp }) else {
             throw .invalidArgument("the account has no authenticator app")

@@ -27,7 +27,10 @@ public struct OAuthProvider: Sendable, Hashable {
     /// Makes a credential from tokens that the app received from the provider itself.
     ///
     /// - Parameters:
+    ///   - providerID: such as `google.com` or `oidc.line`.
+    ///   - idToken: with OpenID Connect.
     ///   - rawNonce: the nonce whose SHA-256, or itself, the app sent to the provider.
+    ///   - accessToken: required with OAuth 2.0 and 1.0a.
     ///   - secret: only with OAuth 1.0a.
     public static func credential(
         providerID: String,
@@ -46,6 +49,7 @@ public struct OAuthProvider: Sendable, Hashable {
     /// Makes a credential of Sign in with Apple.
     ///
     /// - Parameters:
+    ///   - idToken: `identityToken` of Apple's credential.
     ///   - rawNonce: the nonce whose SHA-256 in lowercase hexadecimal the app gave to Apple.
     ///   - fullName: Apple returns the name only once, at the first consent. Pass it on then: the service stores it.
     public static func appleCredential(
