@@ -86,7 +86,9 @@ let package = Package(
         ),
         .testTarget(
             name: "IdentityServerTests",
-            dependencies: ["IdentityClient", "IdentityServer", "IdentityServerTestKit", "IdentityTestKit"],
+            dependencies: [
+                "IdentityClient", "IdentityCore", "IdentityServer", "IdentityServerTestKit", "IdentityTestKit",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

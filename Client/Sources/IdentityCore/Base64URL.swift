@@ -11,27 +11,25 @@ package enum Base64URL {
             values.withUnsafeBufferPointer { values in
                 [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4) { bytes, count in
                     var seen: UInt8 = 0
-                    // Returns the bits of up to four characters, the first one highest.
-                    func take(_ range: Range<Int>) -> UInt32 {
-                        var bits: UInt32 = 0
-                        for index in range {
-                            let value = values[Int(text[index])]
-                            seen |= value
-                            bits = bits << 6 | UInt32(value & 63)
-                        }
-                        return bits
-                    }
                     let whole = text.count & ~3
                     for start in stride(from: 0, to: whole, by: 4) {
-                        let bits = take(start..<start + 4)
-                        bytes[count] = UInt8(truncatingIfNeeded: bits >> 16)
-                        bytes[count + 1] = UInt8(truncatingIfNeeded: bits >> 8)
-                        bytes[count + 2] = UInt8(truncatingIfNeeded: bits)
+                        let (a, b) = (values[Int(text[start])], values[Int(text[start + 1])])
+                        let (c, d) = (values[Int(text[start + 2])], values[Int(text[start + 3])])
+                        seen |= a | b | c | d
+                        bytes[count] = a << 2 | b >> 4 & 3
+                        bytes[count + 1] = b << 4 | c >> 2 & 15
+                        bytes[count + 2] = c << 6 | d & 63
                         count += 3
                     }
                     // Two characters are left for one byte, three for two.
                     let rest = text.count - whole
-                    let bits = take(whole..<text.count) << UInt32(6 * (4 - rest))
+                    var bits: UInt32 = 0
+                    for index in whole..<text.count {
+                        let value = values[Int(text[index])]
+                        seen |= value
+                        bits = bits << 6 | UInt32(value & 63)
+                    }
+                    bits <<= UInt32(6 * (4 - rest))
                     for index in 0..<max(0, rest - 1) {
                         bytes[count] = UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * index))
                         count += 1

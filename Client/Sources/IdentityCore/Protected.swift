@@ -15,6 +15,7 @@ package final class Protected<Value: Sendable>: Sendable {
     package init(_ value: Value) { self.lock = OSAllocatedUnfairLock(initialState: value) }
 
     @inlinable
+    @inline(__always)
     package func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try lock.withLockUnchecked(body)
     }
@@ -24,6 +25,7 @@ package final class Protected<Value: Sendable>: Sendable {
     package init(_ value: Value) { self.mutex = Mutex(value) }
 
     @inlinable
+    @inline(__always)
     package func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try mutex.withLock { value in try body(&value) }
     }

@@ -7,6 +7,9 @@ struct ClaimParser {
     struct Member {
         var name: String
         var value: Range<Int>
+
+        /// Compares lengths first, which differ mostly.
+        func isNamed(_ other: String) -> Bool { name.utf8.count == other.utf8.count && name == other }
     }
 
     // Valid during a call of a static function only.
@@ -50,7 +53,7 @@ struct ClaimParser {
                 skipSpace()
                 isBuilding = true
                 guard next == UInt8(ascii: "\""), let name = string(), take(UInt8(ascii: ":")),
-                    !members.contains(where: { $0.name == name })
+                    !members.contains(where: { $0.isNamed(name) })
                 else { return nil }
                 isBuilding = false
                 skipSpace()

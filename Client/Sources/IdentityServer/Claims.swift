@@ -21,5 +21,5 @@ public struct Claims: Sendable {
     /// The members of a claim that is an object.
     func object(_ name: String) -> Claims? { range(of: name).flatMap { Claims(json, in: $0) } }
 
-    private func range(of name: String) -> Range<Int>? { members.first { $0.name == name }?.value }
+    private func range(of name: String) -> Range<Int>? { members.first { $0.isNamed(name) }?.value }
 }

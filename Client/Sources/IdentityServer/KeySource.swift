@@ -40,9 +40,10 @@ final class KeySource: Sendable {
         self.now = now
     }
 
-    /// Whether a key is in the present set; starts a renewal if it is due.
-    func contains(_ id: String) -> Bool { state.withLock { look(for: id, in: &$0).key != nil } }
+    /// Returns a key of the present set; starts a renewal if it is due.
+    func presentKey(_ id: String) -> VerificationKey? { state.withLock { look(for: id, in: &$0).key } }
 
+    /// Returns a key, after a request if the present set lacks it.
     func key(_ id: String) async throws(TokenError) -> VerificationKey {
         let found = state.withLock { look(for: id, in: &$0) }
         if let key = found.key { return key }

@@ -16,7 +16,7 @@ final class TokenCache: Sendable {
         let text: String
 
         func hash(into hasher: inout Hasher) {
-            for byte in text.utf8.suffix(16) { hasher.combine(byte) }
+            hasher.combine(text.utf8.suffix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
         }
     }
 

@@ -116,12 +116,12 @@ public final class TokenVerifier: Sendable {
         keys: KeySource,
         issuers: [String]
     ) async throws(TokenError) -> VerifiedToken {
-        if let entry = cache.entry(for: text), issuers.contains(entry.issuer), keys.contains(entry.keyID) {
+        if let entry = cache.entry(for: text), issuers.contains(entry.issuer), keys.presentKey(entry.keyID) != nil {
             try check(entry.token)
             return entry.token
         }
         let jwt = try SignedJWT(text, algorithms: algorithms)
-        let key = try await keys.key(jwt.keyID)
+        let key = if let key = keys.presentKey(jwt.keyID) { key } else { try await keys.key(jwt.keyID) }
         guard key.algorithm == jwt.algorithm else { throw .algorithm }
         guard key.isValidSignature(jwt.signature, for: jwt.input) else { throw .signature }
         guard let claims = jwt.claims() else { throw .malformed }

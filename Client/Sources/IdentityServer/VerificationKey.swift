@@ -22,17 +22,22 @@ enum VerificationKey: Sendable {
     }
 
     /// Verifies a signature over the token's first two parts.
-    func isValidSignature(_ signature: [UInt8], for input: some DataProtocol) -> Bool {
+    func isValidSignature(_ signature: [UInt8], for input: ArraySlice<UInt8>) -> Bool {
+        let digest = input.withUnsafeBytes {
+            var hash = SHA256()
+            hash.update(bufferPointer: $0)
+            return hash.finalize()
+        }
         switch self {
         case .rsa(let key):
             return key.isValidSignature(
                 _RSA.Signing.RSASignature(rawRepresentation: signature),
-                for: SHA256.hash(data: input),
+                for: digest,
                 padding: .insecurePKCS1v1_5
             )
         case .p256(let key):
             guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
-            return key.isValidSignature(signature, for: SHA256.hash(data: input))
+            return key.isValidSignature(signature, for: digest)
         }
     }
 
