@@ -121,6 +121,27 @@ import Testing
         #expect(error?.code == .operationNotAllowed)
     }
 
+    @Test func ignoresWhatAnotherPageSendsToThePort() async throws {
+        let email = email
+        let authenticator = LoopbackAuthenticator(timeout: .seconds(20)) { page in
+            Task {
+                let target = try await Browser.choose(email: email, on: page)
+                let text = target.absoluteString
+                let others = [
+                    text + "x", text.replacing(/state=[^&]*/, with: "state=guessed"),
+                    text.replacing(/\?.*/, with: "favicon.ico"),
+                    text.replacing(/\?.*/, with: "?identity-fragment=%25%20%00x"),
+                ]
+                for other in others {
+                    try await Browser.open(#require(URL(string: other)))
+                }
+                try await Browser.open(target)
+            }
+        }
+        let result = try await auth().signIn(with: OAuthProvider(providerID: "oidc.demo"), using: authenticator)
+        #expect(result.user.email == email)
+    }
+
     @Test func theListenerEndsInTime() async throws {
         let demo = OAuthProvider(providerID: "oidc.demo")
         let silent = LoopbackAuthenticator(timeout: .milliseconds(50)) { _ in }

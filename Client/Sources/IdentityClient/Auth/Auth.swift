@@ -83,7 +83,10 @@ public final class Auth: Sendable {
     public func signOut() async throws(AuthError) {
         guard let session = keeper.session else { return }
         try await keeper.end()
-        let _: EmptyResponse? = try? await api.call("v1/accounts:signOut") { $0.idToken = session.idToken }
+        let idToken =
+            session.isValid(for: .seconds(30)) ? session.idToken : try? await api.refresh(session.refreshToken).id_token
+        guard let idToken else { return }
+        let _: EmptyResponse? = try? await api.call("v1/accounts:signOut") { $0.idToken = idToken }
     }
 
     // MARK: Responses

@@ -48,3 +48,9 @@ public struct OAuthCredential: Sendable, Hashable {
         self.lifetime = response.oauthExpireIn.map { .seconds($0) }
     }
 }
+
+extension OAuthCredential: CustomStringConvertible, CustomReflectable {
+    /// Names the provider only: tokens must not reach a log.
+    public var description: String { "OAuthCredential(\(providerID))" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -62,6 +62,12 @@ public struct ProviderToken: Sendable, Hashable {
     public var scopes: [String]
 }
 
+extension ProviderToken: CustomStringConvertible, CustomReflectable {
+    /// Names the provider only: tokens must not reach a log.
+    public var description: String { "ProviderToken(\(providerID))" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 /// The state of a user's identity at a provider.
 public struct CredentialState: Sendable, Hashable {
     public enum Authorization: String, Sendable {

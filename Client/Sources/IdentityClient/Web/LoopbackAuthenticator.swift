@@ -44,10 +44,12 @@ public struct LoopbackAuthenticator: WebAuthenticator {
         guard let redirectURI = URL(string: origin + path) else {
             throw .invalidArgument("host or path is not valid in a URL")
         }
-        open(try await begin(redirectURI))
+        let page = try await begin(redirectURI)
+        let state = URLComponents(url: page, resolvingAgainstBaseURL: false)?.value(of: "state")
+        open(page)
         let callback = await withTaskCancellationHandler { () -> ProviderCallback? in
             for await request in listener.requests {
-                if let callback = answer(request, origin: origin) { return callback }
+                if let callback = answer(request, origin: origin, state: state) { return callback }
             }
             return nil
         } onCancel: {
@@ -57,25 +59,29 @@ public struct LoopbackAuthenticator: WebAuthenticator {
         throw Task.isCancelled ? .cancelled : .webAuthentication("the browser did not return in time")
     }
 
-    /// Returns nil for a request that is not the provider's response, such as one for the page's icon.
-    private func answer(_ request: LoopbackRequest, origin: String) -> ProviderCallback? {
-        guard request.target.prefix(while: { $0 != "?" }) == path else {
+    /// Returns nil for a request that is not the response to this flow, such as one for the page's icon.
+    private func answer(_ request: LoopbackRequest, origin: String, state: String?) -> ProviderCallback? {
+        guard request.target.prefix(while: { $0 != "?" }) == path,
+            let components = URLComponents(string: origin + request.target)
+        else {
             request.respond(status: "404 Not Found", html: "")
             return nil
         }
-        guard let components = URLComponents(string: origin + request.target) else {
-            request.respond(status: "400 Bad Request", html: "")
-            return nil
-        }
-        let items = components.queryItems ?? []
-        guard request.form != nil || !items.isEmpty else {
+        guard request.form != nil || components.query != nil else {
             request.respond(status: "200 OK", html: Self.fragmentPage)
             return nil
         }
+        let fragment = components.value(of: Self.fragmentName)
+        // Parsed, not assigned: URLComponents ends the process if a part that is assigned is malformed.
+        let url = fragment.map { URL(string: "\(origin)\(path)#\($0)") } ?? components.url
+        let fields = URLComponents(string: "?" + (request.form ?? fragment ?? components.percentEncodedQuery ?? ""))
+        // Other programs and pages can reach the port too. Only the browser of this flow knows its state.
+        guard let url, state == nil || fields?.value(of: "state") == state else {
+            request.respond(status: "400 Bad Request", html: "")
+            return nil
+        }
         request.respond(status: "200 OK", html: Self.lastPage)
-        let fragment = items.first { $0.name == Self.fragmentName }?.value
-        let text = fragment.map { "\(origin)\(path)#\($0)" } ?? origin + request.target
-        return URL(string: text).map { ProviderCallback(url: $0, form: request.form) }
+        return ProviderCallback(url: url, form: request.form)
     }
 
     private static let fragmentName = "identity-fragment"
@@ -111,5 +117,9 @@ public struct LoopbackAuthenticator: WebAuthenticator {
         // A machine without a browser has the printed URL.
         try? process.run()
     }
+}
+
+extension URLComponents {
+    fileprivate func value(of name: String) -> String? { queryItems?.first { $0.name == name }?.value }
 }
 #endif
