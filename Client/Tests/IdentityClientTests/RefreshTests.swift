@@ -148,6 +148,14 @@ import Testing
         #expect(other.currentUser == nil)
     }
 
+    @Test func signingOutRenewsAnExpiredTokenToEndTheSession() async throws {
+        let service = try StubService(lifetime: 20)
+        let (auth, _) = try await signedIn(service)
+        try await auth.signOut()
+        #expect(service.presented == ["R1"])
+        #expect(try store.read() == nil)
+    }
+
     @Test func aTokenOfAnEarlierBootIsRenewed() async throws {
         let service = try StubService()
         _ = try await signedIn(service)

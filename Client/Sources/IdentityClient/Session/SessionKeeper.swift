@@ -20,8 +20,8 @@ final class SessionKeeper: Sendable {
     }
 
     let state = Protected(State())
-    private let mutex = AsyncMutex()
-    private let storage: any SessionStorage
+    let mutex = AsyncMutex()
+    let storage: any SessionStorage
     private let project: String
     private let api: API
 
@@ -210,69 +210,5 @@ final class SessionKeeper: Sendable {
         }
         if isChanged { notify() }
         return isChanged
-    }
-
-    /// Runs one change at a time, of all tasks and processes; a cancelled caller does not abandon it.
-    private func exclusively<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws(AuthError) -> Value
-    ) async -> Result<Value, AuthError> {
-        await Task {
-            await mutex.acquire()
-            let result = await self.locked(body)
-            await mutex.release()
-            return result
-        }.value
-    }
-
-    private func locked<Value: Sendable>(
-        _ body: @Sendable () async throws(AuthError) -> Value
-    ) async -> Result<Value, AuthError> {
-        do throws(AuthError) {
-            guard let lock = try await lock() else { return .success(try await body()) }
-            do throws(AuthError) {
-                let value = try await body()
-                lock.release()
-                return .success(value)
-            } catch {
-                lock.release()
-                return .failure(error)
-            }
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    /// Returns nil if the store has no lock, or if its file cannot be opened: a full disk ends no session.
-    private func lock() async throws(AuthError) -> FileLock? {
-        guard let file = storage.lockFile else { return nil }
-        do { return try await FileLock.acquire(file) } catch {
-            guard error == .lockTimeout else {
-                state.withLock { $0.storageError = error }
-                return nil
-            }
-            throw .storage(error)
-        }
-    }
-
-    // MARK: Watchers
-
-    /// The session now, and after each change; only the newest waits for a slow reader.
-    func changes() -> AsyncStream<Session?> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Session?.self, bufferingPolicy: .bufferingNewest(1))
-        let id = UUID()
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.watchers.removeValue(forKey: id) }
-        }
-        state.withLock {
-            $0.watchers[id] = continuation
-            continuation.yield($0.session)
-        }
-        return stream
-    }
-
-    private func notify() {
-        state.withLock { state in
-            for watcher in state.watchers.values { watcher.yield(state.session) }
-        }
     }
 }
