@@ -88,15 +88,21 @@ final class SessionKeeper: Sendable {
                 return (nil, nil) as (Session?, Task<Result<Session, AuthError>, Never>?)
             }
             if !isForced, session.isValid(for: Session.renewal) { return (session, nil) }
-            let refresh = state.refresh ?? Task { await self.refresh(session, isForced: isForced) }
+            let refresh = state.refresh ?? Task { await self.refresh(session) }
             state.refresh = refresh
             return (session, refresh)
         }
         guard let session else { throw .notSignedIn }
-        return try await refresh?.value.get() ?? session
+        guard let result = await refresh?.value else { return session }
+        switch result {
+        case .failure(.unavailable), .failure(.storage):
+            guard !isForced, let session = self.session, session.isValid(for: .seconds(30)) else { fallthrough }
+            return session
+        default: return try result.get()
+        }
     }
 
-    private func refresh(_ old: Session, isForced: Bool) async -> Result<Session, AuthError> {
+    private func refresh(_ old: Session) async -> Result<Session, AuthError> {
         let result = await exclusively { () throws(AuthError) in
             try self.catchUp()
             guard let session = self.session else { throw .notSignedIn }
@@ -104,12 +110,7 @@ final class SessionKeeper: Sendable {
             return try await self.renew(session)
         }
         state.withLock { $0.refresh = nil }
-        switch result {
-        case .failure(.unavailable), .failure(.storage):
-            guard !isForced, let session, session.isValid(for: .seconds(30)) else { return result }
-            return .success(session)
-        default: return result
-        }
+        return result
     }
 
     /// Exchanges the refresh token.
