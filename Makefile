@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
+.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth client soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
 	bench-maintenance bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -9,6 +9,8 @@ ARGS ?=
 SECONDS ?= 60
 # How often `make test-long` runs each race, and how many cases its property tests make up.
 ROUNDS ?= 300
+# How many refreshes eight processes share in `make client`.
+REFRESHES ?= 200
 # What `make soak` does: for how long, with which faults (all, or kill, promote, …), from which seed.
 MINUTES ?= 10
 FAULTS ?=
@@ -66,6 +68,12 @@ oauth: release ## Let clients that nobody here wrote sign in at the packaged pro
 	@scripts/venv
 	.venv/bin/pytest -q Tests/Release/oauth $(ARGS)
 
+client: ## Build and test the Swift client package against IDENTITY_PROGRAM or the program just built; REFRESHES=10000.
+	[ -n "$$IDENTITY_PROGRAM" ] || $(BUILD) --product identity
+	swift build --package-path Client --build-tests
+	$(PROGRAM) REFRESHES=$(REFRESHES) swift test --package-path Client --skip-build --disable-xctest
+	Client/scripts/check-apple
+
 soak: release ## Hold two packaged nodes to a model: make soak MINUTES=10 FAULTS=all SEED=7; ARGS= goes to Tests/Release/soak.
 	@scripts/install-dependencies test soak
 	@scripts/venv
@@ -87,7 +95,7 @@ lint: ## Check format, scripts, openapi.yaml and docker-compose.yml.
 	@scripts/lint
 
 format: ## Format the Swift sources.
-	swift format -i -r -p Package.swift Sources Tests
+	swift format -i -r -p Package.swift Sources Tests Client/Package.swift Client/Sources Client/Tests
 
 clean: ## Remove what was built; kept data (.data) stays.
 	rm -rf .build .venv
