@@ -89,7 +89,9 @@ package struct ChangeProvider: Sendable {
         "discovery", "discoveryURL", "endpointHosts", "endpoints", "issuers", "profile", "variables",
     ]
 
-    /// Nobody can read a secret, so nobody may have it sent elsewhere without knowing it. A private key is never sent.
+    /// Nobody can read a secret, so nobody may have it sent elsewhere without knowing it.
+    ///
+    /// A private key is never sent.
     private func checkSecret(
         of provider: ProviderConfiguration,
         _ before: ProviderConfiguration,
