@@ -17,8 +17,8 @@ public final class SignInWithApple: NSObject {
     private var continuation: CheckedContinuation<ASAuthorization, any Error>?
     private var controller: ASAuthorizationController?
 
-    /// The code of the last authorization, for ``User/revokeToken(authorizationCode:providerID:)``; valid for five
-    /// minutes.
+    /// The code of the last authorization, for ``User/revokeToken(authorizationCode:redirectURI:providerID:)``;
+    /// valid for five minutes.
     public private(set) var authorizationCode: String?
 
     /// - Parameter anchor: the window that shows the sheet; by default the system chooses.
