@@ -75,6 +75,21 @@ public struct Sample: Sendable {
         guard case .cancelled = error else { throw error }
     }
 
+    /// Moves the service's clock, if `SAMPLE_CLOCK` names its file, so that a provider's token expires.
+    /// - Returns: false if the clock cannot be moved.
+    public func letPass(hours: Int64) throws -> Bool {
+        guard let path = ProcessInfo.processInfo.environment["SAMPLE_CLOCK"] else { return false }
+        let offset = try Data(contentsOf: URL(fileURLWithPath: path)).withUnsafeBytes {
+            $0.loadUnaligned(as: Int64.self)
+        }
+        let next = withUnsafeBytes(of: offset + hours * 3_600_000_000_000) { Data($0) }
+        // In place: the service has the file mapped.
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.write(contentsOf: next)
+        try file.close()
+        return true
+    }
+
     /// Calls a provider's API with an access token.
     public func get(_ url: URL?, scheme: String = "Bearer", token: String?) async throws -> [String: Any] {
         guard let url, let token else { throw Failure("no URL, or no access token") }

@@ -52,10 +52,19 @@ import YahooJapanSample
             let nonce = await browser.parameter("nonce")
             try sample.expect((state ?? "").count >= 32 && (nonce ?? "").count >= 32, "Sent state and nonce")
 
-            // a current access token, which works at Yahoo! JAPAN.
+            // the access token works at Yahoo! JAPAN.
             let token = try await yahoo.accessToken()
             let attributes = try await sample.get(browser.providerURL("attribute"), token: token)
             try sample.expect(attributes["email"] as? String == sample.email, "Called the UserInfo API")
+            // when it has expired, the service renews it.
+            if try sample.letPass(hours: 2) {
+                let renewed = try await yahoo.accessToken()
+                let later = try await sample.get(browser.providerURL("attribute"), token: renewed)
+                try sample.expect(
+                    renewed != token && later["email"] as? String == sample.email,
+                    "Called the UserInfo API with a renewed token, two hours later"
+                )
+            }
 
             // nobody is signed in at Yahoo! JAPAN.
             let silent = try await sample.expectError("Refused with prompt=none") {
