@@ -1,4 +1,5 @@
 // Not built on Linux: Samples/scripts/check-apple type-checks it there.
+// swift-format-ignore-file: NeverForceUnwrap
 #if canImport(SwiftUI)
 import GitHubSample
 import IdentityClient

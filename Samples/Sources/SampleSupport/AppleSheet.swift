@@ -61,7 +61,9 @@ public struct AppleSheet: Sendable {
     }
 
     private static let rawNonce = "sample-nonce"
-    /// Its SHA-256, so that the samples need no cryptography. An app needs a new nonce each time.
+    /// Its SHA-256, so that the samples need no cryptography.
+    ///
+    /// An app needs a new nonce each time.
     private static let hashedNonce = "f1562bff1586b95b5ecda49029cef5702e61905cbc6045eca8df131e4dd11f11"
 
     private struct Person: Decodable {
