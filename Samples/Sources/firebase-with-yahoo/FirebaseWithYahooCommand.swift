@@ -13,7 +13,7 @@ import SampleSupport
             // R-25, R-29, R-41: a new account.
             let result = try await yahoo.signIn(using: browser) { _ in password }
             try sample.expect(result.additionalUserInfo.isNewUser, "Signed in with a new account")
-            // R-22, R-26, R-28: what the page was asked for.
+            // R-22, R-26: what the page was asked for.
             let scope = await browser.parameter("scope")
             try sample.expect(scope == "openid profile email mail-r sdct-w", "Asked for \(scope ?? "nothing")")
             for (name, value) in yahoo.provider.customParameters {

@@ -16,7 +16,7 @@ import SampleSupport
             let browser = try sample.browser(.add(email: sample.email), redirectURI: redirectURI)
             let result = try await gitHub.signIn(using: browser)
 
-            // R-54, R-61, R-62: the page got a scope and a state, and no secret.
+            // R-61, R-62: the page got a scope and a state, and no secret.
             let scope = await browser.parameter("scope")
             try sample.expect(scope == "read:user user:email public_repo", "Asked for \(scope ?? "nothing")")
             let state = await browser.parameter("state")
@@ -45,7 +45,7 @@ import SampleSupport
             // R-38: GitHub says for which client a token was made, so it can sign in by itself.
             let direct = try await sample.auth().signIn(with: GitHubAuthProvider.credential(withToken: token))
             try sample.expect(direct.user.uid == result.user.uid, "Signed in with the access token alone")
-            // R-59: without an access token, an error.
+            // A made-up one cannot.
             try await sample.expectError("Refused a made-up access token") {
                 try await sample.auth().signIn(with: GitHubAuthProvider.credential(withToken: "gho_none"))
             }

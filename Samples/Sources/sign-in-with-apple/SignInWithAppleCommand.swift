@@ -68,7 +68,7 @@ import SampleSupport
         let state = try await launched.launch()
         try sample.expect(state == .authorized && launched.user != nil, "Launched: \(state)")
 
-        // the app's permission is revoked; the next launch signs out, and the one after it signs up.
+        // the app's permission is revoked; the next launch signs out, and the one after it signs up.
         let code = try await sheet.show()
         try await launched.user?.revokeToken(authorizationCode: code.code, redirectURI: code.redirectURI)
         let revoked = try await launched.launch()
