@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth client soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
+.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth client samples soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
 	bench-maintenance bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -74,6 +74,10 @@ client: ## Build and test the Swift client package against IDENTITY_PROGRAM or t
 	$(PROGRAM) REFRESHES=$(REFRESHES) swift test --package-path Client --skip-build --disable-xctest
 	Client/scripts/check-apple
 
+samples: ## Run the Swift samples against `identity dev` of IDENTITY_PROGRAM or of the program just built.
+	[ -n "$$IDENTITY_PROGRAM" ] || $(BUILD) --product identity
+	$(PROGRAM) scripts/samples
+
 soak: release ## Hold two packaged nodes to a model: make soak MINUTES=10 FAULTS=all SEED=7; ARGS= goes to Tests/Release/soak.
 	@scripts/install-dependencies test soak
 	@scripts/venv
@@ -95,7 +99,8 @@ lint: ## Check format, scripts, openapi.yaml and docker-compose.yml.
 	@scripts/lint
 
 format: ## Format the Swift sources.
-	swift format -i -r -p Package.swift Sources Tests Client/Package.swift Client/Sources Client/Tests
+	swift format -i -r -p Package.swift Sources Tests Client/Package.swift Client/Sources Client/Tests \
+		Samples/Package.swift Samples/Sources Samples/Apps Samples/AppleStubs
 
 clean: ## Remove what was built; kept data (.data) stays.
 	rm -rf .build .venv

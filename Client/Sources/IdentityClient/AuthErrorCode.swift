@@ -10,6 +10,7 @@ public struct AuthErrorCode: RawRepresentable, Sendable, Hashable {
     public static let captchaCheckFailed = Self(rawValue: "CAPTCHA_CHECK_FAILED")
     public static let credentialAlreadyInUse = Self(rawValue: "FEDERATED_USER_ID_ALREADY_LINKED")
     public static let emailAlreadyInUse = Self(rawValue: "EMAIL_EXISTS")
+    static let emailNotFound = Self(rawValue: "EMAIL_NOT_FOUND")
     public static let expiredActionCode = Self(rawValue: "EXPIRED_OOB_CODE")
     public static let invalidActionCode = Self(rawValue: "INVALID_OOB_CODE")
     /// The email and the password do not match; says no more while email enumeration protection is on.
@@ -33,7 +34,8 @@ public struct AuthErrorCode: RawRepresentable, Sendable, Hashable {
     /// Reauthenticate, then call again.
     public static let requiresRecentLogin = Self(rawValue: "CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
     public static let tooManyRequests = Self(rawValue: "TOO_MANY_ATTEMPTS_TRY_LATER")
-    public static let userCancelled = Self(rawValue: "USER_CANCELLED")
+    /// ``AuthError/cancelled`` to apps.
+    static let userCancelled = Self(rawValue: "USER_CANCELLED")
     public static let userDisabled = Self(rawValue: "USER_DISABLED")
     public static let userNotFound = Self(rawValue: "USER_NOT_FOUND")
     public static let userTokenExpired = Self(rawValue: "TOKEN_EXPIRED")

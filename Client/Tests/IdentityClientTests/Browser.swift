@@ -8,11 +8,20 @@ import FoundationNetworking
 struct Browser: Sendable {
     /// Chooses an account with an email on a provider's page, and returns where the provider leads.
     static func choose(email: String, on page: URL) async throws -> URL {
+        try await send(
+            [
+                "choice": "other", "email": email, "name": "Ada", "screen_name": email.prefix { $0 != "@" }.description,
+                "verified": "true",
+            ],
+            to: page
+        )
+    }
+
+    /// Presses Cancel, and returns where the provider leads.
+    static func cancel(on page: URL) async throws -> URL { try await send(["choice": "cancel"], to: page) }
+
+    private static func send(_ fields: [String: String], to page: URL) async throws -> URL {
         var components = URLComponents(url: page, resolvingAgainstBaseURL: false)
-        let fields = [
-            "choice": "other", "email": email, "name": "Ada", "screen_name": email.prefix { $0 != "@" }.description,
-            "verified": "true",
-        ]
         let form =
             (components?.percentEncodedQuery ?? "") + "&"
             + fields.map { "\($0)=\($1.replacingOccurrences(of: "@", with: "%40"))" }.joined(separator: "&")

@@ -65,6 +65,34 @@ import Testing
         #expect(auth.currentUser?.uid == ada.uid)
     }
 
+    @Test func aUserWithoutAnAccountDoesNotReauthenticate() async throws {
+        let auth = try auth()
+        let demo = OAuthProvider(providerID: "oidc.demo")
+        let ada = try await auth.signIn(with: demo, using: user()).user
+        let error = await #expect(throws: AuthError.self) {
+            try await ada.reauthenticate(with: demo, using: user(choosing: "unknown-" + email))
+        }
+        guard case .userMismatch? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(auth.currentUser?.uid == ada.uid)
+    }
+
+    @Test(arguments: ["oidc.demo", "github.com", "oidc.yahoojp"])
+    func aUserWhoCancelsAtTheProviderCancelsTheSignIn(_ provider: String) async throws {
+        let browser = LoopbackAuthenticator(timeout: .seconds(20)) { page in
+            Task { try await Browser.open(Browser.cancel(on: page)) }
+        }
+        let error = await #expect(throws: AuthError.self) {
+            try await auth().signIn(with: OAuthProvider(providerID: provider), using: browser)
+        }
+        guard case .cancelled? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test func aConflictResumesAfterTheSignIn() async throws {
         let auth = try auth()
         let uid = try await auth.createUser(withEmail: email, password: "correct horse").user.uid

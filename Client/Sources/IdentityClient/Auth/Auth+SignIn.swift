@@ -43,12 +43,17 @@ extension Auth {
         linkingTo idToken: String? = nil,
         mayCreate: Bool = true
     ) async throws(AuthError) -> SignInResponse {
-        let response = try await api.call(credential.operation(isLink: idToken != nil), returning: SignInResponse.self)
-        {
-            credential.fill(&$0)
-            $0.idToken = idToken
-            $0.returnSecureToken = true
-            if !mayCreate { $0.autoCreate = false }
+        let response: SignInResponse
+        do throws(AuthError) {
+            response = try await api.call(credential.operation(isLink: idToken != nil)) {
+                credential.fill(&$0)
+                $0.idToken = idToken
+                $0.returnSecureToken = true
+                if !mayCreate { $0.autoCreate = false }
+            }
+        } catch {
+            // The provider's response says so: the user pressed a button there.
+            throw error.code == .userCancelled ? .cancelled : error
         }
         if let conflict = AccountConflict(response) { throw .accountConflict(conflict) }
         return response

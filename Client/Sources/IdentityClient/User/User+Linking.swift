@@ -13,12 +13,17 @@ extension User {
     /// Proves the account again, before an operation that requires a recent sign-in.
     ///
     /// Creates and links nothing.
-    /// - Throws: ``AuthError/userMismatch`` if the credential opens another account, which stays signed out.
+    /// - Throws: ``AuthError/userMismatch`` if the credential opens another account, which stays signed out, or no
+    ///   account.
     @discardableResult
     public func reauthenticate(with credential: AuthCredential) async throws(AuthError) -> AuthDataResult {
         let sentAt = Moment.now
         guard auth.keeper.session?.profile.uid == uid else { throw .notSignedIn }
-        let response = try await auth.exchange(credential, mayCreate: false)
+        let response: SignInResponse
+        do throws(AuthError) { response = try await auth.exchange(credential, mayCreate: false) } catch {
+            // The identity has no account, so it is not this user's.
+            throw error.code == .emailNotFound ? .userMismatch : error
+        }
         if let idToken = response.idToken, IDTokenResult(idToken)?.uid != uid {
             let _: EmptyResponse? = try? await auth.api.call("v1/accounts:signOut") { $0.idToken = idToken }
             throw .userMismatch

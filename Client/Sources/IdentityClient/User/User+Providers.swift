@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension User {
     /// Returns an access token of a linked provider, which the service renews if necessary.
@@ -39,12 +39,22 @@ extension User {
 
     /// Revokes the user's grant at a provider, with an authorization code that the app received.
     ///
-    /// The App Store requires this before an account with Sign in with Apple is deleted. The identity stays linked.
-    public func revokeToken(authorizationCode: String, providerID: String = "apple.com") async throws(AuthError) {
+    /// The App Store requires this before an account with Sign in with Apple is deleted. The identity stays linked, and
+    /// its ``CredentialState`` is `revoked` until the next sign-in.
+    ///
+    /// - Parameters:
+    ///   - authorizationCode: a new one, which the app has not handed to the service.
+    ///   - redirectURI: of a code that came through a web page; nil for a code of Apple's sheet.
+    public func revokeToken(
+        authorizationCode: String,
+        redirectURI: URL? = nil,
+        providerID: String = "apple.com"
+    ) async throws(AuthError) {
         let _: EmptyResponse = try await call("v2/accounts:revokeToken") {
             $0.providerId = providerID
             $0.tokenType = 3
             $0.token = authorizationCode
+            $0.redirectUri = redirectURI?.absoluteString
         }
     }
 }

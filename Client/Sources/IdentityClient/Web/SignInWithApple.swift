@@ -14,11 +14,11 @@ import IdentityCore
 public final class SignInWithApple: NSObject {
     private let scopes: [ASAuthorization.Scope]
     private let anchor: ASPresentationAnchor
-    private var continuation: CheckedContinuation<ASAuthorization, any Error>?
+    private var continuation: CheckedContinuation<Answer, any Error>?
     private var controller: ASAuthorizationController?
 
-    /// The code of the last authorization, for ``User/revokeToken(authorizationCode:providerID:)``; valid for five
-    /// minutes.
+    /// The code of the last authorization, for ``User/revokeToken(authorizationCode:redirectURI:providerID:)``;
+    /// valid for five minutes.
     public private(set) var authorizationCode: String?
 
     /// - Parameter anchor: the window that shows the sheet; by default the system chooses.
@@ -33,26 +33,38 @@ public final class SignInWithApple: NSObject {
     /// Asks the user, and returns the credential with the raw nonce and, the first time, the full name.
     public func credential() async throws(AuthError) -> AuthCredential {
         let rawNonce = SymmetricKey(size: .bits256).withUnsafeBytes { Base64URL.encode($0) }
-        let authorization: ASAuthorization
-        do { authorization = try await request(nonce: rawNonce) } catch let error as ASAuthorizationError
+        let answer: Answer
+        do { answer = try await request(nonce: rawNonce) } catch let error as ASAuthorizationError
             where error.code == .canceled
         {
             throw .cancelled
         } catch {
             throw .webAuthentication(error.localizedDescription)
         }
-        guard let appleID = authorization.credential as? ASAuthorizationAppleIDCredential,
-            let token = appleID.identityToken
-        else { throw .webAuthentication("Apple returned no identity token") }
-        authorizationCode = appleID.authorizationCode.map { String(decoding: $0, as: UTF8.self) }
+        guard let token = answer.identityToken else { throw .webAuthentication("Apple returned no identity token") }
+        authorizationCode = answer.authorizationCode.map { String(decoding: $0, as: UTF8.self) }
         return OAuthProvider.appleCredential(
             withIDToken: String(decoding: token, as: UTF8.self),
             rawNonce: rawNonce,
-            fullName: appleID.fullName
+            fullName: answer.fullName
         )
     }
 
-    private func request(nonce: String) async throws -> ASAuthorization {
+    /// The values of Apple's credential: its class may not leave the main actor.
+    private struct Answer: Sendable {
+        var identityToken: Data?
+        var authorizationCode: Data?
+        var fullName: PersonNameComponents?
+
+        init(_ authorization: ASAuthorization) {
+            let credential = authorization.credential as? ASAuthorizationAppleIDCredential
+            self.identityToken = credential?.identityToken
+            self.authorizationCode = credential?.authorizationCode
+            self.fullName = credential?.fullName
+        }
+    }
+
+    private func request(nonce: String) async throws -> Answer {
         guard continuation == nil else { throw ASAuthorizationError(.failed) }
         let request = ASAuthorizationAppleIDProvider().createRequest()
         request.requestedScopes = scopes
@@ -67,7 +79,7 @@ public final class SignInWithApple: NSObject {
         }
     }
 
-    private func finish(_ result: Result<ASAuthorization, any Error>) {
+    private func finish(_ result: Result<Answer, any Error>) {
         continuation?.resume(with: result)
         continuation = nil
         controller = nil
@@ -79,7 +91,7 @@ extension SignInWithApple: ASAuthorizationControllerDelegate, ASAuthorizationCon
         controller: ASAuthorizationController,
         didCompleteWithAuthorization authorization: ASAuthorization
     ) {
-        finish(.success(authorization))
+        finish(.success(Answer(authorization)))
     }
 
     public func authorizationController(

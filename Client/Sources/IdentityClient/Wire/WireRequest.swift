@@ -27,6 +27,7 @@ struct WireRequest: Encodable, Sendable {
     var photoUrl: String?
     var postBody: String?
     var providerId: String?
+    var redirectUri: String?
     var requestType: String?
     var requestUri: String?
     var responseType: String?
