@@ -10,7 +10,7 @@ from authlib.jose import JsonWebKey, jwt
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
 from authlib.oauth2.rfc9068 import JWTBearerTokenValidator
 from authlib.oidc.core import CodeIDToken
-from joserfc.jwk import KeySet
+from joserfc.jwk import ECKey, KeySet
 
 CALLBACK = "https://tea.example.com/callback"
 
@@ -59,11 +59,11 @@ def test_signs_in_and_refreshes(service, method):
 
 def test_authenticates_with_a_key(service):
     metadata = discover(service)
-    key = JsonWebKey.generate_key("EC", "P-256", {"kid": "one"}, is_private=True)
-    client = service.client(token_endpoint_auth_method="private_key_jwt", jwks={"keys": [key.as_dict(is_private=False)]})
+    key = ECKey.generate_key("P-256", {"kid": "one"})
+    client = service.client(token_endpoint_auth_method="private_key_jwt", jwks={"keys": [key.as_dict(private=False)]})
     assert "client_secret" not in client
     session = OAuth2Session(
-        client["client_id"], key.as_pem(is_private=True), scope="openid email offline_access", redirect_uri=CALLBACK,
+        client["client_id"], key, scope="openid email offline_access", redirect_uri=CALLBACK,
         code_challenge_method="S256", token_endpoint_auth_method=PrivateKeyJWT(metadata["token_endpoint"], alg="ES256"),
         token_endpoint=metadata["token_endpoint"])
     verifier = generate_token(48)
