@@ -6,7 +6,7 @@ import Text
 /// One connection: processes its requests one after another, each completely, and writes the responder's responses.
 ///
 /// It follows NIO's decoder, and a request runs on the connection's own event loop. What a client sends before it has
-/// its response waits; if much is waiting, reading pauses. The connection ends after the current response if the client
+/// its response waits, and reading pauses until nothing waits. The connection ends after the current response if the client
 /// or HTTP/1.0 requires it, if the server stops, and after anything that is not HTTP.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -53,9 +53,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var timer: Scheduled<Void>?
     private var timerTime = NIODeadline.distantFuture
 
-    /// Parts that may wait before reading pauses; one read brings at most a few hundred.
-    private static let maximumWaiting = 32
-
     init(_ responder: ServiceResponder, _ eventLoop: any EventLoop, isEncrypted: Bool) {
         self.responder = responder
         self.isEncrypted = isEncrypted
@@ -82,11 +79,16 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if mayTake(context) { take(part, context) } else if !isEnding { waiting.append(part) }
+        if mayTake(context) {
+            take(part, context)
+        } else if !isEnding {
+            waiting.append(part)
+            load.wait(part.bodyBytes)
+        }
     }
 
     func read(context: ChannelHandlerContext) {
-        holdsRead = waiting.count > Self.maximumWaiting || !context.channel.isWritable
+        holdsRead = !waiting.isEmpty || !context.channel.isWritable
         if !holdsRead { context.read() }
     }
 
@@ -102,7 +104,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func takeWaiting(_ context: ChannelHandlerContext) {
-        while mayTake(context), let part = waiting.popFirst() { take(part, context) }
+        while mayTake(context), let part = waiting.popFirst() {
+            load.wait(-part.bodyBytes)
+            take(part, context)
+        }
         switch state {
         case .idle, .reading:
             guard waiting.isEmpty else { break }
@@ -328,6 +333,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+        load.wait(-waiting.reduce(0) { $0 + $1.bodyBytes })
         waiting.removeAll()
         // A running request continues, because its changes are atomic.
         if case .answering = state {} else { release() }
@@ -359,6 +365,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         case .answering(let task): task.cancel()
         }
     }
+}
+
+extension HTTPServerRequestPart {
+    fileprivate var bodyBytes: Int { if case .body(let bytes) = self { bytes.readableBytes } else { 0 } }
 }
 
 extension ServiceResponder {

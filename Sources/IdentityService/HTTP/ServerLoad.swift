@@ -5,6 +5,7 @@ final class ServerLoad: Sendable {
     private let openConnections = Atomic(0)
     private let connectionsByAddress = Mutex<[String: Int]>([:])
     private let requests = Atomic(0)
+    private let waitingBytes = Atomic(0)
     private let bodies = Mutex(Bodies())
     private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
     let date = HTTPDate()
@@ -15,7 +16,7 @@ final class ServerLoad: Sendable {
 
     var connections: Int { openConnections.load(ordering: .relaxed) }
     var requestsInFlight: Int { requests.load(ordering: .relaxed) }
-    var heldBytes: Int { bodies.withLock { $0.all.bytes } }
+    var heldBytes: Int { bodies.withLock { $0.all.bytes } + waitingBytes.load(ordering: .relaxed) }
 
     /// Counts a new connection.
     ///
@@ -133,4 +134,7 @@ final class ServerLoad: Sendable {
             bodies.byAddress[address] = rest.bytes == 0 ? nil : rest
         }
     }
+
+    /// Counts bytes that arrived before the current response, and with a negative number those that no longer wait.
+    func wait(_ bytes: Int) { waitingBytes.add(bytes, ordering: .relaxed) }
 }

@@ -279,6 +279,52 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test("T-E22: reads no more than once behind a request that it answers, and then goes on")
+    func stopsReadingBehindARequest() async throws {
+        let (begins, begun) = AsyncStream.makeStream(of: Void.self)
+        let (goings, gone) = AsyncStream.makeStream(of: Void.self)
+        let slow = Route(
+            .get,
+            "/slow",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                begun.yield()
+                for await _ in goings { break }
+                return Response(status: .noContent)
+            }
+        )
+        var echo = Self.echo
+        echo.bodyLimit = 8 << 20
+        let fixture = try ServiceFixture(additionalRoutes: [slow, echo])
+        try await fixture.serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+                for await _ in begins { break }
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    let body = String(repeating: "x", count: 8 << 20)
+                    tasks.addTask { try await connection.send(Self.post("/length", body)) }
+                    try await waitUntil { fixture.assembly.responder.heldBytes > 0 }
+                    // Others are served meanwhile, so the connection was read as often as the service wants to.
+                    try await RawConnection.open(port: port) { other in
+                        for _ in 0..<200 {
+                            try await other.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                            _ = try await other.read(until: "}")
+                        }
+                    }
+                    // One read brings at most four buffers of 8 KiB.
+                    #expect(fixture.assembly.responder.heldBytes <= 32 << 10)
+                    gone.yield()
+                    let answers = try await connection.read(until: "}")
+                    #expect(answers.hasPrefix("HTTP/1.1 204 "), "\(answers)")
+                    #expect(answers.hasSuffix(#"{"length":8388608}"#), "\(answers)")
+                    try await tasks.waitForAll()
+                }
+            }
+            try await waitUntil { fixture.assembly.responder.heldBytes == 0 }
+        }
+    }
+
     @Test("finishes what a client that has gone asked for")
     func finishesForNobody() async throws {
         let (begins, begun) = AsyncStream.makeStream(of: Void.self)
