@@ -47,7 +47,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var bodyLimit: Int?
     /// The number of body bytes counted in ``ServerLoad``, and the address that they are counted for.
     private var held = 0
-    private var holder: String?
+    private var holder: ServerLoad.Networks?
     /// The deadline of the current step.
     private var due = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
@@ -63,7 +63,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         peer = context.channel.remoteAddress?.ipAddress.flatMap { IPAddress(caller: $0) }
-        hasRoom = load.opened(by: peerSubscriber)
+        hasRoom = load.opened(by: peerNetworks)
         limit(to: min(limits.firstHead, limits.idle), context)
     }
 
@@ -73,7 +73,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     /// Nil for a proxy, whose clients share its connections.
-    private var peerSubscriber: String? { peer.flatMap { limits.proxies.trusts($0) ? nil : $0.subscriber } }
+    private var peerNetworks: ServerLoad.Networks? {
+        peer.flatMap { limits.proxies.trusts($0) ? nil : ServerLoad.Networks(of: $0) }
+    }
 
     // MARK: Requests
 
@@ -146,20 +148,22 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func append(_ part: ByteBuffer, to head: HTTPRequestHead) -> WireError? {
         guard let bodyLimit else { return nil }
         guard body.readableBytes + part.readableBytes <= bodyLimit else { return .tooLarge(bodyLimit) }
-        if held == 0 { holder = subscriber(of: head) }
+        if held == 0 { holder = networks(of: head) }
         guard load.hold(part.readableBytes, after: held, of: holder) else { return .unavailable(cause: "bodies") }
         held += part.readableBytes
         if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
         return nil
     }
 
-    private func subscriber(of head: HTTPRequestHead) -> String? {
+    private func networks(of head: HTTPRequestHead) -> ServerLoad.Networks? {
         let forwarded = head.headers["x-forwarded-for"]
         return peer.map {
-            limits.proxies.client(
-                peer: $0,
-                forwardedFor: forwarded.isEmpty ? nil : forwarded.joined(separator: ", ")
-            ).subscriber
+            ServerLoad.Networks(
+                of: limits.proxies.client(
+                    peer: $0,
+                    forwardedFor: forwarded.isEmpty ? nil : forwarded.joined(separator: ", ")
+                )
+            )
         }
     }
 
@@ -328,7 +332,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { load.closed(by: peerSubscriber) }
+    func handlerRemoved(context: ChannelHandlerContext) { load.closed(by: peerNetworks) }
 
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()

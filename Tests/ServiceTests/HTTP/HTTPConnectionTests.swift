@@ -5,6 +5,7 @@ import NIOCore
 import ServiceLifecycle
 import TestKit
 import Testing
+import Text
 
 @Suite("Connections", .timeLimit(.minutes(3)))
 struct HTTPConnectionTests {
@@ -458,6 +459,84 @@ struct HTTPConnectionTests {
                 #expect(other == "HTTP/1.1 200")
             }
         }
+    }
+
+    /// Keeps a connection open for each address: with a POST whose last byte does not come.
+    private static func hold(
+        _ bytes: Int,
+        from addresses: [String],
+        port: Int,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        guard let address = addresses.first else { return try await body() }
+        try await RawConnection.open(port: port) { connection in
+            let head =
+                "POST /length HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(address)\r\nContent-Length: \(bytes + 1)\r\n\r\n"
+            try await connection.send(head + String(repeating: "x", count: bytes))
+            try await hold(bytes, from: Array(addresses.dropFirst()), port: port, body)
+        }
+    }
+
+    /// The status of a request with a body of so many bytes.
+    private static func status(ofPosting bytes: Int, from address: String, port: Int) async throws -> String {
+        try await RawConnection.open(port: port) { connection in
+            let body = String(repeating: "x", count: bytes)
+            try await connection.send(post("/length", body, headers: ["X-Forwarded-For: \(address)"]))
+            return String(try await connection.read(until: "\r\n\r\n").prefix(12))
+        }
+    }
+
+    private func limits(bodyBytes: Int) throws -> ServiceResponder.Limits {
+        var limits = ServiceResponder.Limits()
+        limits.bodyBytes = bodyBytes
+        limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
+        return limits
+    }
+
+    @Test("T-E23: large bodies of eight addresses leave room for small ones of a ninth")
+    func keepsRoomForSmallBodies() async throws {
+        let fixture = try ServiceFixture(additionalRoutes: [Self.echo], limits: limits(bodyBytes: 8 << 20))
+        try await fixture.serve { port, _ in
+            let addresses = (1...8).map { "198.18.50.\($0)" }
+            try await Self.hold(Request.maximumBody - 1, from: addresses, port: port) {
+                try await waitUntil { fixture.assembly.responder.heldBytes >= 6 << 20 }
+                // Often, so that meanwhile everything was read.
+                for _ in 0..<50 {
+                    #expect(try await Self.status(ofPosting: 200, from: "198.18.50.9", port: port) == "HTTP/1.1 200")
+                }
+            }
+        }
+    }
+
+    @Test("T-E23: subscribers of one /48 take at most a quarter of what bodies may take; the others are served")
+    func limitsBodiesOfASite() async throws {
+        let fixture = try ServiceFixture(additionalRoutes: [Self.echo], limits: limits(bodyBytes: 8 << 20))
+        try await fixture.serve { port, _ in
+            let addresses = (1...7).map { "2001:db8:1:\($0)::1" }
+            try await Self.hold(900_000, from: addresses, port: port) {
+                try await waitUntil { fixture.assembly.responder.heldBytes >= 1_800_000 }
+                let eighth = try await Self.status(ofPosting: 900_000, from: "2001:db8:1:8::1", port: port)
+                #expect(eighth == "HTTP/1.1 503")
+                let other = try await Self.status(ofPosting: 900_000, from: "2001:db8:2:1::1", port: port)
+                #expect(other == "HTTP/1.1 200")
+            }
+        }
+    }
+
+    @Test("T-E23: subscribers of one /48 have at most a quarter of all connections")
+    func limitsConnectionsOfASite() throws {
+        var limits = ServiceResponder.Limits()
+        limits.connections = 32
+        let load = ServerLoad(limits)
+        func networks(_ text: String) throws -> ServerLoad.Networks {
+            ServerLoad.Networks(of: try #require(IPAddress(caller: text)))
+        }
+        for subscriber in 1...8 { #expect(load.opened(by: try networks("2001:db8:1:\(subscriber)::1"))) }
+        #expect(!load.opened(by: try networks("2001:db8:1:9::1")))
+        #expect(load.opened(by: try networks("2001:db8:2:1::1")))
+        #expect(load.opened(by: try networks("192.0.2.1")))
+        for subscriber in [1, 9] { load.closed(by: try networks("2001:db8:1:\(subscriber)::1")) }
+        #expect(load.opened(by: try networks("2001:db8:1:10::1")))
     }
 
     @Test("asks for nothing more while a client does not read its answers")
