@@ -35,6 +35,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var holdsRead = false
     /// No request is accepted after the current one.
     private var isEnding = false
+    /// The client has the start of a response in parts.
+    private var hasBegunParts = false
     /// The data after the current request is not HTTP.
     private var isBroken = false
     /// The client sends nothing more, but may still read.
@@ -248,12 +250,14 @@ final class HTTPConnection: ChannelDuplexHandler {
                 return context.eventLoop.makeFailedFuture(ChannelError.eof)
             }
             connection.limit(to: connection.limits.time, context)
+            connection.hasBegunParts = true
             return context.writeAndFlush(connection.wrapOutboundOut(bytes))
         }
 
         private func end(isComplete: Bool) {
             let (connection, context) = connection.value
             connection.release()
+            connection.hasBegunParts = false
             guard isComplete else { return connection.close(context) }
             let end: StaticString = "0\r\n\r\n"
             connection.finishParts(isChunked ? ByteBuffer(staticString: end) : ByteBuffer(), context)
@@ -366,7 +370,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard due <= .now() else { return startTimer(context) }
         switch state {
         case .idle, .reading, .closed: close(context)
-        case .answering(let task): task.cancel()
+        case .answering(let task):
+            task.cancel()
+            // A write that the client does not read ends only with the connection.
+            if hasBegunParts { close(context) }
         }
     }
 }

@@ -539,6 +539,34 @@ struct HTTPConnectionTests {
         #expect(load.opened(by: try networks("2001:db8:1:10::1")))
     }
 
+    @Test("T-E24: ends an answer in parts whose client does not read, and gives its slot back")
+    func endsUnreadParts() async throws {
+        let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: 32 << 20)
+        let route = Route(
+            .get,
+            "/large",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                var response = Response(status: .ok, body: large)
+                response.nextPart = { large }
+                return response
+            }
+        )
+        var limits = ServiceResponder.Limits()
+        limits.time = .milliseconds(50)
+        let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
+        try await fixture.serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+                // The rest is more than sockets hold.
+                _ = try await connection.read(until: "\r\n\r\n")
+                try await waitUntil { fixture.assembly.responder.connections == 0 }
+                try await waitUntil { fixture.assembly.responder.requestsInFlight == 0 }
+            }
+        }
+    }
+
     @Test("asks for nothing more while a client does not read its answers")
     func waitsForTheReader() async throws {
         let handled = Counter()
