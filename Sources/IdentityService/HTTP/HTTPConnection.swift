@@ -125,7 +125,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
         switch (part, state) {
         case (.head(let head), .idle):
-            guard head.namesOneHost else {
+            guard head.namesOneHost, !head.hasUnknownCoding else {
                 isEnding = true
                 return refuse(context)
             }
@@ -396,6 +396,9 @@ extension ServiceResponder {
 extension HTTPRequestHead {
     /// Every request of HTTP/1.1 does (RFC 9112 §3.2).
     fileprivate var namesOneHost: Bool { version == .http1_0 || headers["host"].count == 1 }
+
+    /// HTTP/1.0 knows no transfer codings, so where its body ends is uncertain (RFC 9112 §6.1).
+    fileprivate var hasUnknownCoding: Bool { version != .http1_1 && headers.contains(name: "transfer-encoding") }
 
     /// NIO's decoder reads no request after this one.
     fileprivate var wantsAnotherProtocol: Bool { method == .CONNECT || headers.contains(name: "upgrade") }

@@ -567,6 +567,23 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test(
+        "T-E25: refuses HTTP/1.0 with a transfer coding (RFC 9112 §6.1), and closes",
+        arguments: ["Connection: keep-alive\r\n", "Connection: keep-alive\r\nContent-Length: 2\r\n"]
+    )
+    func refusesCodingsOfHTTP10(_ headers: String) async throws {
+        try await connect { connection in
+            try await connection.send(
+                "POST /length HTTP/1.0\r\n\(headers)Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+            )
+            try await connection.send("GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            let answer = try await connection.readAll()
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+            #expect(answer.contains("\r\nconnection: close\r\n"), "\(answer)")
+            #expect(answer.ranges(of: "HTTP/1.1 ").count == 1, "\(answer)")
+        }
+    }
+
     @Test("asks for nothing more while a client does not read its answers")
     func waitsForTheReader() async throws {
         let handled = Counter()
