@@ -23,6 +23,7 @@ struct DevPage: Sendable {
     private static let script = String(decoding: PackageResources.dev_js, as: UTF8.self)
 
     private func show(_ call: Call) async throws -> Response {
+        guard DevelopmentMode.isHere(call.headers) else { throw WireError.forbidden }
         // A repeated `project` parameter matches no project.
         let name = (try? call.query.value("project") ?? project.rawValue) ?? ""
         var page: Page

@@ -6,6 +6,7 @@ import Linking
 package import Projects
 import Sessions
 package import Storage
+import Text
 
 /// The differences between `identity dev` and `identity serve`.
 package enum DevelopmentMode {
@@ -42,8 +43,19 @@ package enum DevelopmentMode {
 
     /// Whether a request comes from no page, or from one of this machine: any site that the developer visits can send the
     /// owner's token.
+    ///
+    /// Browsers send no `Origin` with a page's GET to its own host, and the name of a site can lead to this machine (DNS
+    /// rebinding). So the `Host` must be an address, as `10.0.2.2` in Android's emulator, or a name of this machine.
     @Sendable static func isHere(_ headers: HTTPFields) -> Bool {
-        headers[.origin].map { ContinueURI($0)?.isLoopback ?? false } ?? true
+        let isFromHere = headers[.origin].map { ContinueURI($0)?.isLoopback ?? false } ?? true
+        let isForHere = headers[.hostField].map(isAddressOrLocalhost) ?? true
+        return isFromHere && isForHere
+    }
+
+    private static func isAddressOrLocalhost(_ host: String) -> Bool {
+        guard let name = URLParts("http://\(host)")?.host else { return false }
+        if name.hasPrefix("["), name.hasSuffix("]") { return IPAddress(name.dropFirst().dropLast()) != nil }
+        return IPAddress(name) != nil || name == "localhost" || name.hasSuffix(".localhost")
     }
 
     /// The demo page, `/dev`, the emulator's utility endpoints and its links of emails.

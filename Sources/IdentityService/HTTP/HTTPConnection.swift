@@ -6,7 +6,7 @@ import Text
 /// One connection: processes its requests one after another, each completely, and writes the responder's responses.
 ///
 /// It follows NIO's decoder, and a request runs on the connection's own event loop. What a client sends before it has
-/// its response waits; if much is waiting, reading pauses. The connection ends after the current response if the client
+/// its response waits, and reading pauses until nothing waits. The connection ends after the current response if the client
 /// or HTTP/1.0 requires it, if the server stops, and after anything that is not HTTP.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -35,6 +35,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var holdsRead = false
     /// No request is accepted after the current one.
     private var isEnding = false
+    /// The client has the start of a response in parts.
+    private var hasBegunParts = false
     /// The data after the current request is not HTTP.
     private var isBroken = false
     /// The client sends nothing more, but may still read.
@@ -47,14 +49,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var bodyLimit: Int?
     /// The number of body bytes counted in ``ServerLoad``, and the address that they are counted for.
     private var held = 0
-    private var holder: String?
+    private var holder: ServerLoad.Networks?
     /// The deadline of the current step.
     private var due = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
     private var timerTime = NIODeadline.distantFuture
-
-    /// Parts that may wait before reading pauses; one read brings at most a few hundred.
-    private static let maximumWaiting = 32
 
     init(_ responder: ServiceResponder, _ eventLoop: any EventLoop, isEncrypted: Bool) {
         self.responder = responder
@@ -66,7 +65,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         peer = context.channel.remoteAddress?.ipAddress.flatMap { IPAddress(caller: $0) }
-        hasRoom = load.opened(by: peerSubscriber)
+        hasRoom = load.opened(by: peerNetworks)
         limit(to: min(limits.firstHead, limits.idle), context)
     }
 
@@ -76,17 +75,24 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     /// Nil for a proxy, whose clients share its connections.
-    private var peerSubscriber: String? { peer.flatMap { limits.proxies.trusts($0) ? nil : $0.subscriber } }
+    private var peerNetworks: ServerLoad.Networks? {
+        peer.flatMap { limits.proxies.trusts($0) ? nil : ServerLoad.Networks(of: $0) }
+    }
 
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if mayTake(context) { take(part, context) } else if !isEnding { waiting.append(part) }
+        if mayTake(context) {
+            take(part, context)
+        } else if !isEnding {
+            waiting.append(part)
+            load.wait(part.bodyBytes)
+        }
     }
 
     func read(context: ChannelHandlerContext) {
-        holdsRead = waiting.count > Self.maximumWaiting || !context.channel.isWritable
+        holdsRead = !waiting.isEmpty || !context.channel.isWritable
         if !holdsRead { context.read() }
     }
 
@@ -102,7 +108,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func takeWaiting(_ context: ChannelHandlerContext) {
-        while mayTake(context), let part = waiting.popFirst() { take(part, context) }
+        while mayTake(context), let part = waiting.popFirst() {
+            load.wait(-part.bodyBytes)
+            take(part, context)
+        }
         switch state {
         case .idle, .reading:
             guard waiting.isEmpty else { break }
@@ -116,7 +125,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
         switch (part, state) {
         case (.head(let head), .idle):
-            guard head.namesOneHost else {
+            guard head.namesOneHost, !head.hasUnknownCoding else {
                 isEnding = true
                 return refuse(context)
             }
@@ -141,20 +150,22 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func append(_ part: ByteBuffer, to head: HTTPRequestHead) -> WireError? {
         guard let bodyLimit else { return nil }
         guard body.readableBytes + part.readableBytes <= bodyLimit else { return .tooLarge(bodyLimit) }
-        if held == 0 { holder = subscriber(of: head) }
+        if held == 0 { holder = networks(of: head) }
         guard load.hold(part.readableBytes, after: held, of: holder) else { return .unavailable(cause: "bodies") }
         held += part.readableBytes
         if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
         return nil
     }
 
-    private func subscriber(of head: HTTPRequestHead) -> String? {
+    private func networks(of head: HTTPRequestHead) -> ServerLoad.Networks? {
         let forwarded = head.headers["x-forwarded-for"]
         return peer.map {
-            limits.proxies.client(
-                peer: $0,
-                forwardedFor: forwarded.isEmpty ? nil : forwarded.joined(separator: ", ")
-            ).subscriber
+            ServerLoad.Networks(
+                of: limits.proxies.client(
+                    peer: $0,
+                    forwardedFor: forwarded.isEmpty ? nil : forwarded.joined(separator: ", ")
+                )
+            )
         }
     }
 
@@ -239,12 +250,14 @@ final class HTTPConnection: ChannelDuplexHandler {
                 return context.eventLoop.makeFailedFuture(ChannelError.eof)
             }
             connection.limit(to: connection.limits.time, context)
+            connection.hasBegunParts = true
             return context.writeAndFlush(connection.wrapOutboundOut(bytes))
         }
 
         private func end(isComplete: Bool) {
             let (connection, context) = connection.value
             connection.release()
+            connection.hasBegunParts = false
             guard isComplete else { return connection.close(context) }
             let end: StaticString = "0\r\n\r\n"
             connection.finishParts(isChunked ? ByteBuffer(staticString: end) : ByteBuffer(), context)
@@ -323,11 +336,12 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { load.closed(by: peerSubscriber) }
+    func handlerRemoved(context: ChannelHandlerContext) { load.closed(by: peerNetworks) }
 
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+        load.wait(-waiting.reduce(0) { $0 + $1.bodyBytes })
         waiting.removeAll()
         // A running request continues, because its changes are atomic.
         if case .answering = state {} else { release() }
@@ -356,9 +370,16 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard due <= .now() else { return startTimer(context) }
         switch state {
         case .idle, .reading, .closed: close(context)
-        case .answering(let task): task.cancel()
+        case .answering(let task):
+            task.cancel()
+            // A write that the client does not read ends only with the connection.
+            if hasBegunParts { close(context) }
         }
     }
+}
+
+extension HTTPServerRequestPart {
+    fileprivate var bodyBytes: Int { if case .body(let bytes) = self { bytes.readableBytes } else { 0 } }
 }
 
 extension ServiceResponder {
@@ -375,6 +396,9 @@ extension ServiceResponder {
 extension HTTPRequestHead {
     /// Every request of HTTP/1.1 does (RFC 9112 §3.2).
     fileprivate var namesOneHost: Bool { version == .http1_0 || headers["host"].count == 1 }
+
+    /// HTTP/1.0 knows no transfer codings, so where its body ends is uncertain (RFC 9112 §6.1).
+    fileprivate var hasUnknownCoding: Bool { version != .http1_1 && headers.contains(name: "transfer-encoding") }
 
     /// NIO's decoder reads no request after this one.
     fileprivate var wantsAnotherProtocol: Bool { method == .CONNECT || headers.contains(name: "upgrade") }

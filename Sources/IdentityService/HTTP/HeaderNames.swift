@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 extension HTTPField.Name {
     static let apiKey = named("x-goog-api-key")
@@ -8,7 +8,7 @@ extension HTTPField.Name {
     static let dpop = named("dpop")
     static let firebaseLocale = named("x-firebase-locale")
     /// Our requests have headers as received; HTTPTypes would use `:authority`.
-    static let hostField = named("host")
+    package static let hostField = named("host")
     static let requestID = named("x-request-id")
     static let requestReason = named("x-goog-request-reason")
     static let forwardedFor = named("x-forwarded-for")

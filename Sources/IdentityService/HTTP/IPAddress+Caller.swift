@@ -12,10 +12,16 @@ extension IPAddress {
 
     /// The network that it belongs to, by which users recognize a device: `203.0.113.0/24`, `2001:db8:0:0::/64`.
     package var prefix: String {
-        guard isIPv6 else { return bytes.prefix(3).map(String.init).joined(separator: ".") + ".0/24" }
-        return groups.prefix(4).map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+        isIPv6 ? prefix(groups: 4) : bytes.prefix(3).map(String.init).joined(separator: ".") + ".0/24"
+    }
+
+    private func prefix(groups count: Int) -> String {
+        groups.prefix(count).map { String($0, radix: 16) }.joined(separator: ":") + "::/\(16 * count)"
     }
 
     /// The smallest unit that a network assigns to a customer: an IPv4 address, a /64 of IPv6.
     package var subscriber: String { isIPv6 ? prefix : text }
+
+    /// The /48 of an IPv6 address, which contains 65,536 subscribers but is often one customer; nil for IPv4.
+    package var site: String? { isIPv6 ? prefix(groups: 3) : nil }
 }

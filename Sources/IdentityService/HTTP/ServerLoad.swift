@@ -1,43 +1,59 @@
 import Synchronization
+package import Text
 
 /// The totals of all connections, and their limits: beyond them a request is refused with 503, so memory stays bounded.
-final class ServerLoad: Sendable {
+package final class ServerLoad: Sendable {
     private let openConnections = Atomic(0)
-    private let connectionsByAddress = Mutex<[String: Int]>([:])
+    private let connectionsByNetwork = Mutex<[String: Int]>([:])
     private let requests = Atomic(0)
+    private let waitingBytes = Atomic(0)
     private let bodies = Mutex(Bodies())
     private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
     let date = HTTPDate()
 
     private let limits: ServiceResponder.Limits
 
-    init(_ limits: ServiceResponder.Limits) { self.limits = limits }
+    package init(_ limits: ServiceResponder.Limits) { self.limits = limits }
 
     var connections: Int { openConnections.load(ordering: .relaxed) }
     var requestsInFlight: Int { requests.load(ordering: .relaxed) }
-    var heldBytes: Int { bodies.withLock { $0.all.bytes } }
+    var heldBytes: Int { bodies.withLock { $0.all.bytes } + waitingBytes.load(ordering: .relaxed) }
+
+    /// The networks whose shares a caller takes from.
+    package struct Networks: Sendable {
+        /// The subscriber, as rate limits count, and for IPv6 its site.
+        let all: [String]
+
+        package init(of address: IPAddress) {
+            all = [address.subscriber] + (address.site.map { [$0] } ?? [])
+        }
+    }
 
     /// Counts a new connection.
     ///
-    /// - Parameter address: the peer's, as rate limits count; nil if unknown, and for proxies, whose clients share it.
-    /// - Returns: whether there is room for it: for one address in a quarter of all.
-    func opened(by address: String?) -> Bool {
+    /// - Parameter peer: nil if unknown, and for proxies, whose clients share their address.
+    /// - Returns: whether there is room for it: for one network in a quarter of all.
+    package func opened(by peer: Networks?) -> Bool {
         let all = openConnections.add(1, ordering: .relaxed).newValue
-        let own = connectionsByAddress.withLock { counts in
-            guard let address else { return 0 }
-            let own = counts[address, default: 0] + 1
-            counts[address] = own
-            return own
+        let own = connectionsByNetwork.withLock { counts in
+            var most = 0
+            for network in peer?.all ?? [] {
+                let own = counts[network, default: 0] + 1
+                counts[network] = own
+                most = max(most, own)
+            }
+            return most
         }
         return all <= limits.connections && own <= limits.connections / 4
     }
 
-    func closed(by address: String?) {
+    package func closed(by peer: Networks?) {
         openConnections.subtract(1, ordering: .relaxed)
-        guard let address else { return }
-        connectionsByAddress.withLock { counts in
-            let own = counts[address, default: 0] - 1
-            counts[address] = own > 0 ? own : nil
+        connectionsByNetwork.withLock { counts in
+            for network in peer?.all ?? [] {
+                let own = counts[network, default: 0] - 1
+                counts[network] = own > 0 ? own : nil
+            }
         }
     }
 
@@ -64,29 +80,44 @@ final class ServerLoad: Sendable {
 
     // MARK: Bodies
 
-    /// Bytes of bodies, those beyond ``Request/maximumBody`` of each body separately.
+    /// Bytes of bodies: the first 16 KiB of each, those up to ``Request/maximumBody``, and those beyond.
     private struct Share {
-        var small = 0
+        var first = 0
+        var next = 0
         var large = 0
 
-        var bytes: Int { small + large }
+        /// More than almost every request has.
+        static let firstBytes = 16 << 10
+
+        var bytes: Int { first + next + large }
 
         /// What a body adds that grows.
         init(of bytes: Int = 0, after held: Int = 0) {
-            large = max(0, held + bytes - Request.maximumBody) - max(0, held - Request.maximumBody)
-            small = bytes - large
+            let part = held..<held + bytes
+            first = part.clamped(to: 0..<Self.firstBytes).count
+            next = part.clamped(to: Self.firstBytes..<Request.maximumBody).count
+            large = bytes - first - next
+        }
+
+        /// Whether one network may have it: a subscriber an eighth of the total, a site a quarter.
+        func isAllowed(toOneOf networks: Int, limit: Int) -> Bool {
+            // Of the reserve, a quarter of the total, half as much: few subscribers cannot take it all.
+            first <= max(limit / 8 / networks, Self.firstBytes)
+                && first + next <= max(limit / networks, Request.maximumBody) && large <= limit / 4
         }
 
         static func + (one: Share, other: Share) -> Share {
             var sum = one
-            sum.small += other.small
+            sum.first += other.first
+            sum.next += other.next
             sum.large += other.large
             return sum
         }
 
         static func - (one: Share, other: Share) -> Share {
             var rest = one
-            rest.small -= other.small
+            rest.first -= other.first
+            rest.next -= other.next
             rest.large -= other.large
             return rest
         }
@@ -94,43 +125,50 @@ final class ServerLoad: Sendable {
 
     private struct Bodies {
         var all = Share()
-        var byAddress: [String: Share] = [:]
+        var byNetwork: [String: Share] = [:]
     }
 
     /// Counts bytes of a body that is being read.
     ///
-    /// Bytes beyond ``Request/maximumBody`` may take at most half of the total, so that a few large requests cannot
-    /// exclude the others. One address may take an eighth of the total, or one body, and a quarter for large bodies.
+    /// A quarter of the total is reserved for the first 16 KiB of each body, so that large requests cannot exclude the
+    /// small ones. Bytes beyond ``Request/maximumBody`` may take at most half of the total. One subscriber may take an
+    /// eighth of the total, or one body, and a quarter for large bodies; all subscribers of a /48 together a quarter.
     ///
     /// - Parameters:
     ///   - held: the body's bytes that are already counted.
-    ///   - address: the caller's, as rate limits count; nil if unknown.
+    ///   - caller: nil if unknown.
     /// - Returns: whether there is room for them; if not, they are not counted.
-    func hold(_ bytes: Int, after held: Int, of address: String?) -> Bool {
+    package func hold(_ bytes: Int, after held: Int, of caller: Networks?) -> Bool {
         let part = Share(of: bytes, after: held)
         let limit = limits.bodyBytes
         return bodies.withLock { bodies in
             let all = bodies.all + part
-            guard all.bytes <= limit, all.large <= limit / 2 else { return false }
-            if let address {
-                let own = bodies.byAddress[address, default: Share()] + part
-                guard own.small <= max(limit / 8, Request.maximumBody), own.large <= limit / 4 else { return false }
-                bodies.byAddress[address] = own
+            guard all.bytes <= limit, all.next + all.large <= limit - limit / 4, all.large <= limit / 2 else {
+                return false
             }
+            let shares = (caller?.all ?? []).map { ($0, bodies.byNetwork[$0, default: Share()] + part) }
+            for ((_, share), networks) in zip(shares, [8, 4]) {
+                guard share.isAllowed(toOneOf: networks, limit: limit) else { return false }
+            }
+            for (network, share) in shares { bodies.byNetwork[network] = share }
             bodies.all = all
             return true
         }
     }
 
     /// Releases all bytes of a body.
-    func release(_ held: Int, of address: String?) {
+    package func release(_ held: Int, of caller: Networks?) {
         guard held > 0 else { return }
         let body = Share(of: held)
         bodies.withLock { bodies in
             bodies.all = bodies.all - body
-            guard let address, let own = bodies.byAddress[address] else { return }
-            let rest = own - body
-            bodies.byAddress[address] = rest.bytes == 0 ? nil : rest
+            for network in caller?.all ?? [] {
+                let rest = bodies.byNetwork[network, default: Share()] - body
+                bodies.byNetwork[network] = rest.bytes == 0 ? nil : rest
+            }
         }
     }
+
+    /// Counts bytes that arrived before the current response, and with a negative number those that no longer wait.
+    func wait(_ bytes: Int) { waitingBytes.add(bytes, ordering: .relaxed) }
 }

@@ -70,6 +70,9 @@ package struct ServiceResponder: Sendable {
     /// The number of requests in progress.
     package var requestsInFlight: Int { load.requestsInFlight }
 
+    /// The bytes of request bodies in memory.
+    package var heldBytes: Int { load.heldBytes }
+
     /// If cancelled, it responds with 503.
     package func respond(to request: Request) async -> Response {
         let id = requestIDs.next()

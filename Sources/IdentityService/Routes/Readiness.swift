@@ -41,10 +41,10 @@ struct Readiness: Sendable {
         }
         // An unavailable or silent database is reported within two seconds, with some reserve.
         look = SharedLook(within: .milliseconds(1500), otherwise: away) {
-            guard (try? await stores.watch.ping()) != nil else { return away() }
+            guard let acceptsWrites = try? await stores.watch.acceptsWrites() else { return away() }
             let isCurrent = (try? await migrationsAreCurrent(stores.watch)) ?? false
             return [
-                Check(name: "database", outcome: .ok),
+                Check(name: "database", outcome: acceptsWrites ? .ok : .failed),
                 Check(name: "migrations", outcome: isCurrent ? .ok : .failed), signingKey(),
             ]
         }

@@ -225,6 +225,10 @@ struct DatabaseOutageTests {
                 let before = try await Footprint(of: service)
                 let read = try await eventually { try await service.lookUp(account.idToken) }
                 #expect(read.status == 200, "\(read)")
+                // A load balancer is to prefer a node whose database takes writes.
+                let ready = try await service.send("GET", "/readyz")
+                #expect(ready.status == 503, "\(ready)")
+                #expect(ready["checks"]?["database"] == "failed", "\(ready)")
                 let write = try await service.call(
                     "accounts:update",
                     ["idToken": JSON(account.idToken), "displayName": "x"]
@@ -241,6 +245,7 @@ struct DatabaseOutageTests {
                 try await terminateOthers(admin)
                 let after = try await eventually { try await service.signUp("grace@example.com", "some password") }
                 #expect(after.status == 200, "\(after)")
+                #expect(try await eventually { try await service.send("GET", "/readyz") }.status == 200)
                 await admin.close()
             }
         }

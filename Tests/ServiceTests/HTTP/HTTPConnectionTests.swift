@@ -5,6 +5,7 @@ import NIOCore
 import ServiceLifecycle
 import TestKit
 import Testing
+import Text
 
 @Suite("Connections", .timeLimit(.minutes(3)))
 struct HTTPConnectionTests {
@@ -279,6 +280,52 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test("T-E22: reads no more than once behind a request that it answers, and then goes on")
+    func stopsReadingBehindARequest() async throws {
+        let (begins, begun) = AsyncStream.makeStream(of: Void.self)
+        let (goings, gone) = AsyncStream.makeStream(of: Void.self)
+        let slow = Route(
+            .get,
+            "/slow",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                begun.yield()
+                for await _ in goings { break }
+                return Response(status: .noContent)
+            }
+        )
+        var echo = Self.echo
+        echo.bodyLimit = 8 << 20
+        let fixture = try ServiceFixture(additionalRoutes: [slow, echo])
+        try await fixture.serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+                for await _ in begins { break }
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    let body = String(repeating: "x", count: 8 << 20)
+                    tasks.addTask { try await connection.send(Self.post("/length", body)) }
+                    try await waitUntil { fixture.assembly.responder.heldBytes > 0 }
+                    // Others are served meanwhile, so the connection was read as often as the service wants to.
+                    try await RawConnection.open(port: port) { other in
+                        for _ in 0..<200 {
+                            try await other.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                            _ = try await other.read(until: "}")
+                        }
+                    }
+                    // One read brings at most four buffers of 8 KiB.
+                    #expect(fixture.assembly.responder.heldBytes <= 32 << 10)
+                    gone.yield()
+                    let answers = try await connection.read(until: "}")
+                    #expect(answers.hasPrefix("HTTP/1.1 204 "), "\(answers)")
+                    #expect(answers.hasSuffix(#"{"length":8388608}"#), "\(answers)")
+                    try await tasks.waitForAll()
+                }
+            }
+            try await waitUntil { fixture.assembly.responder.heldBytes == 0 }
+        }
+    }
+
     @Test("finishes what a client that has gone asked for")
     func finishesForNobody() async throws {
         let (begins, begun) = AsyncStream.makeStream(of: Void.self)
@@ -411,6 +458,129 @@ struct HTTPConnectionTests {
                 let other = try await RawConnection.open(port: port) { try await post($0, from: "198.18.50.2") }
                 #expect(other == "HTTP/1.1 200")
             }
+        }
+    }
+
+    /// Keeps a connection open for each address: with a POST whose last byte does not come.
+    private static func hold(
+        _ bytes: Int,
+        from addresses: [String],
+        port: Int,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        guard let address = addresses.first else { return try await body() }
+        try await RawConnection.open(port: port) { connection in
+            let head =
+                "POST /length HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(address)\r\nContent-Length: \(bytes + 1)\r\n\r\n"
+            try await connection.send(head + String(repeating: "x", count: bytes))
+            try await hold(bytes, from: Array(addresses.dropFirst()), port: port, body)
+        }
+    }
+
+    /// The status of a request with a body of so many bytes.
+    private static func status(ofPosting bytes: Int, from address: String, port: Int) async throws -> String {
+        try await RawConnection.open(port: port) { connection in
+            let body = String(repeating: "x", count: bytes)
+            try await connection.send(post("/length", body, headers: ["X-Forwarded-For: \(address)"]))
+            return String(try await connection.read(until: "\r\n\r\n").prefix(12))
+        }
+    }
+
+    private func limits(bodyBytes: Int) throws -> ServiceResponder.Limits {
+        var limits = ServiceResponder.Limits()
+        limits.bodyBytes = bodyBytes
+        limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
+        return limits
+    }
+
+    @Test("T-E23: large bodies of eight addresses leave room for small ones of a ninth")
+    func keepsRoomForSmallBodies() async throws {
+        let fixture = try ServiceFixture(additionalRoutes: [Self.echo], limits: limits(bodyBytes: 8 << 20))
+        try await fixture.serve { port, _ in
+            let addresses = (1...8).map { "198.18.50.\($0)" }
+            try await Self.hold(Request.maximumBody - 1, from: addresses, port: port) {
+                try await waitUntil { fixture.assembly.responder.heldBytes >= 6 << 20 }
+                // Often, so that meanwhile everything was read.
+                for _ in 0..<50 {
+                    #expect(try await Self.status(ofPosting: 200, from: "198.18.50.9", port: port) == "HTTP/1.1 200")
+                }
+            }
+        }
+    }
+
+    @Test("T-E23: subscribers of one /48 take at most a quarter of what bodies may take; the others are served")
+    func limitsBodiesOfASite() async throws {
+        let fixture = try ServiceFixture(additionalRoutes: [Self.echo], limits: limits(bodyBytes: 8 << 20))
+        try await fixture.serve { port, _ in
+            let addresses = (1...7).map { "2001:db8:1:\($0)::1" }
+            try await Self.hold(900_000, from: addresses, port: port) {
+                try await waitUntil { fixture.assembly.responder.heldBytes >= 1_800_000 }
+                let eighth = try await Self.status(ofPosting: 900_000, from: "2001:db8:1:8::1", port: port)
+                #expect(eighth == "HTTP/1.1 503")
+                let other = try await Self.status(ofPosting: 900_000, from: "2001:db8:2:1::1", port: port)
+                #expect(other == "HTTP/1.1 200")
+            }
+        }
+    }
+
+    @Test("T-E23: subscribers of one /48 have at most a quarter of all connections")
+    func limitsConnectionsOfASite() throws {
+        var limits = ServiceResponder.Limits()
+        limits.connections = 32
+        let load = ServerLoad(limits)
+        func networks(_ text: String) throws -> ServerLoad.Networks {
+            ServerLoad.Networks(of: try #require(IPAddress(caller: text)))
+        }
+        for subscriber in 1...8 { #expect(load.opened(by: try networks("2001:db8:1:\(subscriber)::1"))) }
+        #expect(!load.opened(by: try networks("2001:db8:1:9::1")))
+        #expect(load.opened(by: try networks("2001:db8:2:1::1")))
+        #expect(load.opened(by: try networks("192.0.2.1")))
+        for subscriber in [1, 9] { load.closed(by: try networks("2001:db8:1:\(subscriber)::1")) }
+        #expect(load.opened(by: try networks("2001:db8:1:10::1")))
+    }
+
+    @Test("T-E24: ends an answer in parts whose client does not read, and gives its slot back")
+    func endsUnreadParts() async throws {
+        let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: 32 << 20)
+        let route = Route(
+            .get,
+            "/large",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                var response = Response(status: .ok, body: large)
+                response.nextPart = { large }
+                return response
+            }
+        )
+        var limits = ServiceResponder.Limits()
+        limits.time = .milliseconds(50)
+        let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
+        try await fixture.serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+                // The rest is more than sockets hold.
+                _ = try await connection.read(until: "\r\n\r\n")
+                try await waitUntil { fixture.assembly.responder.connections == 0 }
+                try await waitUntil { fixture.assembly.responder.requestsInFlight == 0 }
+            }
+        }
+    }
+
+    @Test(
+        "T-E25: refuses HTTP/1.0 with a transfer coding (RFC 9112 §6.1), and closes",
+        arguments: ["Connection: keep-alive\r\n", "Connection: keep-alive\r\nContent-Length: 2\r\n"]
+    )
+    func refusesCodingsOfHTTP10(_ headers: String) async throws {
+        try await connect { connection in
+            try await connection.send(
+                "POST /length HTTP/1.0\r\n\(headers)Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+            )
+            try await connection.send("GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            let answer = try await connection.readAll()
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+            #expect(answer.contains("\r\nconnection: close\r\n"), "\(answer)")
+            #expect(answer.ranges(of: "HTTP/1.1 ").count == 1, "\(answer)")
         }
     }
 

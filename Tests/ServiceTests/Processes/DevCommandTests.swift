@@ -172,6 +172,39 @@ struct DevCommandTests {
         }
     }
 
+    @Test("T-E26: a web site whose name leads to this machine (DNS rebinding) is no owner, and reads nothing")
+    func foreignHosts() async throws {
+        try await IdentityProgram.dev("--ephemeral") { _, service in
+            let port = try #require(URLParts(service.baseURL)?.port)
+            func status(of path: String, host: String) async throws -> String {
+                try await RawConnection.open(port: port) { connection in
+                    try await connection.send(
+                        "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAuthorization: Bearer owner\r\nConnection: close\r\n\r\n"
+                    )
+                    return String(try await connection.readAll().prefix(12))
+                }
+            }
+            for path in [
+                "/v1/projects/demo-project/accounts:batchGet", "/emulator/v1/projects/demo-project/oobCodes",
+                "/emulator/v1/projects/demo-project/verificationCodes", "/emulator/v1/projects/demo-project/config",
+                "/dev",
+            ] {
+                for host in [
+                    "evil.example:\(port)", "127.0.0.1.evil.example:\(port)", "localhost.evil.example",
+                    "evillocalhost:\(port)", "user@evil.example", "",
+                ] {
+                    #expect(try await status(of: path, host: host) == "HTTP/1.1 403", "\(path) \(host)")
+                }
+                for host in [
+                    "127.0.0.1:\(port)", "[::1]:\(port)", "10.0.2.2:\(port)", "localhost:\(port)",
+                    "a.localhost:\(port)", "localhost",
+                ] {
+                    #expect(try await status(of: path, host: host) == "HTTP/1.1 200", "\(path) \(host)")
+                }
+            }
+        }
+    }
+
     @Test("T-E18: what a user can name is one line of the log")
     func logLines() async throws {
         try await IdentityProgram.dev("--ephemeral") { program, service in
