@@ -126,6 +126,17 @@ def signed_out(world):
     return {"form": {"do": "signOut"}, "headers": application.headers()}
 
 
+def granted(world):
+    application = Application(world)
+    application.tokens()
+    return {"headers": application.headers()}
+
+
+def withdrawn(world):
+    # That of the shared application would end what other calls use.
+    return {**granted(world), "form": {"client": "none"}}
+
+
 def registration(**request):
     """A client's own registration."""
     def prepare(world):
@@ -158,6 +169,8 @@ SUCCESSES = {
     "authorizeDevice": [device],
     "devicePage": [{}, {"query": {"user_code": "BCDF-GHJK"}}],
     "takeUserCode": [user_code],
+    "grantsPage": [granted, {"query": {"ui_locales": "ja"}}],
+    "withdrawGrant": [withdrawn],
     "signOutPage": [{}, {"query": {"ui_locales": "ja", "state": "s"}}],
     "signOutBrowser": [signed_out, {"form": {"do": "signOut"}}],
     "registerOAuthClient": [{"json": {"redirect_uris": [CALLBACK], "client_name": "Agent"}}],
@@ -204,6 +217,9 @@ REFUSALS = {
     "devicePage": [(404, "NOT_FOUND", {"path": {"project": "none"}})],
     "takeUserCode": [(400, "This code is unknown", {"form": {"user_code": "x"},
                                                     "headers": {"Sec-Fetch-Site": "same-origin"}})],
+    "grantsPage": [(404, "NOT_FOUND", {"path": {"project": "none"}})],
+    "withdrawGrant": [(400, "INVALID_SESSION_INFO", {"form": {"client": "none"},
+                                                     "headers": {"Sec-Fetch-Site": "cross-site"}})],
     "signOutPage": [(404, "NOT_FOUND", {"path": {"project": "none"}})],
     "signOutBrowser": [(404, "NOT_FOUND", {"path": {"project": "none"}, "form": {"do": "signOut"}})],
     "registerOAuthClient": [(400, "invalid_redirect_uri", {"json": {}}),

@@ -596,8 +596,8 @@ SUCCESSES = {
     "getDefaultSupportedIdpConfig": [{"path": {"config": name}} for name in FLOWS if name.endswith(".com")],
     "updateDefaultSupportedIdpConfig": [
         existing("builtIn", query={"updateMask": "enabled"}, json={"enabled": False}),
-        existing("builtIn", query={"updateMask": "definition.endpoints.token"},
-                 json={"definition": {"endpoints": {"token": "https://login.example/token"}}}),
+        existing("builtIn", query={"updateMask": "definition.endpoints.token,clientSecret"},
+                 json={"definition": {"endpoints": {"token": "https://login.example/token"}}, "clientSecret": "s3cret"}),
     ],
     "deleteDefaultSupportedIdpConfig": [existing("builtIn")],
     "listOauthIdpConfigs": [of_project(PROJECT), of_project(PROJECT, query={"pageSize": 2})],
