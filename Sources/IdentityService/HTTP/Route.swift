@@ -26,7 +26,7 @@ package struct Route: Sendable {
         on host: Host = .identityToolkit,
         legacy: String? = nil,
         errors envelope: ErrorEnvelope = .accounts,
-        bodyLimit: Int = Request.maximumBody,
+        bodyLimit: Int? = nil,
         isInTenants: Bool = true,
         _ access: Access
     ) {
@@ -36,7 +36,7 @@ package struct Route: Sendable {
         self.host = host
         self.legacy = legacy
         self.envelope = envelope
-        self.bodyLimit = bodyLimit
+        self.bodyLimit = bodyLimit ?? access.bodyLimit
         self.isInTenants = isInTenants
         self.access = access
     }
@@ -54,7 +54,7 @@ package struct Route: Sendable {
     /// The maximum size of a body in bytes, for requests with or without an admin's credential.
     func bodyLimit(hasBearer: Bool) -> Int {
         switch access {
-        case .open: min(bodyLimit, Request.maximumClientBody)
+        case .open: bodyLimit
         case .client, .admin, .unbuilt: hasBearer ? bodyLimit : min(bodyLimit, Request.maximumClientBody)
         }
     }
@@ -73,6 +73,11 @@ package struct Route: Sendable {
         case admin(AdminScope, Handler<AdminCall>)
         /// Part of the protocol, but not implemented.
         case unbuilt
+
+        /// Whoever has no credential sends little.
+        fileprivate var bodyLimit: Int {
+            if case .open = self { Request.maximumClientBody } else { Request.maximumBody }
+        }
     }
 
     package struct AdminForm: Sendable {

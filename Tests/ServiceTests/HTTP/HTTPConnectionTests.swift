@@ -17,6 +17,7 @@ struct HTTPConnectionTests {
         "/length",
         on: .service,
         errors: .status,
+        bodyLimit: Request.maximumBody,
         .open { call in .json { $0.member("length", number: Int64(call.body.readableBytes)) } }
     )
 
