@@ -110,7 +110,8 @@ struct DatabaseOutageTests {
     private func expectNotReady(_ service: TestService) async throws {
         let start = ContinuousClock.now
         let reply = try await service.send("GET", "/readyz")
-        #expect(ContinuousClock.now - start < .seconds(2), "in time")
+        // It waits one and a half seconds for the database, whose own limit is ten; the rest is for a busy machine.
+        #expect(ContinuousClock.now - start < .seconds(5), "in time")
         #expect(reply.status == 503)
         #expect(
             reply.json == [
