@@ -1,5 +1,6 @@
 import Federation
 import Linking
+import Passkeys
 package import Projects
 
 /// The findings of `identity check` for a project: a pure function of its configuration, without network access.
@@ -36,6 +37,13 @@ package struct ConfigurationCheck: Sendable {
         checkSignIn(project.settings, enabled, &report)
         checkProtection(project.settings, enabled, &report)
         checkDelivery(project.settings, &report)
+        let host = project.settings.passkeys.relyingParty?.id
+        report.add(
+            .passkeyHostShared,
+            if: host.map { snapshot.projects(withPasskeysAt: $0).count > 1 } ?? false,
+            "another project has the RP ID \(host ?? "") too, so the host has no files below /.well-known/: set another "
+                + "passkeyConfig.rpId in one of them"
+        )
         for configuration in enabled { check(configuration, &report) }
         return ConfigurationFinding.ID.allCases.flatMap { id in report.findings.filter { $0.id == id } }
     }

@@ -45,6 +45,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case loopbackDomain = "loopback-domain"
         case leakedPasswordsUnknown = "leaked-passwords-unknown"
         case captchaUnused = "captcha-unused"
+        case passkeyHostShared = "passkey-host-shared"
         case rateLimitsOff = "rate-limits-off"
 
         package var level: Level {

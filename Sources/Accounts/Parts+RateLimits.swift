@@ -26,6 +26,11 @@ extension Parts {
         )
     }
 
+    /// New passwords of an account, whoever sets them (T-E29).
+    func passwordChangeLimits(of account: AccountID, _ caller: Caller) -> RateLimits {
+        limits([.passwordChanges: [account.rawValue]], caller)
+    }
+
     func signUpLimits(_ caller: Caller) -> RateLimits { limits([.signUpsPerAddress: [caller.place]], caller) }
 
     /// The limits for the statement that creates an account: empty if they are taken now, before a blocking function is

@@ -32,6 +32,7 @@ package struct ResetPassword: Sendable {
         }
         guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
         try await parts.check(newPassword, caller)
+        try await parts.stores.rateLimits.take(parts.passwordChangeLimits(of: AccountID(code.owner), caller))
         let stored = try await parts.hash(newPassword, caller.project)
         let now = parts.now()
         let seconds = parts.seconds

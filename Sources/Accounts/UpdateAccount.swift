@@ -50,8 +50,7 @@ package struct UpdateAccount: Sendable {
         let operations = request.operations
         let always = operations.contains { $0.isSensitive(under: .anySession, hasSecondFactor: false) }
         if always { try parts.requireRecentSignIn(token, caller: caller) }
-        let stored: StoredPassword? =
-            if let password = request.password { try await parts.hash(password, caller.project) } else { nil }
+        let stored = try await hash(request.password, for: token, operations, caller)
         let now = parts.now()
         let renewal = parts.prepareRenewal()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
@@ -97,6 +96,21 @@ package struct UpdateAccount: Sendable {
         )
         result.newEmail = (changed.changes.email ?? nil)?.canonical
         return result
+    }
+
+    /// A hash takes long, so only a session that stands and may set a password gets one, and no account gets many.
+    private func hash(
+        _ password: Secret?,
+        for token: VerifiedIDToken,
+        _ operations: Set<SensitiveOperation>,
+        _ caller: Caller
+    ) async throws -> StoredPassword? {
+        guard let password else { return nil }
+        let found = try await parts.accounts.find(token.account, session: token.session, in: caller.scope)
+        let user = try SignedInAccount(token: token, account: found?.account, session: found?.session)
+        try parts.require(operations, of: user, caller)
+        try await parts.stores.rateLimits.take(parts.passwordChangeLimits(of: token.account, caller))
+        return try await parts.hash(password, caller.project)
     }
 
     /// Applies the request's removals; refuses them if no sign-in method would remain.

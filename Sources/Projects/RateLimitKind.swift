@@ -9,6 +9,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     case passwordTries
     /// The same, for one email from any address; networks where the account was used recently are exempt.
     case passwordTriesPerAccount
+    /// New passwords of one account, set by its user or with a reset code: each is hashed.
+    case passwordChanges
     /// New accounts from one network address.
     case signUpsPerAddress
     /// Emails requested from one network address.
@@ -51,6 +53,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         case .passwordTriesPerAddress: RateLimitBudget(count: 300, seconds: 3_600)
         case .passwordTries: RateLimitBudget(count: 10, seconds: 1_800)
         case .passwordTriesPerAccount: RateLimitBudget(count: 100, seconds: 3_600)
+        case .passwordChanges: RateLimitBudget(count: 10, seconds: 1_800)
         // Firebase's.
         case .signUpsPerAddress: RateLimitBudget(count: 100, seconds: 3_600)
         case .mailsPerAddress: RateLimitBudget(count: 50, seconds: 3_600)
@@ -79,8 +82,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
             .smsPerAddress, .smsPerRecipient, .methodQueriesPerAddress, .flowsPerAddress, .accessTokensPerAddress,
             .refreshTriesPerAddress, .clientsPerAddress, .consoleTriesPerAddress, .consoleTries:
             true
-        case .passwordTries, .passwordTriesPerAccount, .mailsPerAccount, .mailsPerProject, .smsPerProject,
-            .secondFactorTries:
+        case .passwordTries, .passwordTriesPerAccount, .passwordChanges, .mailsPerAccount, .mailsPerProject,
+            .smsPerProject, .secondFactorTries:
             false
         }
     }

@@ -13,7 +13,7 @@ extension AccountStore {
     /// - Parameter decide: gets the current account and the requested session; if it throws, nothing changes.
     /// - Returns: what was written, and the account afterwards.
     /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` if another account holds a claim;
-    ///   ``RepeatedEvent`` if the event was applied before; ``SpentCode``.
+    ///   ``RepeatedEvent`` if the event was applied before; ``SpentCode``; ``AccountBusy``.
     package func change(
         _ account: AccountID,
         session: SessionID?,
@@ -22,34 +22,36 @@ extension AccountStore {
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
         do {
-            return try await database.transaction { transaction in
-                guard try await lock(account, scope, transaction) else { throw UnknownAccount() }
-                let found = try await read(account, session: session, scope, transaction)
-                guard let current = found.account else { throw UnknownAccount() }
-                var changes = try decide(current, found.session)
-                if let event = changes.event {
-                    try await remember(event, scope, transaction)
-                    if let date = event.validUntilSignInAfter,
-                        try await hasSignedIn(account, with: event.provider, after: date, scope, transaction)
-                    {
-                        changes = AccountChanges()
+            return try await gate.pass(account, in: scope.project, .change) {
+                try await database.transaction { transaction in
+                    guard try await lock(account, scope, transaction) else { throw UnknownAccount() }
+                    let found = try await read(account, session: session, scope, transaction)
+                    guard let current = found.account else { throw UnknownAccount() }
+                    var changes = try decide(current, found.session)
+                    if let event = changes.event {
+                        try await remember(event, scope, transaction)
+                        if let date = event.validUntilSignInAfter,
+                            try await hasSignedIn(account, with: event.provider, after: date, scope, transaction)
+                        {
+                            changes = AccountChanges()
+                        }
                     }
+                    if let code = changes.spends {
+                        let spent = try await transaction.execute(code.spending(scope))
+                        guard spent == 1 else { throw SpentCode(code: code) }
+                    }
+                    let lost = try await grants(of: account, at: changes.revocable, scope, transaction)
+                    try await revoke(lost, scope, now: now, transaction)
+                    var after: Account?
+                    if changes.deletesAccount {
+                        try await delete(current, scope, now: now, transaction)
+                    } else {
+                        try await apply(changes, to: current, scope, now: now, transaction)
+                        after = try await read(account, session: nil, scope, transaction).account
+                    }
+                    try await tell(changes, before: current, after: after, scope, now: now, transaction)
+                    return ChangedAccount(account: after, changes: changes)
                 }
-                if let code = changes.spends {
-                    let spent = try await transaction.execute(code.spending(scope))
-                    guard spent == 1 else { throw SpentCode(code: code) }
-                }
-                let lost = try await grants(of: account, at: changes.revocable, scope, transaction)
-                try await revoke(lost, scope, now: now, transaction)
-                var after: Account?
-                if changes.deletesAccount {
-                    try await delete(current, scope, now: now, transaction)
-                } else {
-                    try await apply(changes, to: current, scope, now: now, transaction)
-                    after = try await read(account, session: nil, scope, transaction).account
-                }
-                try await tell(changes, before: current, after: after, scope, now: now, transaction)
-                return ChangedAccount(account: after, changes: changes)
             }
         } catch let error as PostgresError {
             if let conflict = error.constraint.flatMap(ClaimConflict.init(rawValue:)) { throw conflict }
@@ -259,7 +261,12 @@ extension AccountStore {
             )
         }
         if case .open(let session) = changes.session {
-            try await transaction.execute("\(sql: target) \(sql: insertSession(session, scope, now: now))")
+            try await transaction.execute(
+                """
+                \(sql: target), \(sql: SessionStore.surplus(of: account, scope, now: now))
+                \(sql: insertSession(session, scope, now: now))
+                """
+            )
         }
         if let lastSignInAt = changes.lastSignInAt {
             try await transaction.execute("\(sql: target) \(sql: recordSignIn(scope, now: lastSignInAt))")

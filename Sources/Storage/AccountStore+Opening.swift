@@ -132,7 +132,8 @@ extension NewSession {
         user_agent, address_prefix, \(sql: AuditOrigin.arrayNames)
         """
 
-    /// Parts of a statement that insert the sessions of `target`, update their accounts' last sign-in, and record it.
+    /// Parts of a statement that insert the sessions of `target`, update their accounts' last sign-in, record it, and
+    /// end what is too much.
     ///
     /// A session never starts before its account's `valid_since`, whichever node's clock set that.
     static func opening(now: Date) -> SQL {
@@ -155,6 +156,16 @@ extension NewSession {
             SELECT project, \(now), tenant, account, method, new_session, \(AuditAction.signedIn.rawValue),
                 address_prefix, \(sql: AuditOrigin.arrayNames)
             FROM target
+        ), \(sql: SessionStore.surplus(of: "SELECT DISTINCT project, account FROM target", now: now)),
+        surplus_audit AS (
+            INSERT INTO audit_log (project, recorded_at, tenant, account, resource, action, changes, address_prefix,
+                \(sql: AuditOrigin.arrayNames))
+            SELECT o.project, \(now), t.tenant, o.account, o.session, \(AuditAction.sessionRevoked.rawValue),
+                \([SessionStore.surplusReason]), t.address_prefix, \(sql: AuditOrigin.arrayNames)
+            FROM surplus o
+            CROSS JOIN LATERAL (
+                SELECT * FROM target WHERE project = o.project AND account = o.account ORDER BY number LIMIT 1
+            ) t
         )
         """
     }

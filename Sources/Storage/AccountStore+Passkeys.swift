@@ -116,9 +116,9 @@ extension AccountStore {
         }
         let target = try storing(passkeys, of: account, scope)
         let parts = opening(session, of: account.id, scope, now: now)
-        guard let amendment else { return try await write(target: target, parts: parts) }
+        let surplus = SessionStore.surplus(of: account.id, scope, now: now)
         return try await amending(amendment, account.id, scope, now: now) { executor in
-            try await write(target: target, parts: parts, by: executor)
+            try await write(target: target, parts: parts, ending: surplus, by: executor)
         }
     }
 

@@ -152,8 +152,9 @@ extension AccountStore {
         var parts: [SQL] = []
         if let session { parts = opening(session, of: candidate.account.id, scope, now: now) }
         if !candidate.taken.isEmpty { parts.append(candidate.taken.givingBack) }
+        let surplus = session.map { _ in SessionStore.surplus(of: candidate.account.id, scope, now: now) }
         return try await amending(amendment, candidate.account.id, scope, now: now) { [parts] executor in
-            try await write(target: target, parts: parts, by: executor)
+            try await write(target: target, parts: parts, ending: surplus, by: executor)
         }
     }
 
@@ -176,8 +177,9 @@ extension AccountStore {
             RETURNING account, valid_since
             """
         let parts = opening(session, of: account.id, scope, now: now)
+        let surplus = SessionStore.surplus(of: account.id, scope, now: now)
         return try await amending(amendment, account.id, scope, now: now) { executor in
-            try await write(target: target, parts: parts, by: executor)
+            try await write(target: target, parts: parts, ending: surplus, by: executor)
         }
     }
 
@@ -201,18 +203,21 @@ extension AccountStore {
     /// - Parameters:
     ///   - spending: ends a one-time code, the `code` of the target.
     ///   - limits: the `limits` of the target.
+    ///   - surplus: the sessions that a new one makes too many.
     /// - Throws: ``RateLimitReached``.
     func write(
         spending: SQL? = nil,
         within limits: RateLimits = .none,
         target: SQL,
         parts: [SQL],
+        ending surplus: SQL? = nil,
         by executor: (any PostgresExecutor)? = nil
     ) async throws -> Bool {
         let code: SQL = spending.map { "code AS (\(sql: $0))," } ?? ""
         let rows = try await (executor ?? database).query(
             """
             WITH \(sql: limits.taking), \(sql: code) target AS (\(sql: target)) \(sql: SQL.further(parts))
+            \(sql: surplus.map { ", \(sql: $0)" } ?? "")
             SELECT passed, EXISTS (SELECT FROM target) FROM limits
             """
         ) { row in

@@ -1,6 +1,6 @@
 import Federation
 package import Linking
-package import Postgres
+import Postgres
 package import Projects
 package import Secrets
 
@@ -11,6 +11,7 @@ package import Secrets
 package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
+    let gate: AccountGate
     let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
     let passkeyReads: Batcher<[UInt8], PasskeyQuestion, PasskeyOwner?>
@@ -19,9 +20,10 @@ package struct AccountStore: Sendable {
     private let smsOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
 
     /// - Parameter batches: whether simultaneous requests share a statement.
-    package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
+    init(database: PostgresClient, keyRing: KeyRing, gate: AccountGate, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
+        self.gate = gate
         accountReads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         candidateReads = Batcher(

@@ -59,12 +59,14 @@ extension AccountStore {
         now: Date,
         _ write: @escaping @Sendable (any PostgresExecutor) async throws -> Bool
     ) async throws -> Bool {
-        guard let amendment else { return try await write(database) }
-        return try await database.transaction { transaction in
-            try await lock(account, scope, transaction)
-            guard try await write(transaction) else { return false }
-            if let update = amendment.update(of: account, scope, now: now) { try await transaction.execute(update) }
-            return true
+        try await gate.pass(account, in: scope.project, .signIn) {
+            guard let amendment else { return try await write(database) }
+            return try await database.transaction { transaction in
+                try await lock(account, scope, transaction)
+                guard try await write(transaction) else { return false }
+                if let update = amendment.update(of: account, scope, now: now) { try await transaction.execute(update) }
+                return true
+            }
         }
     }
 }

@@ -125,7 +125,10 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
                     guard state.waiting.count >= pace.enough else { return (false, nil) }
                     return (false, state.gathering.take())
                 }
-                if isFull { return entry.waiter.resume(with: .failure(PostgresError(.overloaded))) }
+                if isFull {
+                    entry.waiter.resume(with: .failure(PostgresError(.overloaded)))
+                    return
+                }
                 gathering?.resume(with: .success(()))
                 // The running batch may have ended before this question was queued.
                 startIfIdle()
@@ -302,39 +305,6 @@ package struct BatchCounts: Sendable {
     package internal(set) var waits = Histogram.seconds
     /// The number of questions waiting now.
     package internal(set) var waiting = 0
-}
-
-/// A task that waits for a result; the first result, or its cancellation, ends the wait.
-private final class Waiter<Answer: Sendable>: Sendable {
-    private enum State {
-        case new
-        case waiting(CheckedContinuation<Answer, any Error>)
-        case over
-    }
-
-    private let state = Mutex(State.new)
-
-    var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
-
-    /// - Returns: whether it waits; false for a task that was cancelled before.
-    func attach(_ continuation: CheckedContinuation<Answer, any Error>) -> Bool {
-        let waits = state.withLock { state in
-            guard case .new = state else { return false }
-            state = .waiting(continuation)
-            return true
-        }
-        if !waits { continuation.resume(throwing: CancellationError()) }
-        return waits
-    }
-
-    func resume(with answer: Result<Answer, any Error>) {
-        let continuation: CheckedContinuation<Answer, any Error>? = state.withLock { state in
-            defer { state = .over }
-            guard case .waiting(let continuation) = state else { return nil }
-            return continuation
-        }
-        continuation?.resume(with: answer)
-    }
 }
 
 extension PostgresError.Code {

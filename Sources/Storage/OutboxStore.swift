@@ -48,6 +48,9 @@ package struct OutboxStore: Sendable {
 
     /// Leases messages that are due, longest overdue first, including expired ones.
     ///
+    /// Reads only messages that it may take: those of each destination from their place in an index, so that another
+    /// destination's backlog costs nothing, however long it is.
+    ///
     /// - Parameters:
     ///   - kinds: those that this node delivers; messages of others wait for nodes that do.
     ///   - additions: what it delivers besides.
@@ -63,11 +66,20 @@ package struct OutboxStore: Sendable {
     ) async throws -> [Message] {
         let rows = try await database.query(
             """
-            UPDATE outbox o SET attempts = attempts + 1, next_attempt_at = \(now.addingTimeInterval(lease))
-            FROM (
-                SELECT project, message FROM outbox
-                WHERE delivered_at IS NULL AND abandoned_at IS NULL AND next_attempt_at <= \(now)
-                    AND (kind = ANY (\(kinds)::text[]) OR (kind, project) IN (
+            WITH RECURSIVE destinations AS (
+                (
+                    SELECT kind, project FROM outbox WHERE \(sql: Self.isWaiting)
+                    ORDER BY kind, project LIMIT 1
+                )
+                UNION ALL
+                SELECT n.kind, n.project FROM destinations d CROSS JOIN LATERAL (
+                    SELECT kind, project FROM outbox
+                    WHERE \(sql: Self.isWaiting) AND (kind, project) > (d.kind, d.project)
+                    ORDER BY kind, project LIMIT 1
+                ) n
+            ), served AS MATERIALIZED (
+                SELECT kind, project FROM destinations
+                WHERE (kind = ANY (\(kinds)::text[]) OR (kind, project) IN (
                         SELECT * FROM unnest(\(additions.map(\.kind))::text[],
                             \(additions.map(\.project.rawValue))::text[])
                     ))
@@ -75,7 +87,22 @@ package struct OutboxStore: Sendable {
                         SELECT * FROM unnest(\(exceptions.map(\.kind))::text[],
                             \(exceptions.map(\.project.rawValue))::text[])
                     )
-                ORDER BY next_attempt_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            ), candidates AS MATERIALIZED (
+                SELECT m.project, m.message, m.next_attempt_at FROM served v CROSS JOIN LATERAL (
+                    SELECT project, message, next_attempt_at FROM outbox
+                    WHERE \(sql: Self.isWaiting)
+                        AND (kind, project, next_attempt_at) >= (v.kind, v.project, '-infinity')
+                        AND (kind, project, next_attempt_at) <= (v.kind, v.project, \(now))
+                    ORDER BY kind, project, next_attempt_at LIMIT \(sql: Self.candidates)
+                ) m
+                ORDER BY m.next_attempt_at LIMIT \(sql: Self.candidates)
+            )
+            UPDATE outbox o SET attempts = attempts + 1, next_attempt_at = \(now.addingTimeInterval(lease))
+            FROM (
+                SELECT m.project, m.message FROM candidates c
+                JOIN outbox m ON m.project = c.project AND m.message = c.message
+                WHERE \(sql: Self.isWaiting) AND m.next_attempt_at = c.next_attempt_at
+                ORDER BY c.next_attempt_at LIMIT \(limit) FOR UPDATE OF m SKIP LOCKED
             ) due
             WHERE o.project = due.project AND o.message = due.message
             RETURNING o.project, o.message, o.kind, o.payload, o.attempts, EXISTS (
@@ -105,6 +132,12 @@ package struct OutboxStore: Sendable {
             )
         }
     }
+
+    private static let isWaiting: SQL = "delivered_at IS NULL AND abandoned_at IS NULL"
+
+    /// More than a node takes at once, as other nodes may take some of them at the same time. A literal, so that the
+    /// planner knows that it reads a few rows of an index.
+    private static let candidates: SQL = "256"
 
     /// The payloads of undelivered messages, oldest first.
     package func waiting(_ kind: String, in scope: Scope) async throws -> [[UInt8]] {

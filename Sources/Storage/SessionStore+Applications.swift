@@ -83,7 +83,7 @@ extension SessionStore {
                 AND s.tenant = \(scope.tenant.rawValue) AND s.client IS NOT NULL AND s.code_until IS NULL
                 AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
                 AND s.last_used_at >= \(idleSince ?? .distantPast)
-            ORDER BY s.created_at, s.session
+            ORDER BY s.created_at, s.session LIMIT 1000
             """
         ) { row in
             GrantedSession(
@@ -130,31 +130,42 @@ extension SessionStore {
             changes: [new.client],
             at: now
         )
-        let count = try await database.query(
-            """
-            WITH browser AS MATERIALIZED (
-                SELECT s.*
-                FROM accounts a JOIN sessions s ON s.project = a.project AND s.account = a.account
-                WHERE a.project = \(browser.project.rawValue) AND a.account = \(browser.account.rawValue)
-                    AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL AND a.disabled IS NOT TRUE
-                    AND s.session = \(browser.session.rawValue) AND s.client IS NULL AND s.revoked_at IS NULL
-                    AND s.auth_time >= a.valid_since
-                FOR SHARE OF a, s
-            ), opened AS (
-                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
-                    second_factor, second_factor_identifier, claims, sign_in_attributes, created_at, last_used_at,
-                    user_agent, address_prefix, client, application_grant, code_hash, code_until, browser_session,
-                    tells_client)
-                SELECT project, account, \(new.id.rawValue), tenant, \(new.secretHash), auth_time, sign_in_provider,
-                    second_factor, second_factor_identifier, claims, sign_in_attributes, \(now), \(now), user_agent,
-                    address_prefix, \(new.client), \(try new.grant.json)::jsonb, \(new.codeHash), \(new.codeUntil), session,
-                    true
-                FROM browser
-                RETURNING session
-            ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session")))
-            SELECT count(*) FROM opened
-            """
-        ) { row in try row.next(Int64.self) }
+        let surplus = AuditEntry(
+            .sessionRevoked,
+            in: scope,
+            account: browser.account,
+            changes: [Self.surplusReason],
+            at: now
+        )
+        let count = try await gate.pass(browser.account, in: scope.project, .session) {
+            try await database.query(
+                """
+                WITH browser AS MATERIALIZED (
+                    SELECT s.*
+                    FROM accounts a JOIN sessions s ON s.project = a.project AND s.account = a.account
+                    WHERE a.project = \(browser.project.rawValue) AND a.account = \(browser.account.rawValue)
+                        AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL AND a.disabled IS NOT TRUE
+                        AND s.session = \(browser.session.rawValue) AND s.client IS NULL AND s.revoked_at IS NULL
+                        AND s.auth_time >= a.valid_since
+                    FOR SHARE OF a, s
+                ), opened AS (
+                    INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                        second_factor, second_factor_identifier, claims, sign_in_attributes, created_at, last_used_at,
+                        user_agent, address_prefix, client, application_grant, code_hash, code_until, browser_session,
+                        tells_client)
+                    SELECT project, account, \(new.id.rawValue), tenant, \(new.secretHash), auth_time, sign_in_provider,
+                        second_factor, second_factor_identifier, claims, sign_in_attributes, \(now), \(now), user_agent,
+                        address_prefix, \(new.client), \(try new.grant.json)::jsonb, \(new.codeHash), \(new.codeUntil), session,
+                        true
+                    FROM browser
+                    RETURNING session
+                ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session"))),
+                \(sql: Self.surplus(of: "SELECT project, account FROM browser", ofApplications: true, now: now)),
+                surplus_audit AS (\(sql: surplus.insertion(from: "surplus", resource: "session")))
+                SELECT count(*) FROM opened
+                """
+            ) { row in try row.next(Int64.self) }
+        }
         return count.first == 1
     }
 

@@ -1,5 +1,5 @@
 package import Linking
-package import Postgres
+import Postgres
 package import Projects
 package import Sessions
 package import struct Foundation.Date
@@ -7,10 +7,12 @@ package import struct Foundation.Date
 /// Sessions: refresh, list, sign out.
 package struct SessionStore: Sendable {
     let database: PostgresClient
+    let gate: AccountGate
     let refreshes: Batcher<SessionKey, RefreshQuestion, RefreshAnswer>
 
-    package init(database: PostgresClient, batches: Bool = true) {
+    init(database: PostgresClient, gate: AccountGate, batches: Bool = true) {
         self.database = database
+        self.gate = gate
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         refreshes = Batcher(
             isOn: batches,
@@ -35,7 +37,7 @@ extension SessionStore {
             WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
                 AND s.tenant = \(scope.tenant.rawValue) AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
                 AND s.last_used_at >= \(idleSince ?? .distantPast) AND s.code_until IS NULL
-            ORDER BY s.last_used_at DESC, s.session
+            ORDER BY s.last_used_at DESC, s.session LIMIT 1000
             """
         ) { row in
             guard let id = SessionID(rawValue: try row.next()) else { return nil }
@@ -64,14 +66,16 @@ extension SessionStore {
         in scope: Scope,
         now: Date
     ) async throws -> Int? {
-        if case .only(let session) = which, caller ?? session == session {
-            return try await end(which, of: account, by: caller, in: scope, now: now, database)
-        }
-        // Changes that end or open sessions lock the account; after the lock, the statement sees whether the caller's
-        // session ended.
-        return try await database.transaction { transaction in
-            try await transaction.execute(AccountStore.locking(account, scope))
-            return try await end(which, of: account, by: caller, in: scope, now: now, transaction)
+        try await gate.pass(account, in: scope.project, .session) {
+            if case .only(let session) = which, caller ?? session == session {
+                return try await end(which, of: account, by: caller, in: scope, now: now, database)
+            }
+            // Changes that end or open sessions lock the account; after the lock, the statement sees whether the
+            // caller's session ended.
+            return try await database.transaction { transaction in
+                try await transaction.execute(AccountStore.locking(account, scope))
+                return try await end(which, of: account, by: caller, in: scope, now: now, transaction)
+            }
         }
     }
 

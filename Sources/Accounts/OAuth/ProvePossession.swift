@@ -11,10 +11,16 @@ extension AccountsService { package var provePossession: ProvePossession { Prove
 package struct ProvePossession: Sendable {
     let parts: Parts
 
+    /// A proof that fits its request; whether it is new, ``use(_:_:)`` says.
+    package struct Proof: Sendable {
+        /// The key's JWK thumbprint.
+        package var thumbprint: String
+        fileprivate var hash: [UInt8]
+    }
+
     /// - Parameters:
     ///   - proof: the header's value.
     ///   - accessToken: the one that comes with it; nil where there is none.
-    /// - Returns: the key's JWK thumbprint.
     /// - Throws: ``OAuthError``.
     package func callAsFunction(
         _ proof: String,
@@ -22,15 +28,28 @@ package struct ProvePossession: Sendable {
         at endpoint: ProviderMetadata.Endpoint,
         accessToken: Secret? = nil,
         _ caller: Caller
-    ) async throws -> String {
+    ) throws -> Proof {
         let url = try parts.applicationIssuer(of: caller.project) + endpoint.rawValue
         let expected = ProofOfPossession(method: method, url: url, accessToken: accessToken)
-        // A refused one is not stored.
-        guard let token = SelfSignedJWT(proof, type: "dpop+jwt"), expected.accepts(token.claims, now: parts.seconds),
-            try await parts.stores.oauthClients.use(token.hash, until: end, in: caller.project.id)
-        else { throw OAuthError(.invalidDPoPProof, "The DPoP proof is malformed, old, used, or for another request") }
-        return token.thumbprint
+        guard let token = SelfSignedJWT(proof, type: "dpop+jwt"), expected.accepts(token.claims, now: parts.seconds)
+        else { throw Self.refused }
+        return Proof(thumbprint: token.thumbprint, hash: token.hash)
     }
+
+    /// Uses a proof up, once the request has succeeded and before it is answered: whoever has no code and no token stores
+    /// nothing (T-F18).
+    ///
+    /// - Throws: ``OAuthError`` if it was used before.
+    package func use(_ proof: Proof, _ caller: Caller) async throws {
+        guard try await parts.stores.oauthClients.use(proof.hash, until: end, in: caller.project.id) else {
+            throw Self.refused
+        }
+    }
+
+    private static let refused = OAuthError(
+        .invalidDPoPProof,
+        "The DPoP proof is malformed, old, used, or for another request"
+    )
 
     /// After the oldest and the most premature one.
     private var end: Date { parts.now().addingTimeInterval(Double(ProofOfPossession.lifetime) * 2) }

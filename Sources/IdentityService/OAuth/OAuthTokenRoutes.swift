@@ -32,7 +32,15 @@ struct OAuthTokenRoutes {
     private func grant(_ call: Call) async throws -> Response {
         let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
-        let key = try await proof(call, at: .token, caller)
+        return try await proving(call, at: .token, caller) { try await grant(form, key: $0, by: client, caller) }
+    }
+
+    private func grant(
+        _ form: OAuthParameters,
+        key: String?,
+        by client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> Response {
         let grants = accounts.grantApplicationTokens
         let name = try form.required("grant_type")
         guard let type = ClientMetadata.GrantType(rawValue: name) else {
@@ -128,12 +136,9 @@ struct OAuthTokenRoutes {
     private func push(_ call: Call) async throws -> Response {
         let (form, caller) = (try OAuthParameters(call), try caller(call))
         let client = try await client(call, form, caller)
-        let uri = try await accounts.pushAuthorization(
-            form.fields,
-            key: proof(call, at: .push, caller),
-            by: client,
-            caller
-        )
+        let uri = try await proving(call, at: .push, caller) { key in
+            try await accounts.pushAuthorization(form.fields, key: key, by: client, caller)
+        }
         var response = Response.json { json in
             json.member("request_uri", uri.reveal())
             json.member("expires_in", number: PushAuthorization.lifetime)
@@ -170,17 +175,11 @@ struct OAuthTokenRoutes {
     private func showUser(_ call: Call) async throws -> Response {
         let caller = try caller(call)
         if let token = call.token(of: "dpop") {
-            let proof = call.headers[.dpop] ?? ""
-            let key = try await accounts.provePossession(
-                proof,
-                method: call.method.rawValue,
-                at: .userInfo,
-                accessToken: token,
-                caller
-            )
-            return Self.response(
-                try await accounts.readApplicationTokens.userInfo(accessToken: token, key: key, caller)
-            )
+            return try await proving(call, at: .userInfo, accessToken: token, caller) { key in
+                Self.response(
+                    try await accounts.readApplicationTokens.userInfo(accessToken: token, key: key, caller)
+                )
+            }
         }
         let posted = call.bearer == nil && call.method == .post ? try OAuthParameters(call)["access_token"] : nil
         return Self.response(
@@ -216,14 +215,27 @@ struct OAuthTokenRoutes {
         Caller(call, project: try configuration.openIDProvider(of: call), apiKey: nil)
     }
 
-    /// The thumbprint of the key that the client has proved to have; nil without a proof.
-    private func proof(
+    /// Runs a request with the thumbprint of the key that its sender has proved to have; nil without a proof.
+    ///
+    /// - Parameter accessToken: one that requires a proof.
+    private func proving<Result: Sendable>(
         _ call: Call,
         at endpoint: ProviderMetadata.Endpoint,
-        _ caller: Caller
-    ) async throws -> String? {
-        guard let proof = call.headers[.dpop] else { return nil }
-        return try await accounts.provePossession(proof, method: call.method.rawValue, at: endpoint, caller)
+        accessToken: Secret? = nil,
+        _ caller: Caller,
+        _ body: (_ keyThumbprint: String?) async throws -> Result
+    ) async throws -> Result {
+        guard let header = call.headers[.dpop] ?? accessToken.map({ _ in "" }) else { return try await body(nil) }
+        let proof = try accounts.provePossession(
+            header,
+            method: call.method.rawValue,
+            at: endpoint,
+            accessToken: accessToken,
+            caller
+        )
+        let result = try await body(proof.thumbprint)
+        try await accounts.provePossession.use(proof, caller)
+        return result
     }
 
     private func client(_ call: Call, _ form: OAuthParameters, _ caller: Caller) async throws -> OAuthClient {

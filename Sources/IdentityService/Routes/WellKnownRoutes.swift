@@ -8,8 +8,9 @@ import Text
 
 /// Files below `/.well-known/` with which browsers and devices check that sites and apps share passkeys.
 ///
-/// They are about the request's own host: what they contain comes from the projects and tenants that have it as RP ID, and
-/// is public. A host that is nobody's RP ID has no such files.
+/// They are about the request's own host: what they contain comes from the project, with its tenants, that has it as RP ID,
+/// and is public. A host that is nobody's RP ID has no such files, and nor has one that is several projects': otherwise one
+/// project could let its own sites and apps use the passkeys of another (T-D31).
 struct WellKnownRoutes {
     let configuration: ConfigurationStore
 
@@ -52,11 +53,11 @@ struct WellKnownRoutes {
 
     private func sites(of call: Call) -> [Site] {
         guard let host = URLParts("https://\(call.host ?? "")")?.host, !host.isEmpty else { return [] }
-        return configuration.snapshot.allProjects.flatMap { project in
-            ([project] + project.tenants.values.map(\.project))
-                .filter { $0.settings.passkeys.relyingParty?.id == host }
-                .map { Site(passkeys: $0.settings.passkeys, apps: project.settings.apps) }
-        }
+        let projects = configuration.snapshot.projects(withPasskeysAt: host)
+        guard projects.count == 1, let project = projects.first else { return [] }
+        return ([project] + project.tenants.values.map(\.project))
+            .filter { $0.hasPasskeys(at: host) }
+            .map { Site(passkeys: $0.settings.passkeys, apps: project.settings.apps) }
     }
 
     // MARK: Files

@@ -18,6 +18,7 @@ extension WireError {
         case let error as AccountsError: self.init(error)
         case let error as FederationError: self.init(error)
         case let error as RateLimitReached: self.init(error)
+        case is AccountBusy: self = .accountBusy
         case let error as PostgresError: self.init(error)
         case let error as ConfigurationError: self.init(error)
         case let error as AdministrationError: self.init(error)
@@ -44,12 +45,20 @@ extension WireError {
                 TOO_MANY_ATTEMPTS_TRY_LATER : We have blocked all requests from this device due to unusual activity. \
                 Try again later.
                 """
-        case .mailsPerRecipient, .mailsPerAccount, .smsPerRecipient, .secondFactorTries, .consoleTries:
+        case .passwordChanges, .mailsPerRecipient, .mailsPerAccount, .smsPerRecipient, .secondFactorTries,
+            .consoleTries:
             self = "TOO_MANY_ATTEMPTS_TRY_LATER"
         case .mailsPerProject, .smsPerProject: self = "QUOTA_EXCEEDED"
         }
         oauthCode = OAuthError.Code.temporarilyUnavailable.rawValue
         cause = "limit.\(error.kind.rawValue)"
+    }
+
+    private static var accountBusy: WireError {
+        var error: WireError = "TOO_MANY_ATTEMPTS_TRY_LATER"
+        error.oauthCode = OAuthError.Code.temporarilyUnavailable.rawValue
+        error.cause = "accountBusy"
+        return error
     }
 
     private init(_ error: ConsoleError) {

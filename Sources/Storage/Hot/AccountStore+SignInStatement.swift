@@ -26,28 +26,36 @@ extension AccountStore {
         let parts = try parts + commonParts(of: write, to: account, as: action)
         let statement: SQL = """
             WITH \(sql: write.limits.taking), \(sql: gate(of: write, to: account)), target AS (\(sql: target))
-            \(sql: SQL.further(parts))
+            \(sql: SQL.further(parts)) \(sql: surplus(of: account, write, as: action))
             SELECT enabled, (SELECT valid_since FROM target), passed FROM provider, limits
             """
         do {
-            guard locksFirst || !write.revocable.isEmpty || write.amendment != nil else {
-                return try await Self.outcome(of: statement, within: write.limits, by: database)
-            }
-            return try await database.transaction { transaction in
-                try await lock(account, scope, transaction)
-                let lost = try await grants(of: account, at: write.revocable, scope, transaction)
-                let outcome = try await Self.outcome(of: statement, within: write.limits, by: transaction)
-                if case .applied = outcome {
-                    try await revoke(lost, scope, now: write.now, transaction)
-                    if let update = write.amendment?.update(of: account, scope, now: write.now) {
-                        try await transaction.execute(update)
-                    }
+            return try await gate.pass(account, in: scope.project, .signIn) {
+                guard locksFirst || !write.revocable.isEmpty || write.amendment != nil else {
+                    return try await Self.outcome(of: statement, within: write.limits, by: database)
                 }
-                return outcome
+                return try await database.transaction { transaction in
+                    try await lock(account, scope, transaction)
+                    let lost = try await grants(of: account, at: write.revocable, scope, transaction)
+                    let outcome = try await Self.outcome(of: statement, within: write.limits, by: transaction)
+                    if case .applied = outcome {
+                        try await revoke(lost, scope, now: write.now, transaction)
+                        if let update = write.amendment?.update(of: account, scope, now: write.now) {
+                            try await transaction.execute(update)
+                        }
+                    }
+                    return outcome
+                }
             }
         } catch let error as PostgresError {
             return try WriteOutcome(error)
         }
+    }
+
+    /// What the new session of an account that existed before makes too much.
+    private func surplus(of account: AccountID, _ write: SignInWrite, as action: AuditAction) -> SQL {
+        guard case .open = write.session, action != .accountCreated else { return "" }
+        return ", \(sql: SessionStore.surplus(of: account, write.scope, now: write.now))"
     }
 
     /// `gate`: whether the provider is enabled, the limits have room and the pending credential can still be redeemed.

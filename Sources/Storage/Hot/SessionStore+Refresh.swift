@@ -97,7 +97,9 @@ extension SessionStore {
         // A request that finds the row locked waits for the lock on its own, then re-reads the row.
         for _ in 0..<3 {
             guard case .busy = answer else { break }
-            answer = try await Self.ask([question], skipsLocked: false, database).first?.get() ?? .notFound
+            answer = try await gate.pass(question.key.account, in: question.key.project, .session) {
+                try await Self.ask([question], skipsLocked: false, database).first?.get() ?? .notFound
+            }
         }
         if case .busy = answer { throw SessionContended() }
         guard case .found(let candidate) = answer else { return nil }

@@ -69,6 +69,31 @@ struct ConfigurationCheckTests {
         return check(project, in: snapshot)
     }
 
+    @Test("an RP ID that another project has too", arguments: ["example.com", "app.example.com"])
+    func sharedHost(_ other: String) throws {
+        let projects = try [("first-project", "example.com"), ("second-project", other)].map { id, host in
+            var settings = ProjectSettings()
+            settings.passkeys.relyingPartyID = host
+            settings.passkeys.origins = ["https://\(host)"]
+            return Project(
+                id: try #require(ProjectID(rawValue: id)),
+                number: ProjectNumber(rawValue: 123_456_789_012),
+                settings: settings,
+                passwordSignerKey: Secret("")
+            )
+        }
+        let check = ConfigurationCheck(
+            isDevelopment: false,
+            deployment: Deployment(publicURL: "https://id.example"),
+            sendsMail: true,
+            knowsLeakedPasswords: false
+        )
+        let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
+        for project in projects {
+            #expect(check(project, in: snapshot).contains { $0.id == .passkeyHostShared } == (other == "example.com"))
+        }
+    }
+
     private static func provider(
         _ id: ProviderID,
         secret: String? = "secret",

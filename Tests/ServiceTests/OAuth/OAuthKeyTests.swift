@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Postgres
 import Projects
 import Secrets
 import TestKit
@@ -251,6 +252,31 @@ struct OAuthKeyTests {
             let replayed = try await scene.refresh(refreshed.refreshToken, headers: [once])
             #expect(replayed.oauthError == "invalid_dpop_proof", "\(replayed)")
         }
+    }
+
+    @Test("T-F18: whoever has no code and no token stores no proof")
+    func storesNothing() async throws {
+        let (key, thief) = (Key(), Key())
+        try await OAuthScene.run { scene in
+            let reply = try await scene.redeem(scene.authorize().query["code"], headers: [try proof(scene, key)])
+            #expect(try await storedProofs(scene) == [1])
+            let refused = [
+                try await userInfo(scene, reply.accessToken, thief), try await userInfo(scene, "nonsense", thief),
+                try await scene.redeem("nonsense", headers: [try proof(scene, thief)]),
+                try await scene.refresh("nonsense", headers: [try proof(scene, thief)]),
+                try await scene.refresh(reply.refreshToken, headers: [try proof(scene, thief)]),
+            ]
+            #expect(refused.allSatisfy { $0.status >= 400 }, "\(refused)")
+            #expect(try await storedProofs(scene) == [1])
+            #expect(try await userInfo(scene, reply.accessToken, key).status == 200)
+            #expect(try await storedProofs(scene) == [2])
+        }
+    }
+
+    private func storedProofs(_ scene: OAuthScene) async throws -> [Int64] {
+        try await TestDatabase.current.client.query(
+            "SELECT count(*) FROM used_id_tokens WHERE project = \(scene.service.project.id.rawValue)"
+        ) { try $0.next(Int64.self) }
     }
 
     @Test("a confidential client's access tokens are bound, its refresh tokens to its own authentication")

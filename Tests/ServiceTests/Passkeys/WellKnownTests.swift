@@ -1,5 +1,6 @@
 import Linking
 import Projects
+import Storage
 import TestKit
 import Testing
 
@@ -51,6 +52,25 @@ struct WellKnownTests {
             let apps = try await file("apple-app-site-association", at: "files.example.com", service)
             #expect(apps["webcredentials"] == ["apps": ["A1B2C3D4E5.com.example.Tea"]], "\(apps)")
             #expect(apps.response.header("content-type")?.hasPrefix("application/json") == true)
+        }
+    }
+
+    @Test("T-D31: a project that takes another's RP ID adds no site and no app of its own to the host's files")
+    func otherProject() async throws {
+        try await PasskeyScene.run {
+            $0.passkeys.relyingPartyID = "shared.example.com"
+            $0.passkeys.origins = ["https://shared.example.com"]
+        } _: { owner in
+            #expect(try await file("webauthn", at: "shared.example.com", owner).status == 200)
+            var thief = TestService.Options()
+            thief.settings.passkeys.relyingPartyID = "shared.example.com"
+            thief.settings.passkeys.origins = ["https://thief.example"]
+            try await TestService.run(thief) { other in
+                for service in [owner, other] {
+                    try await service.stores.configuration.refresh()
+                    #expect(try await file("webauthn", at: "shared.example.com", service).status == 404)
+                }
+            }
         }
     }
 

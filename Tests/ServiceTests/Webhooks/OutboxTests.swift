@@ -105,6 +105,57 @@ struct OutboxTests {
         }
     }
 
+    @Test("T-E30: the backlog of a receiver that is passed over costs nothing, and nor does that of one that is served")
+    func backlog() async throws {
+        try await TestService.run { service in
+            let (few, many) = (try await blocks(200, service), try await blocks(20_000, service))
+            for (few, many) in zip(few, many) {
+                #expect(few.messages == many.messages && many.messages == 16)
+                #expect(Double(many.blocks) < 3 * Double(few.blocks), "\(few.blocks), then \(many.blocks) blocks")
+            }
+        }
+    }
+
+    /// What the node takes, and the blocks that it looks at for that, behind a backlog of SMS: they are passed over, then
+    /// served.
+    private func blocks(_ backlog: Int, _ service: TestService) async throws -> [(messages: Int, blocks: Int64)] {
+        let database = TestDatabase.current.client
+        let project = service.project.id.rawValue
+        let (outbox, now) = (service.stores.outbox, service.clock.current)
+        try await database.execute("DELETE FROM outbox")
+        try await database.execute("VACUUM outbox")
+        try await database.execute(
+            """
+            INSERT INTO outbox (project, message, kind, payload, tenant, next_attempt_at, created_at)
+            SELECT \(project), 'sms ' || n, \(SMS.kind), ''::bytea, '', \(now) - make_interval(secs => 60 + n), now()
+            FROM generate_series(1, \(backlog)) n
+            """
+        )
+        try await database.execute("ANALYZE outbox")
+        for _ in 0..<16 { try await Self.writeNotice(service, after: -1) }
+        var taken: [(messages: Int, blocks: Int64)] = []
+        for exceptions in [[OutboxStore.Destination(project: service.project.id, kind: SMS.kind)], []] {
+            let (_, messages) = try await StatementCount.during {
+                try await outbox.take(
+                    [WebhookNotice.kind, SMS.kind],
+                    except: exceptions,
+                    limit: 16,
+                    lease: 20,
+                    now: now
+                )
+            }
+            let blocks = try await database.query(
+                """
+                SELECT sum(shared_blks_hit + shared_blks_read)::bigint FROM pg_stat_statements
+                WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    AND query LIKE '%outbox%' AND query NOT LIKE '%pg_stat_statements%'
+                """
+            ) { try $0.next(Int64.self) }
+            taken.append((messages.count, blocks.first ?? 0))
+        }
+        return taken
+    }
+
     @Test("a node that stops finishes the messages that it sends, and takes no others")
     func stops() async throws {
         try await Self.withReceiver { receiver in

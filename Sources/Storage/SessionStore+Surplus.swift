@@ -1,0 +1,66 @@
+import Linking
+import Postgres
+import Projects
+
+import struct Foundation.Date
+
+/// An account keeps at most 200 sessions with the project's own apps, and as many with applications (T-E27).
+///
+/// Otherwise whoever can sign in could open so many that listing or ending them takes longer than a request may.
+extension SessionStore {
+    /// A part of a statement that opens a session: ends those of its accounts that were used least recently and are too
+    /// many with the new one; named `surplus`.
+    ///
+    /// A statement does not see sessions that others open at the same time, so an account may have a few more until its
+    /// next sign-in. One whose row is locked is in use, and left to that sign-in too.
+    ///
+    /// - Parameters:
+    ///   - accounts: a table of different accounts, with the columns `project` and `account`.
+    ///   - ofApplications: the new sessions are those of applications.
+    static func surplus(of accounts: SQL, ofApplications: Bool = false, now: Date) -> SQL {
+        // The numbers are literals, so that the planner knows that it reads a few rows of an index.
+        """
+        surplus AS (
+            UPDATE sessions s SET revoked_at = \(now)
+            FROM (
+                SELECT l.project, l.account, l.session
+                FROM (\(sql: accounts)) t
+                CROSS JOIN LATERAL (
+                    SELECT session FROM (
+                        SELECT session, last_used_at FROM sessions
+                        WHERE project = t.project AND account = t.account AND revoked_at IS NULL
+                            AND client IS \(sql: ofApplications ? "NOT NULL" : "NULL")
+                        ORDER BY auth_time LIMIT 1000
+                    ) active
+                    ORDER BY last_used_at DESC, session OFFSET 199
+                ) o
+                JOIN sessions l ON l.project = t.project AND l.account = t.account AND l.session = o.session
+                WHERE l.revoked_at IS NULL
+                ORDER BY l.project, l.account, l.session
+                FOR NO KEY UPDATE OF l SKIP LOCKED
+            ) o
+            WHERE s.project = o.project AND s.account = o.account AND s.session = o.session
+            RETURNING s.project, s.account, s.session
+        )
+        """
+    }
+
+    /// The same for the account of `target`, with its entries in the audit log.
+    static func surplus(of account: AccountID, _ scope: Scope, now: Date) -> SQL {
+        let accounts: SQL = "SELECT \(scope.project.rawValue)::text AS project, account FROM target"
+        let entry = AuditEntry(
+            .sessionRevoked,
+            in: scope,
+            account: account,
+            changes: [Self.surplusReason],
+            at: now
+        )
+        return """
+            \(sql: surplus(of: accounts, now: now)),
+            surplus_audit AS (\(sql: entry.insertion(from: "surplus", resource: "session")))
+            """
+    }
+
+    /// The reason in the audit log.
+    static let surplusReason = "SESSION_LIMIT"
+}

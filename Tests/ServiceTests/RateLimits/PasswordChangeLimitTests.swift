@@ -1,0 +1,52 @@
+import Passwords
+import Storage
+import TestKit
+import Testing
+
+/// What a new password costs: a hash, for which a worker is busy.
+@Suite("Limits: new passwords", .database)
+struct PasswordChangeLimitTests {
+    @Test("T-E29: an account sets ten passwords in half an hour; another one its own")
+    func changes() async throws {
+        try await LimitScene.run { service in
+            var user = try await service.signUp("ada@example.com", from: "198.18.41.1")
+            let other = try await service.signUp("grace@example.com", from: "198.18.41.2")
+            for _ in 0..<10 {
+                user = try await change(user.idToken, service)
+                #expect(user.status == 200, "\(user)")
+            }
+            let begun = service.passwords.begun
+            try await change(user.idToken, service).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+            #expect(service.passwords.begun == begun)
+            #expect(try await change(other.idToken, service).status == 200)
+            // A reset code is no way around it, and is not used up.
+            let code = try await service.code(
+                .passwordReset,
+                ["email": "ada@example.com"],
+                to: "ada@example.com"
+            )
+            let reset: JSON = ["oobCode": .string(code), "newPassword": "another horse"]
+            try await service.call("accounts:resetPassword", reset).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+            service.clock.advance(by: 1_800)
+            #expect(try await service.call("accounts:resetPassword", reset).status == 200)
+        }
+    }
+
+    @Test("T-E29: for a session that has ended, nothing is hashed")
+    func endedSession() async throws {
+        try await LimitScene.run { service in
+            let user = try await service.signUp("ada@example.com", from: "198.18.41.1")
+            _ = try await service.call("accounts:signOut", ["idToken": JSON(user.idToken)])
+            let begun = service.passwords.begun
+            try await change(user.idToken, service).expectRefused("TOKEN_EXPIRED")
+            #expect(service.passwords.begun == begun)
+        }
+    }
+
+    private func change(_ idToken: String?, _ service: TestService) async throws -> Reply {
+        try await service.call(
+            "accounts:update",
+            ["idToken": JSON(idToken), "password": "correct horse", "returnSecureToken": true]
+        )
+    }
+}
