@@ -40,7 +40,7 @@ package struct ConfigurationCheck: Sendable {
         let host = project.settings.passkeys.relyingParty?.id
         report.add(
             .passkeyHostShared,
-            if: host.map { snapshot.projects(withPasskeysAt: $0).count > 1 } ?? false,
+            if: !isDevelopment && host.map { snapshot.projects(withPasskeysAt: $0).count > 1 } == true,
             "another project has the RP ID \(host ?? "") too, so the host has no files below /.well-known/: set another "
                 + "passkeyConfig.rpId in one of them"
         )

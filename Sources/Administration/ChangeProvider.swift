@@ -14,7 +14,8 @@ package struct ChangeProvider: Sendable {
     /// Whether http URLs on loopback are allowed.
     let allowsLoopback: Bool
 
-    /// - Throws: ``AdministrationError``; ``Storage/ConfigurationError/alreadyExists``.
+    /// - Throws: ``AdministrationError``; ``Storage/ConfigurationError/alreadyExists``,
+    ///   ``Storage/ConfigurationError/tokensKept``.
     package func create(
         _ id: ProviderID,
         _ patch: Patch<ProviderConfiguration>,
@@ -25,6 +26,8 @@ package struct ChangeProvider: Sendable {
         }
         var provider = ProviderConfiguration(provider: id, enabled: false, clientID: "")
         try apply(patch, to: &provider)
+        // Those of a configuration of before, which may have been deleted a moment ago (T-D32).
+        guard try await !configuration.keepsTokens(of: id, in: scope) else { throw ConfigurationError.tokensKept }
         try await configuration.createProvider(provider, in: scope)
         return provider
     }
@@ -32,7 +35,8 @@ package struct ChangeProvider: Sendable {
     /// Applies all changes or none; simultaneous changes of other fields stay.
     ///
     /// - Parameter version: of the configuration that the admin saw; nil changes any.
-    /// - Throws: ``AdministrationError``; ``Storage/ConfigurationError/notFound``.
+    /// - Throws: ``AdministrationError``; ``Storage/ConfigurationError/notFound``,
+    ///   ``Storage/ConfigurationError/tokensKept``.
     package func callAsFunction(
         _ id: ProviderID,
         _ patch: Patch<ProviderConfiguration>,
@@ -40,7 +44,7 @@ package struct ChangeProvider: Sendable {
         ifVersion version: String? = nil
     ) async throws -> ProviderConfiguration {
         try await forgetUnkeptTokens(of: id, in: scope)
-        return try await configuration.updateProvider(id, in: scope) { provider in
+        return try await configuration.updateProvider(id, in: scope, sendsElsewhere: Self.sendsElsewhere) { provider in
             try check(version, of: provider)
             try apply(patch, to: &provider)
         }
@@ -89,6 +93,22 @@ package struct ChangeProvider: Sendable {
         "discovery", "discoveryURL", "endpointHosts", "endpoints", "issuers", "profile", "variables",
     ]
 
+    /// Variables that are no part of an address: those of Apple's key.
+    private static let namesOfKeys: Set<String> = ["teamId", "keyId"]
+
+    @Sendable private static func sendsElsewhere(
+        _ before: ProviderConfiguration,
+        _ provider: ProviderConfiguration
+    ) -> Bool {
+        func value(_ name: String, _ definition: JSONObject?) -> JSONValue? {
+            guard name == "variables", let variables = definition?[name]?.object else { return definition?[name] }
+            let others = variables.members.filter { !namesOfKeys.contains($0.name) }
+            return others.isEmpty ? nil : .object(JSONObject(others))
+        }
+        return provider.issuer != before.issuer
+            || destinations.contains { value($0, provider.definition) != value($0, before.definition) }
+    }
+
     /// Nobody can read a secret, so nobody may have it sent elsewhere without knowing it.
     ///
     /// A private key is never sent.
@@ -98,8 +118,7 @@ package struct ChangeProvider: Sendable {
         _ patch: Patch<ProviderConfiguration>
     ) throws {
         guard let secret = before.clientSecret, !secret.isEmpty, !secret.reveal().contains("PRIVATE KEY"),
-            provider.issuer != before.issuer
-                || Self.destinations.contains(where: { provider.definition?[$0] != before.definition?[$0] })
+            Self.sendsElsewhere(before, provider)
         else { return }
         var changed = before
         changed.clientSecret = nil

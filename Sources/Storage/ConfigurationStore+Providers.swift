@@ -1,3 +1,4 @@
+import Delivery
 package import Linking
 import Postgres
 package import Projects
@@ -56,17 +57,34 @@ extension ConfigurationStore {
 
     /// Changes a provider's current configuration; simultaneous changes do not undo each other.
     ///
+    /// - Parameter sendsElsewhere: whether the second one sends tokens elsewhere than the first: refused while users' tokens
+    ///   are stored; what waits to be revoked is given up.
     /// - Returns: the configuration afterwards.
-    /// - Throws: what `change` throws, and nothing is changed; ``ConfigurationError/notFound``.
+    /// - Throws: what `change` throws, and nothing is changed; ``ConfigurationError/notFound``,
+    ///   ``ConfigurationError/tokensKept``.
     package func updateProvider(
         _ provider: ProviderID,
         in scope: Scope,
+        sendsElsewhere: @escaping @Sendable (ProviderConfiguration, ProviderConfiguration) -> Bool = { _, _ in false },
         _ change: @escaping @Sendable (inout ProviderConfiguration) throws -> Void
     ) async throws -> ProviderConfiguration {
         let changed = try await database.transaction { transaction in
             let before = try await lock(provider, in: scope, transaction)
             var configuration = before
             try change(&configuration)
+            if sendsElsewhere(before, configuration) {
+                guard try await !keepsTokens(of: provider, in: scope, transaction) else {
+                    throw ConfigurationError.tokensKept
+                }
+                try await transaction.execute(
+                    """
+                    UPDATE outbox SET abandoned_at = \(now()), payload = ''
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                        AND provider = \(provider.rawValue) AND kind = \(ProviderRevocation.kind)
+                        AND delivered_at IS NULL AND abandoned_at IS NULL
+                    """
+                )
+            }
             let entry = AuditEntry(
                 .providerChanged,
                 in: scope,
@@ -80,6 +98,27 @@ extension ConfigurationStore {
         }
         try await load()
         return changed
+    }
+
+    /// Whether tokens of users at the provider are stored.
+    package func keepsTokens(of provider: ProviderID, in scope: Scope) async throws -> Bool {
+        try await keepsTokens(of: provider, in: scope, database)
+    }
+
+    private func keepsTokens(
+        of provider: ProviderID,
+        in scope: Scope,
+        _ executor: some PostgresExecutor
+    ) async throws -> Bool {
+        try await executor.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM linked_credentials
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND provider = \(provider.rawValue) AND (tokens IS NOT NULL OR refresh_token IS NOT NULL)
+            )
+            """
+        ) { try $0.next(Bool.self) } == [true]
     }
 
     /// Deletes a provider's configuration, if it has not changed.

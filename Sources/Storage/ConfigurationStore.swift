@@ -171,6 +171,8 @@ package final class ConfigurationStore: Service, Sendable {
 package enum ConfigurationError: Error, Sendable, Equatable {
     case alreadyExists
     case notFound
+    /// Users' stored tokens would be sent elsewhere.
+    case tokensKept
     /// The row was written by a newer release or under another encryption key.
     case unreadable(String)
 }

@@ -77,6 +77,12 @@ extension WireError {
             switch error {
             case .notFound: .status(.notFound, "NOT_FOUND", "CONFIGURATION_NOT_FOUND")
             case .alreadyExists: .status(.conflict, "ALREADY_EXISTS", "CONFIGURATION_EXISTS")
+            case .tokensKept:
+                WireError(
+                    "INVALID_CONFIG",
+                    "The stored tokens of users would be sent elsewhere: set definition.keepTokens to false, and try again "
+                        + "in two minutes."
+                )
             case .unreadable: .internal
             }
         cause = "configuration.\(error.name)"
@@ -134,6 +140,7 @@ extension ConfigurationError {
         switch self {
         case .notFound: "notFound"
         case .alreadyExists: "alreadyExists"
+        case .tokensKept: "tokensKept"
         case .unreadable: "unreadable"
         }
     }

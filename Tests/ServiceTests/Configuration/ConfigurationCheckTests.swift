@@ -278,6 +278,8 @@ struct ConfigurationCheckTests {
         let found = Set(
             (Self.settings + Self.providers + Self.appleCases).flatMap(\.found).map { $0.prefix { $0 != " " } }
         )
-        #expect(found == Set(ConfigurationFinding.ID.allCases.map { Substring($0.rawValue) }))
+        // It takes two projects, in a test of its own.
+        let others: Set<Substring> = ["passkey-host-shared"]
+        #expect(found.union(others) == Set(ConfigurationFinding.ID.allCases.map { Substring($0.rawValue) }))
     }
 }

@@ -278,6 +278,59 @@ struct GrantOutboxTests {
         }
     }
 
+    @Test("T-D32: users' tokens are not sent elsewhere by an admin who moves the provider, or removes and adds it")
+    func moves() async throws {
+        let path = "oauthIdpConfigs/oidc.acme"
+        try await ProviderScene.run(.oidc, Self.keepingTokens) { scene in
+            let service = scene.service
+            let secret = JSON(ProviderScene.clientSecret)
+            let deliveries = service.assembly.deliveries
+            func change(_ mask: String, _ body: JSON) async throws -> Reply {
+                try await service.admin("\(path)?updateMask=\(mask)", body, method: "PATCH", version: "v2")
+            }
+            let shown = try await service.admin(path, version: "v2")
+            let new: JSON = ["issuer": "https://elsewhere.example", "clientSecret": secret]
+            _ = try await scene.signIn()
+            #expect(try await change("issuer,clientSecret", new).status == 400)
+            #expect(
+                try await change(
+                    "definition.endpoints.revocation",
+                    [
+                        "definition": ["endpoints": ["revocation": "https://elsewhere.example/revoke"]]
+                    ]
+                ).status == 400
+            )
+            #expect(try await service.admin(path, method: "DELETE", version: "v2").status == 200)
+            let again: JSON = ["issuer": "https://elsewhere.example", "clientId": "client", "clientSecret": secret]
+            let create = "oauthIdpConfigs?oauthIdpConfigId=oidc.acme"
+            #expect(try await service.admin(create, again, version: "v2").status == 400)
+            #expect(try await scene.keptTokens() == 2)
+
+            service.clock.advance(by: 61)
+            try await deliveries.deliverDue()
+            #expect(try await scene.keptTokens() == 0)
+            let old: JSON = try [
+                "enabled": true, "clientId": "client", "clientSecret": secret,
+                "issuer": #require(shown["issuer"]), "definition": #require(shown["definition"]),
+            ]
+            #expect(try await service.admin(create, old, version: "v2").status == 200)
+            // A revocation that waits goes nowhere else either.
+            let user = try await scene.signIn()
+            #expect(try await service.call("accounts:delete", ["idToken": JSON(user.idToken)]).status == 200)
+            let moved = try await change("issuer,clientSecret", new)
+            #expect(moved.status == 200, "\(moved)")
+            let waiting = try await service.stores.database.query(
+                """
+                SELECT kind FROM outbox WHERE project = \(service.project.id.rawValue)
+                    AND delivered_at IS NULL AND abandoned_at IS NULL
+                """
+            ) { try $0.next(String.self) }
+            #expect(!waiting.contains(ProviderRevocation.kind))
+            service.clock.advance(by: 61)
+            try await deliveries.deliverDue()
+        }
+    }
+
     // MARK: Messages
 
     @Test("a message that cannot be read any more is given up, and keeps no other from being delivered")

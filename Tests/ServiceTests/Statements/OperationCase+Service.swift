@@ -30,21 +30,23 @@ extension OperationCase {
     ]
 
     private static func wellKnown(_ operation: String, _ file: String) -> OperationCase {
-        OperationCase(
+        // Alone with its host.
+        let host = "\(file.prefix { $0 != "." }).example.com"
+        return OperationCase(
             operation,
             {
-                $0.passkeys.relyingPartyID = "example.com"
+                $0.passkeys.relyingPartyID = host
                 $0.passkeys.origins = [
-                    "https://example.com", "android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS0H1T8sYJQfFgAAAA",
+                    "https://\(host)", "android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS0H1T8sYJQfFgAAAA",
                 ]
-                $0.passkeys.managementURL = "https://example.com/passkeys"
+                $0.passkeys.managementURL = "https://\(host)/passkeys"
                 $0.passkeys.appleTeamID = "A1B2C3D4E5"
                 $0.apps = AppRegistration.Platform.allCases.compactMap {
                     AppRegistration(id: $0.rawValue, platform: $0, identifier: "com.example.tea", scheme: nil)
                 }
             }
         ) { world in
-            { try await world.service.send("GET", "/.well-known/\(file)", headers: [("Host", "example.com")]) }
+            { try await world.service.send("GET", "/.well-known/\(file)", headers: [("Host", host)]) }
         }
     }
 }
