@@ -33,8 +33,14 @@ package struct ManageOAuthClients: Sendable {
     }
 
     /// By ID.
-    package func list(of project: ProjectID) async throws -> [OAuthClient] {
-        try await store.list(of: project).map(\.client)
+    ///
+    /// - Parameter after: the last ID of the page before; nil for the first page.
+    package func list(
+        of project: ProjectID,
+        after: String? = nil,
+        limit: Int = 1000
+    ) async throws -> [OAuthClient] {
+        try await store.list(of: project, after: after, limit: limit).map(\.client)
     }
 
     /// - Throws: ``Storage/ConfigurationError/notFound``.

@@ -111,7 +111,8 @@ final class Connection {
         while true {
             while PQisBusy(raw) == 1 {
                 try waitForData(until: deadline)
-                guard PQconsumeInput(raw) == 1 else { throw lost() }
+                // A server that ends a session says why before it closes the connection.
+                guard PQconsumeInput(raw) == 1 else { throw lost(answer?.error ?? PostgresError(.connectionLost)) }
             }
             guard let next = PQgetResult(raw) else { break }
             let result = QueryResult(next)

@@ -18,14 +18,15 @@ struct Conninfo: Sendable {
     }
 
     private static func defaults(_ configuration: PostgresClient.Configuration) -> [(String, String)] {
-        [
+        let writable = configuration.patience > .zero ? [("target_session_attrs", "read-write")] : []
+        return writable + [
             ("connect_timeout", "\(max(2, configuration.connectTimeout.components.seconds))"),
             ("fallback_application_name", "identity"),
-            // A host that disappears is noticed within half a minute.
-            ("keepalives_idle", "10"),
-            ("keepalives_interval", "5"),
-            ("keepalives_count", "3"),
-            ("tcp_user_timeout", "20000"),
+            // A host that disappears is noticed within two or three seconds, also while it owes an answer.
+            ("keepalives_idle", "1"),
+            ("keepalives_interval", "1"),
+            ("keepalives_count", "2"),
+            ("tcp_user_timeout", "2000"),
         ]
     }
 

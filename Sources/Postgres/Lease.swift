@@ -23,7 +23,7 @@ final class Lease: @unchecked Sendable {
             Job(continuation) { [self] connection in
                 do {
                     return try work(connection)
-                } catch let error as PostgresError where error.isRetryable {
+                } catch let error as PostgresError where error.isRetryable || pool.isPatient && error.hasNotRun {
                     pool.lock.withLock { sawRetryableError = true }
                     throw error
                 }
@@ -46,7 +46,7 @@ final class Lease: @unchecked Sendable {
             let tag = try connection.command(committing ? "COMMIT" : "ROLLBACK")
             // The server responds to COMMIT with ROLLBACK if a statement failed.
             guard !committing || tag == "COMMIT" else { throw PostgresError(.server, sqlState: "25P02") }
-        } catch let error as PostgresError where error.isRetryable {
+        } catch let error as PostgresError where error.isRetryable || pool.isPatient && error.hasNotRun {
             pool.lock.withLock { sawRetryableError = true }
             throw error
         }

@@ -22,6 +22,8 @@ final class Pool: @unchecked Sendable {
     private var failures = 0
     /// Whether the last attempt found no server, as opposed to one without free connections.
     private var isDown = false
+    /// When the last connection was lost, or the first attempt failed; nil while there is one.
+    private var downSince: ContinuousClock.Instant?
     /// No new connection is attempted before.
     private var retryAt: ContinuousClock.Instant?
     private var isClosing = false
@@ -46,13 +48,16 @@ final class Pool: @unchecked Sendable {
         for (index, worker) in workers.enumerated() { worker.start(name: "postgres-\(index)") }
     }
 
+    /// Whether the client waits for another server when its own is gone.
+    var isPatient: Bool { configuration.patience > .zero }
+
     // MARK: From tasks
 
     func enqueue(_ job: Job) {
         let refusal: PostgresError? = lock.withLock {
             if job.isCancelled { return PostgresError(.cancelled) }
             if isClosing { return PostgresError(.unavailable, reason: "the client is closed") }
-            if isHopeless, dialing == 0, isBackingOff {
+            if isHopeless, dialing == 0, isBackingOff, !isWaitingForServer {
                 refused += 1
                 return PostgresError(.unavailable)
             }
@@ -138,7 +143,14 @@ final class Pool: @unchecked Sendable {
                 if isClosing { return false }
                 worker.isAwake = false
                 if worker.isConnected { idle.append(worker) } else { dormant.append(worker) }
-                while !worker.isAwake, !isClosing { worker.signal.wait() }
+                while !worker.isAwake, !isClosing {
+                    guard let pause = pauseBeforeDialing(by: worker) else {
+                        worker.signal.wait()
+                        continue
+                    }
+                    guard pause > .zero else { break }
+                    worker.signal.wait(atMost: pause)
+                }
                 if worker.isAwake, !worker.isConnected { return true }
                 idle.removeAll { $0 === worker }
                 dormant.removeAll { $0 === worker }
@@ -174,6 +186,7 @@ final class Pool: @unchecked Sendable {
             connected += 1
             failures = 0
             isDown = false
+            downSince = nil
             retryAt = nil
             worker.isConnected = true
             worker.cancelHandle = cancelHandle
@@ -188,7 +201,9 @@ final class Pool: @unchecked Sendable {
             dialing -= 1
             failures += 1
             self.isDown = isDown
-            retryAt = .now + min(.milliseconds(25 << min(failures, 6)), .seconds(1))
+            if isHopeless { downSince = downSince ?? .now }
+            // Not all nodes at the same moment.
+            retryAt = .now + min(.milliseconds(25 << min(failures, 6)), .seconds(1)) * Double.random(in: 0.5...1)
             return (failures == 1, takeUnservable())
         }
         if isFirst {
@@ -241,6 +256,18 @@ final class Pool: @unchecked Sendable {
 
     private var isBackingOff: Bool { retryAt.map { ContinuousClock.now < $0 } ?? false }
 
+    /// Whether what waits for a connection still waits for a server.
+    private var isWaitingForServer: Bool {
+        guard isPatient, let downSince else { return isPatient }
+        return ContinuousClock.now < downSince + configuration.patience
+    }
+
+    /// How long a worker without a connection waits before it tries to open one; nil if none needs it to.
+    private func pauseBeforeDialing(by worker: Worker) -> Duration? {
+        guard isPatient, !worker.isConnected, !queue.isEmpty, dialing == 0, let retryAt else { return nil }
+        return ContinuousClock.now.duration(to: retryAt)
+    }
+
     /// One at a time after a failure, otherwise as many as there are jobs.
     private var mayDial: Bool {
         !isBackingOff && dialing < (failures == 0 ? queue.count : 1)
@@ -257,6 +284,9 @@ final class Pool: @unchecked Sendable {
             dialing += 1
             worker.isAwake = true
             worker.signal.send()
+        } else if let worker = dormant.last {
+            // It tries again when the pause is over.
+            worker.signal.send()
         }
     }
 
@@ -264,11 +294,12 @@ final class Pool: @unchecked Sendable {
         worker.isConnected = false
         worker.cancelHandle = nil
         connected -= 1
+        if connected == 0 { downSince = .now }
     }
 
     /// The jobs that no worker is left to run.
     private func takeUnservable() -> [Job] {
-        guard isHopeless, dialing == 0 else { return [] }
+        guard isHopeless, dialing == 0, !isWaitingForServer else { return [] }
         for job in queue { job.state = .finished }
         defer { queue = [] }
         return queue

@@ -17,6 +17,12 @@ extension PostgresClient {
         package var queueLimit: Int
         /// How long a transaction may be idle before it is rolled back and its connection freed.
         package var transactionIdleTimeout: Duration
+        /// How long after the loss of its server the client waits for another one before statements fail: a failover takes
+        /// seconds.
+        ///
+        /// If it is not zero, the client also leaves servers that refuse writes, and runs a statement or transaction again
+        /// that a stopping server has surely not run.
+        package var patience: Duration
 
         package init(
             conninfo: String,
@@ -27,7 +33,8 @@ extension PostgresClient {
             lockTimeout: Duration? = .seconds(5),
             connectTimeout: Duration = .seconds(5),
             queueLimit: Int = 1024,
-            transactionIdleTimeout: Duration = .seconds(15)
+            transactionIdleTimeout: Duration = .seconds(15),
+            patience: Duration = .zero
         ) {
             precondition(connections > 0 && queueLimit > 0, "a client without connections or queue does nothing")
             self.conninfo = conninfo
@@ -39,6 +46,7 @@ extension PostgresClient {
             self.connectTimeout = connectTimeout
             self.queueLimit = queueLimit
             self.transactionIdleTimeout = transactionIdleTimeout
+            self.patience = patience
         }
 
         /// Without the connection string, which may contain a password.

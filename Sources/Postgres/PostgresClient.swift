@@ -6,7 +6,8 @@ import ServiceLifecycle
 ///
 /// No cooperative thread ever blocks. Connections are opened when there is work, kept, and replaced when they break. A
 /// cancelled task's statement leaves the queue or is cancelled on the server. The client never repeats a statement that
-/// may have run, unless the server reports that it rolled it back (40001, 40P01).
+/// may have run, unless the server reports that it rolled it back (40001, 40P01; 25006 and 57P01 with
+/// ``Configuration/patience``), or the caller says that it may (``repeating``).
 package final class PostgresClient: PostgresExecutor, Service {
     private let pool: Pool
 
@@ -23,6 +24,8 @@ package final class PostgresClient: PostgresExecutor, Service {
         configuration.statementTimeout = .seconds(1)
         configuration.silence = .milliseconds(500)
         configuration.connectTimeout = .seconds(2)
+        // It reports an outage.
+        configuration.patience = .zero
         return PostgresClient(configuration, logger: pool.logger)
     }
 
@@ -97,14 +100,19 @@ package final class PostgresClient: PostgresExecutor, Service {
         try await submit { try $0.run(sql) { $0.affectedRows } }
     }
 
-    private func submit<R: Sendable>(_ work: @escaping @Sendable (Connection) throws -> R) async throws -> R {
+    /// - Parameter repeats: whether the statement may run twice.
+    fileprivate func submit<R: Sendable>(
+        repeats: Bool = false,
+        _ work: @escaping @Sendable (Connection) throws -> R
+    ) async throws -> R {
         var attempts = 0
         while true {
             attempts += 1
             do {
                 return try await Job.run(in: pool, enqueue: pool.enqueue) { Job($0, work) }
-            } catch let error as PostgresError where error.isRetryable && attempts <= Self.retries {
-                continue
+            } catch let error as PostgresError where attempts <= Self.retries {
+                let isLost = pool.isPatient && (error.hasNotRun || repeats && error.code == .connectionLost)
+                guard error.isRetryable || isLost else { throw error }
             }
         }
     }
@@ -123,7 +131,13 @@ package final class PostgresClient: PostgresExecutor, Service {
         var attempts = 0
         while true {
             attempts += 1
-            let lease = try await begin(isolation)
+            let lease: Lease
+            do {
+                lease = try await begin(isolation)
+            } catch let error as PostgresError where error.code == .connectionLost && attempts <= Self.retries {
+                guard pool.isPatient, !Task.isCancelled else { throw error }
+                continue
+            }
             do {
                 let value: T
                 do {
@@ -162,6 +176,35 @@ package final class PostgresClient: PostgresExecutor, Service {
                 fail: { continuation.resume(throwing: $0) }
             )
         }
+    }
+}
+
+extension PostgresClient {
+    /// The same client for statements that may run twice, because they change nothing or the same: it also runs one again
+    /// that may have run when its connection was lost.
+    package var repeating: some PostgresExecutor { RepeatingClient(client: self) }
+}
+
+private struct RepeatingClient: PostgresExecutor {
+    let client: PostgresClient
+
+    func query<T: Sendable>(
+        _ sql: SQL,
+        _ decode: @escaping @Sendable (inout PostgresRow) throws -> T
+    ) async throws -> [T] {
+        try await client.submit(repeats: true) { try $0.run(sql) { try $0.rows(decode) } }
+    }
+
+    func query<T: Sendable>(
+        _ sql: SQL,
+        into initial: T,
+        _ add: @escaping @Sendable (inout T, inout PostgresRow) throws -> Void
+    ) async throws -> T {
+        try await client.submit(repeats: true) { try $0.run(sql) { try $0.rows(into: initial, add) } }
+    }
+
+    func execute(_ sql: SQL) async throws -> Int {
+        try await client.submit(repeats: true) { try $0.run(sql) { $0.affectedRows } }
     }
 }
 

@@ -73,6 +73,10 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
         sqlState == "40001" || sqlState == "40P01" || isStalePlan
     }
 
+    /// Whether the server refused the statement or ended its transaction before it took effect: it takes no writes (25006),
+    /// or was told to stop (57P01, which it sends before a commit or after the answer).
+    var hasNotRun: Bool { sqlState == "25006" || sqlState == "57P01" }
+
     static func decoding(_ reason: String) -> PostgresError {
         PostgresError(.decoding, reason: reason)
     }

@@ -24,7 +24,7 @@ package struct AccountStore: Sendable {
         self.database = database
         self.keyRing = keyRing
         self.gate = gate
-        accountReads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
+        accountReads = Batcher(isOn: batches, asking: { try await Self.find($0, database.repeating) })
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         candidateReads = Batcher(
             isOn: batches,

@@ -61,8 +61,18 @@ package final class OAuthClientStore: Sendable {
         package var updatedAt: Date
     }
 
-    /// All clients of a project, by ID.
-    package func list(of project: ProjectID) async throws -> [Listed] { try await list(of: project, only: nil) }
+    /// The clients of a project, by ID.
+    ///
+    /// - Parameter after: the last ID of the page before; nil for the first page.
+    package func list(of project: ProjectID, after: String?, limit: Int) async throws -> [Listed] {
+        try await configuration.database.query(
+            """
+            SELECT \(sql: Self.columns) FROM oauth_clients
+            WHERE project = \(project.rawValue) AND client > \(after ?? "") ORDER BY client LIMIT \(limit)
+            """,
+            Self.decode
+        )
+    }
 
     private func list(of project: ProjectID, only id: String?) async throws -> [Listed] {
         try await configuration.database.query(Self.selection(of: project, only: id, locked: false), Self.decode)
@@ -70,11 +80,15 @@ package final class OAuthClientStore: Sendable {
 
     private static func selection(of project: ProjectID, only id: String?, locked: Bool) -> SQL {
         """
-        SELECT client, metadata::text, secret_hash, trusted, origin, created_at, updated_at FROM oauth_clients
+        SELECT \(sql: columns) FROM oauth_clients
         WHERE project = \(project.rawValue) AND (\(id)::text IS NULL OR client = \(id))
         ORDER BY client \(sql: locked ? "FOR UPDATE" : "")
         """
     }
+
+    private static let columns: SQL = """
+        client, metadata::text, secret_hash, trusted, origin, created_at, updated_at
+        """
 
     private static func decode(_ row: inout PostgresRow) throws -> Listed {
         let (id, metadata): (String, String) = (try row.next(), try row.next())

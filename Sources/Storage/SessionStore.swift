@@ -16,7 +16,7 @@ package struct SessionStore: Sendable {
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         refreshes = Batcher(
             isOn: batches,
-            asking: { questions in try await Self.ask(questions, skipsLocked: batches, database) }
+            asking: { questions in try await Self.ask(questions, skipsLocked: batches, database.repeating) }
         )
     }
 }

@@ -66,7 +66,13 @@ struct OAuthClientsCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await database.withAdministration { stores, administration in
-                let clients = try await administration.oauthClients.list(of: try stores.project(project).id)
+                let id = try stores.project(project).id
+                var clients: [OAuthClient] = []
+                while case let page = try await administration.oauthClients.list(of: id, after: clients.last?.id),
+                    !page.isEmpty
+                {
+                    clients += page
+                }
                 let rows = clients.map { client in
                     [
                         client.id, client.metadata.name ?? "", client.origin.rawValue,

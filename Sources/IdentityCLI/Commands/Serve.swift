@@ -37,7 +37,8 @@ struct Serve: AsyncParsableCommand {
             PostgresClient.Configuration(
                 conninfo: configuration.databaseURL.reveal(),
                 connections: configuration.connections,
-                prepares: configuration.prepares
+                prepares: configuration.prepares,
+                patience: .seconds(10)
             ),
             logger: logger
         )

@@ -29,12 +29,17 @@ struct OAuthClientRoutes {
     }
 
     private func list(_ call: AdminCall) async throws -> Response {
-        let listed = try await clients.list(of: call.project.id)
+        let size = try call.pageSize("pageSize", default: 100, maximum: 1000)
+        let limit = size == 0 ? 100 : size
+        let after = try call.call.query.value("pageToken")
+        let listed = try await clients.list(of: call.project.id, after: after, limit: limit + 1)
+        let page = listed.prefix(limit)
         return .json { json in
-            guard !listed.isEmpty else { return }
+            guard !page.isEmpty else { return }
             json.array("clients") { json in
-                for client in listed { json.object { $0.managedClient(client) } }
+                for client in page { json.object { $0.managedClient(client) } }
             }
+            if page.count < listed.count { json.member("nextPageToken", page.last?.id) }
         }
     }
 

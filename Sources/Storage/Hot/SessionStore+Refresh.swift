@@ -98,7 +98,7 @@ extension SessionStore {
         for _ in 0..<3 {
             guard case .busy = answer else { break }
             answer = try await gate.pass(question.key.account, in: question.key.project, .session) {
-                try await Self.ask([question], skipsLocked: false, database).first?.get() ?? .notFound
+                try await Self.ask([question], skipsLocked: false, database.repeating).first?.get() ?? .notFound
             }
         }
         if case .busy = answer { throw SessionContended() }
@@ -109,7 +109,8 @@ extension SessionStore {
     /// Looks up refresh tokens of different sessions with one statement.
     ///
     /// Rows that need no write are not locked. The others are locked in the order of their keys, so two nodes never
-    /// deadlock; a row that changed since the statement started is left to the next attempt.
+    /// deadlock; a row that changed since the statement started is left to the next attempt. It may run twice: the second
+    /// time, a token that was replaced meets the same successor.
     static func ask(
         _ questions: [RefreshQuestion],
         skipsLocked: Bool,

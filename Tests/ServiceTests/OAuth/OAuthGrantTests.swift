@@ -252,6 +252,23 @@ struct OAuthGrantTests {
         }
     }
 
+    @Test("admins list clients page by page")
+    func pages() async throws {
+        try await OAuthScene.run { scene in
+            var ids = [scene.clientID]
+            for _ in 0..<4 { ids.append(try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service).clientID) }
+            var (found, token) = ([String](), "")
+            for size in [2, 2, 1] {
+                let page = try await scene.service.admin("oauthClients?pageSize=2&pageToken=\(token)", version: "v2")
+                found += (page["clients"]?.array ?? []).compactMap { $0["client_id"]?.string }
+                #expect(page["clients"]?.array?.count == size, "\(page)")
+                token = page["nextPageToken"]?.string ?? ""
+            }
+            #expect(token.isEmpty && found.sorted() == ids.sorted())
+            #expect(try await scene.service.admin("oauthClients?pageSize=1001", version: "v2").status == 400)
+        }
+    }
+
     @Test("T-F10: a client's document is read from its own URL alone, with limits, and only where the project wants it")
     func documents() async throws {
         try await WebReceiver.run { receiver in
