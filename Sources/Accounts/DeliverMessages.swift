@@ -55,7 +55,7 @@ package struct DeliverMessages: Service {
         case .sms: parts.messenger == nil || parts.development ? [] : [SMS.kind]
         case .other:
             [ProviderRevocation.kind, ForgottenTokens.kind]
-                + (parts.messenger == nil ? [] : [WebhookNotice.kind, ApplicationLogout.kind])
+                + (parts.messenger == nil ? [] : [WebhookNotice.kind, GrantNotice.kind, ApplicationLogout.kind])
         }
     }
 
@@ -138,7 +138,13 @@ package struct DeliverMessages: Service {
         let most = inProgress.values.filter { $0 < lane.quota }.max() ?? 0
         let limit = min(lane.quota - most, lane.slots - inProgress.values.reduce(0, +))
         guard limit > 0, !(kinds.isEmpty && carried.isEmpty), !Self.isStopping else { return [] }
-        if lane == .other { try await parts.stores.outbox.queueLogouts(now: parts.now()) }
+        if lane == .other {
+            let snapshot = parts.configuration.snapshot
+            try await parts.stores.outbox.queueLogouts(
+                telling: { snapshot.project($0)?.settings.delivery.takes(.grantEnded) ?? false },
+                now: parts.now()
+            )
+        }
         return try await parts.stores.outbox.take(
             kinds,
             and: carried,
@@ -184,6 +190,12 @@ package struct DeliverMessages: Service {
         case ForgottenTokens.kind: return try await reading(message) { try await forget($0, message) }
         case Mail.kind: return try await reading(message) { await send($0, message) }
         case ApplicationLogout.kind: return try await reading(message) { try await tell($0, message) }
+        case GrantNotice.kind:
+            return try await reading(message) { (notice: GrantNotice) in
+                await handOver(message) { messenger, project throws(DeliveryError) in
+                    try await messenger.send(notice, id: message.id, of: project, date: parts.now())
+                }
+            }
         case SMS.kind:
             return try await reading(message) { (sms: SMS) in
                 await handOver(message) { messenger, project throws(DeliveryError) in

@@ -54,6 +54,11 @@ package struct Messenger: Sendable {
         try await post(Webhook(notice.type, at: notice.date, notice.data), id: id, of: project, date: date)
     }
 
+    /// - Parameter id: the message's ID in the outbox, the same at each attempt.
+    package func send(_ notice: GrantNotice, id: String, of project: Project, date: Date) async throws(DeliveryError) {
+        try await post(Webhook(notice.type, at: notice.date, notice.data), id: id, of: project, date: date)
+    }
+
     /// Tells an application that a session has ended (OpenID Connect Back-Channel Logout 1.0 §2.5).
     ///
     /// - Parameter token: the logout token.

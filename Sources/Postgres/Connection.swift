@@ -9,6 +9,8 @@ final class Connection {
     /// How long to wait for a response; the server's own limit is shorter.
     private let answerTimeout: Duration?
     private(set) var isBroken = false
+    /// Whether a commit was not replicated to a synchronous standby.
+    private let isUnreplicated: UnsafeMutablePointer<Bool>
 
     /// Connects; blocks for as long as the hosts in the connection string take.
     init(_ conninfo: Conninfo, _ configuration: PostgresClient.Configuration) throws(PostgresError) {
@@ -20,15 +22,29 @@ final class Connection {
             PQfinish(raw)
             throw error
         }
-        // Otherwise libpq prints notices on the standard error stream.
-        PQsetNoticeReceiver(raw, { _, _ in }, nil)
+        isUnreplicated = .allocate(capacity: 1)
+        isUnreplicated.initialize(to: false)
+        // Otherwise libpq prints notices on the standard error stream. One of them says that the wait for a synchronous
+        // standby was cancelled: the commit may be lost with its server, and must not count as one.
+        PQsetNoticeReceiver(
+            raw,
+            { flag, notice in
+                // PG_DIAG_SOURCE_FUNCTION
+                let function = PQresultErrorField(notice, Int32(UnicodeScalar("R").value)).map { String(cString: $0) }
+                if function == "SyncRepWaitForLSN" { flag?.assumingMemoryBound(to: Bool.self).pointee = true }
+            },
+            isUnreplicated
+        )
         self.raw = raw
         cancelHandle = CancelHandle(cancel)
         statements = configuration.prepares ? PreparedStatements() : nil
         answerTimeout = configuration.statementTimeout.map { $0 + configuration.silence }
     }
 
-    deinit { PQfinish(raw) }
+    deinit {
+        PQfinish(raw)
+        isUnreplicated.deallocate()
+    }
 
     /// Whether the connection is open and outside a transaction.
     var isBetweenTransactions: Bool {
@@ -108,6 +124,7 @@ final class Connection {
     private func receive() throws(PostgresError) -> QueryResult {
         let deadline = answerTimeout.map { ContinuousClock.now + $0 }
         var answer: QueryResult?
+        var hadSucceeded = false
         while true {
             while PQisBusy(raw) == 1 {
                 try waitForData(until: deadline)
@@ -117,12 +134,19 @@ final class Connection {
             guard let next = PQgetResult(raw) else { break }
             let result = QueryResult(next)
             // Of several results, the first error counts, otherwise the last result.
-            if answer?.isFailure != true { answer = result }
+            if answer?.isFailure != true {
+                if answer != nil, result.isFailure { hadSucceeded = true }
+                answer = result
+            }
             // A copy never ends by itself, because nothing feeds it.
             if result.isCopy { throw lost(PostgresError(.server, reason: "COPY is not supported")) }
         }
         guard let answer else { throw lost() }
-        guard let error = answer.error else { return answer }
+        if isUnreplicated.pointee {
+            throw lost(PostgresError(.connectionLost, reason: "the commit was not replicated"))
+        }
+        guard var error = answer.error else { return answer }
+        error.mayHaveRun = hadSucceeded
         if PQstatus(raw) != CONNECTION_OK || error.code == .connectionLost { throw lost(error) }
         throw error
     }

@@ -12,7 +12,8 @@ final class Lease: @unchecked Sendable {
 
     init(_ worker: Worker) { self.worker = worker }
 
-    /// Whether a statement failed so that the transaction should run again, even if the error was caught.
+    /// Whether a statement failed so that the transaction should run again, even if the error was caught: without COMMIT, it
+    /// has surely changed nothing.
     var shouldBeRetried: Bool { pool.lock.withLock { sawRetryableError } }
 
     // MARK: From tasks
@@ -23,7 +24,9 @@ final class Lease: @unchecked Sendable {
             Job(continuation) { [self] connection in
                 do {
                     return try work(connection)
-                } catch let error as PostgresError where error.isRetryable || pool.isPatient && error.hasNotRun {
+                } catch let error as PostgresError
+                    where error.isRetryable || pool.isPatient && error.code == .connectionLost
+                {
                     pool.lock.withLock { sawRetryableError = true }
                     throw error
                 }

@@ -48,6 +48,8 @@ final class Pool: @unchecked Sendable {
         for (index, worker) in workers.enumerated() { worker.start(name: "postgres-\(index)") }
     }
 
+    var hasConnections: Bool { lock.withLock { connected > 0 } }
+
     /// Whether the client waits for another server when its own is gone.
     var isPatient: Bool { configuration.patience > .zero }
 
@@ -203,7 +205,8 @@ final class Pool: @unchecked Sendable {
             self.isDown = isDown
             if isHopeless { downSince = downSince ?? .now }
             // Not all nodes at the same moment.
-            retryAt = .now + min(.milliseconds(25 << min(failures, 6)), .seconds(1)) * Double.random(in: 0.5...1)
+            let longest = isWaitingForServer ? Duration.milliseconds(250) : .seconds(1)
+            retryAt = .now + min(.milliseconds(25 << min(failures, 6)), longest) * Double.random(in: 0.5...1)
             return (failures == 1, takeUnservable())
         }
         if isFirst {

@@ -47,6 +47,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     var mistake: String?
     /// Whether the same statement would succeed if repeated, because the server only refused a cached plan.
     var isStalePlan = false
+    /// Whether the statement had succeeded before the error, so that it may have been committed.
+    var mayHaveRun = false
 
     /// - Parameter reason: a constant text, never a value.
     package init(_ code: Code, sqlState: String? = nil, constraint: String? = nil, reason: String? = nil) {
@@ -75,7 +77,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
 
     /// Whether the server refused the statement or ended its transaction before it took effect: it takes no writes (25006),
     /// or was told to stop (57P01, which it sends before a commit or after the answer).
-    var hasNotRun: Bool { sqlState == "25006" || sqlState == "57P01" }
+    var hasNotRun: Bool { !mayHaveRun && (sqlState == "25006" || sqlState == "57P01") }
 
     static func decoding(_ reason: String) -> PostgresError {
         PostgresError(.decoding, reason: reason)

@@ -57,7 +57,9 @@ final class Worker: @unchecked Sendable {
                 pool.connected(self, connection.cancelHandle)
                 return connection
             } catch {
-                pool.failedToConnect(self, error, isDown: ServerState.ask(conninfo) != .accepting)
+                // The question walks through all hosts again, which takes as long; without connections, it changes nothing.
+                let isDown = !pool.hasConnections || ServerState.ask(conninfo) != .accepting
+                pool.failedToConnect(self, error, isDown: isDown)
             }
         } catch {
             pool.failedToConnect(self, error, isDown: true)

@@ -31,6 +31,10 @@ package enum WebhookType: String, Sendable, Hashable, Codable, CaseIterable {
     case accountMerged = "account.merged"
     /// A merge was undone: both accounts exist again.
     case accountMergeUndone = "account.mergeUndone"
+    /// A user let an application sign in.
+    case grantCreated = "grant.created"
+    /// The session that the application had has ended, whatever ended it.
+    case grantEnded = "grant.ended"
 }
 
 /// The project's endpoint for signed webhooks.

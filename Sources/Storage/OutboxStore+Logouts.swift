@@ -2,13 +2,15 @@ import Delivery
 package import Foundation
 import Linking
 import Postgres
-import Projects
+package import Projects
 
 extension OutboxStore {
-    /// Writes a message to each application whose session has ended and that wants to know.
+    /// Writes a message to each application whose session has ended and that wants to know, and to the project's webhook.
     ///
     /// The ended sessions are the record, so whatever ends one need not know about this.
-    package func queueLogouts(now: Date) async throws {
+    ///
+    /// - Parameter isTold: whether a project's webhook takes messages about ended grants.
+    package func queueLogouts(telling isTold: @Sendable (ProjectID) -> Bool, now: Date) async throws {
         let isDue = try await database.query(
             "SELECT EXISTS (SELECT FROM sessions WHERE tells_client AND revoked_at IS NOT NULL)"
         ) { row in try row.next(Bool.self) }
@@ -32,15 +34,30 @@ extension OutboxStore {
                 let (account, session): (String, String) = (try row.next(), try row.next())
                 let client: String = try row.next()
                 let wantsToKnow: Bool = try row.next()
-                guard wantsToKnow, let project = ProjectID(rawValue: project) else { return nil }
+                guard let project = ProjectID(rawValue: project) else { return nil }
                 let scope = Scope(project: project, tenant: TenantID(rawValue: tenant))
-                return (scope, ApplicationLogout(client: client, account: account, session: session))
+                return (scope, wantsToKnow, ApplicationLogout(client: client, account: account, session: session))
             }
-            .compactMap { (item: (Scope, ApplicationLogout)?) in item }
-            for (scope, logout) in ended {
-                try await transaction.execute(
-                    Self.insertion(kind: ApplicationLogout.kind, logout, in: scope, keyRing: keyRing, due: now)
-                )
+            .compactMap { (item: (Scope, Bool, ApplicationLogout)?) in item }
+            for (scope, wantsToKnow, logout) in ended {
+                if wantsToKnow {
+                    try await transaction.execute(
+                        Self.insertion(kind: ApplicationLogout.kind, logout, in: scope, keyRing: keyRing, due: now)
+                    )
+                }
+                if isTold(scope.project) {
+                    let notice = GrantNotice(
+                        .grantEnded,
+                        client: logout.client,
+                        session: logout.session,
+                        account: AccountID(logout.account),
+                        in: scope,
+                        date: now
+                    )
+                    try await transaction.execute(
+                        Self.insertion(kind: GrantNotice.kind, notice, in: scope, keyRing: keyRing, due: now)
+                    )
+                }
             }
         }
     }

@@ -1,3 +1,4 @@
+import Delivery
 package import Linking
 package import OAuth
 import Postgres
@@ -116,13 +117,25 @@ extension SessionStore {
     ///
     /// The account is locked, so whatever ends all its sessions ends this one too, or comes first.
     ///
+    /// - Parameter isTold: whether the project's webhook is told, likewise below.
     /// - Returns: false if the browser's session has ended.
     package func open(
         _ new: NewApplicationSession,
         from browser: SessionKey,
+        isTold: Bool = false,
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
+        let notice = GrantNotice(
+            .grantCreated,
+            client: new.client,
+            session: new.id.rawValue,
+            account: browser.account,
+            granted: (new.grant.scopes, new.grant.resources),
+            in: scope,
+            date: now
+        )
+        let telling = isTold ? try part("telling", notice, scope, from: "opened") : ""
         let entry = AuditEntry(
             .applicationGranted,
             in: scope,
@@ -159,7 +172,7 @@ extension SessionStore {
                         true
                     FROM browser
                     RETURNING session
-                ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session"))),
+                ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session"))) \(sql: telling),
                 \(sql: Self.surplus(of: "SELECT project, account FROM browser", ofApplications: true, now: now)),
                 surplus_audit AS (\(sql: surplus.insertion(from: "surplus", resource: "session")))
                 SELECT count(*) FROM opened
@@ -225,10 +238,19 @@ extension SessionStore {
         _ key: SessionKey,
         of client: String,
         secretHash: [UInt8]?,
+        isTold: Bool = false,
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
-        try await endApplication(
+        let notice = GrantNotice(
+            .grantEnded,
+            client: client,
+            session: key.session.rawValue,
+            account: key.account,
+            in: scope,
+            date: now
+        )
+        return try await endApplication(
             key,
             where: """
                 client = \(client)
@@ -236,6 +258,7 @@ extension SessionStore {
                 """,
             because: nil,
             tells: false,
+            telling: isTold ? try part("telling", notice, scope, from: "ended") : "",
             in: scope,
             now: now
         )
@@ -246,6 +269,7 @@ extension SessionStore {
         where condition: SQL,
         because reason: String?,
         tells: Bool = true,
+        telling: SQL = "",
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
@@ -265,10 +289,24 @@ extension SessionStore {
                     AND \(sql: condition)
                 RETURNING session
             ), audit AS (\(sql: entry.insertion(from: "ended", resource: "session")))
+            \(sql: telling)
             SELECT count(*) FROM ended
             """
         ) { row in try row.next(Int64.self) }
         return count.first == 1
+    }
+
+    /// A further part of a statement, which writes the webhook.
+    private func part(_ name: SQL, _ notice: GrantNotice, _ scope: Scope, from source: SQL) throws -> SQL {
+        let insertion = try OutboxStore.insertion(
+            kind: GrantNotice.kind,
+            notice,
+            in: scope,
+            keyRing: keyRing,
+            due: notice.date,
+            from: source
+        )
+        return ", \(sql: name) AS (\(sql: insertion))"
     }
 
     /// An application's session, for a token that names it.

@@ -1,17 +1,20 @@
 package import Linking
 import Postgres
 package import Projects
+import Secrets
 package import Sessions
 package import struct Foundation.Date
 
 /// Sessions: refresh, list, sign out.
 package struct SessionStore: Sendable {
     let database: PostgresClient
+    let keyRing: KeyRing
     let gate: AccountGate
     let refreshes: Batcher<SessionKey, RefreshQuestion, RefreshAnswer>
 
-    init(database: PostgresClient, gate: AccountGate, batches: Bool = true) {
+    init(database: PostgresClient, keyRing: KeyRing, gate: AccountGate, batches: Bool = true) {
         self.database = database
+        self.keyRing = keyRing
         self.gate = gate
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         refreshes = Batcher(

@@ -58,7 +58,7 @@ package struct Stores: Sendable {
         deviceCodes = DeviceCodeStore(database: database, keyRing: keyRing)
         let gate = AccountGate()
         accounts = AccountStore(database: database, keyRing: keyRing, gate: gate, batches: batches)
-        sessions = SessionStore(database: database, gate: gate, batches: batches)
+        sessions = SessionStore(database: database, keyRing: keyRing, gate: gate, batches: batches)
         flows = FlowStore(database: database, keyRing: keyRing, batches: batches)
         pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing, batches: batches)
         providerTokens = ProviderTokenStore(database: database, keyRing: keyRing)

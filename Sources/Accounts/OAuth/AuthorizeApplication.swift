@@ -266,9 +266,7 @@ package struct AuthorizeApplication: Sendable {
             secretHash: parts.random.bytes(32)
         )
         let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
-        guard try await parts.sessions.open(new, from: browser, in: caller.scope, now: parts.now()) else {
-            return false
-        }
+        guard try await open(new, from: browser, caller) else { return false }
         let granted = SessionKey(project: caller.project.id, account: user.account.id, session: session)
         return try await parts.stores.deviceCodes.decide(
             device.codeHash,
@@ -303,8 +301,17 @@ package struct AuthorizeApplication: Sendable {
             secretHash: parts.random.bytes(32)
         )
         let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
-        let isOpen = try await parts.sessions.open(new, from: browser, in: caller.scope, now: parts.now())
-        return isOpen ? code : nil
+        return try await open(new, from: browser, caller) ? code : nil
+    }
+
+    private func open(_ new: NewApplicationSession, from browser: SessionKey, _ caller: Caller) async throws -> Bool {
+        try await parts.sessions.open(
+            new,
+            from: browser,
+            isTold: caller.project.settings.delivery.takes(.grantCreated),
+            in: caller.scope,
+            now: parts.now()
+        )
     }
 
     private func signIn(_ visit: AuthorizationVisit, _ caller: Caller) throws -> Destination {

@@ -79,6 +79,7 @@ package struct ReadApplicationTokens: Sendable {
             key,
             of: client.id,
             secretHash: secretHash,
+            isTold: caller.project.settings.delivery.takes(.grantEnded),
             in: caller.scope,
             now: parts.now()
         )

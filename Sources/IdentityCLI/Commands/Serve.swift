@@ -38,7 +38,8 @@ struct Serve: AsyncParsableCommand {
                 conninfo: configuration.databaseURL.reveal(),
                 connections: configuration.connections,
                 prepares: configuration.prepares,
-                patience: .seconds(10)
+                connectTimeout: .seconds(2),
+                patience: .seconds(20)
             ),
             logger: logger
         )

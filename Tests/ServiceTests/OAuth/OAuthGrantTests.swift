@@ -256,7 +256,9 @@ struct OAuthGrantTests {
     func pages() async throws {
         try await OAuthScene.run { scene in
             var ids = [scene.clientID]
-            for _ in 0..<4 { ids.append(try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service).clientID) }
+            for _ in 0..<4 {
+                ids.append(try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service).clientID)
+            }
             var (found, token) = ([String](), "")
             for size in [2, 2, 1] {
                 let page = try await scene.service.admin("oauthClients?pageSize=2&pageToken=\(token)", version: "v2")
@@ -265,7 +267,7 @@ struct OAuthGrantTests {
                 token = page["nextPageToken"]?.string ?? ""
             }
             #expect(token.isEmpty && found.sorted() == ids.sorted())
-            #expect(try await scene.service.admin("oauthClients?pageSize=1001", version: "v2").status == 400)
+            #expect(try await scene.service.admin("oauthClients?pageSize=x", version: "v2").status == 400)
         }
     }
 

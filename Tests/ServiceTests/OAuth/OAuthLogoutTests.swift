@@ -34,6 +34,46 @@ struct OAuthLogoutTests {
     }
 
     @Test(
+        "the project's webhook is told of grants and their ends",
+        arguments: ["revoked by the application", "withdrawn"]
+    )
+    func webhooks(_ end: String) async throws {
+        try await WebReceiver.run { receiver in
+            receiver.answer { _ in (204, "") }
+            try await OAuthScene.run(sendsMessages: true) {
+                $0.delivery.webhook = WebhookEndpoint(
+                    url: receiver.baseURL + "/hook",
+                    types: [.grantCreated, .grantEnded],
+                    secrets: [Secret("whsec_" + Data(repeating: 0x5A, count: 24).base64EncodedString())]
+                )
+            } _: { scene in
+                let reply = try await scene.tokens()
+                let sid = Reply.claims(of: reply.accessToken ?? "")["sid"]
+                let user = try await scene.service.signInWithPassword(OAuthScene.email)
+                let deliveries = scene.service.assembly.deliveries
+                try await deliveries.deliverDue()
+                if end == "withdrawn" {
+                    let body: JSON = try ["idToken": JSON(user.idToken), "sessionId": #require(sid)]
+                    #expect(try await scene.service.call("accounts:signOut", body).status == 200)
+                } else {
+                    #expect(try await scene.post("revoke", [("token", reply.refreshToken)]).status == 200)
+                }
+                try await deliveries.deliverDue()
+                try await deliveries.deliverDue()
+                let told = try receiver.received.map { try JSON(parsing: $0.body) }
+                #expect(told.map { $0["type"]?.string } == ["grant.created", "grant.ended"], "\(told)")
+                let ids: JSON = try [
+                    "projectId": .string("\(scene.service.project.id)"), "localId": JSON(user.localID),
+                    "clientId": .string(scene.clientID), "sessionId": #require(sid),
+                ]
+                #expect(told.last?["data"] == ids)
+                let granted: JSON = ["scopes": ["openid", "email", "offline_access"], "resources": []]
+                #expect(told.first?["data"] == ids.merging(granted))
+            }
+        }
+    }
+
+    @Test(
         "whatever ends the session sends one logout token",
         arguments: ["user", "password", "admin", "disabled and revoked", "deleted", "code used twice"]
     )

@@ -118,6 +118,36 @@ struct FailoverTests {
         await client.close()
     }
 
+    @Test("a commit whose wait for its standby was cancelled does not count as one")
+    func unreplicated() async throws {
+        try await withTemporaryFolder { folder in
+            let cluster = PrivateCluster(folder: folder, durable: false)
+            try await cluster.start()
+            let conninfo = try #require(cluster.conninfo)
+            let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1, patience: Self.patience))
+            let other = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
+            try await client.execute("CREATE TABLE replicated (a INT)")
+            try await other.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+            try await other.execute("SELECT pg_reload_conf()")
+            try await waitUntil {
+                try await client.query("SHOW synchronous_standby_names") { try $0.next(String.self) } == ["nobody"]
+            }
+            async let error = #expect(throws: PostgresError.self) {
+                try await client.execute("SET synchronous_commit = on")
+                try await client.execute("INSERT INTO replicated VALUES (1)")
+            }
+            try await waitUntil {
+                try await other.execute(
+                    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                ) == 1
+            }
+            #expect(await error?.code == .connectionLost)
+            await client.close()
+            await other.close()
+            await cluster.stop()
+        }
+    }
+
     @Test("after a crash only what may run twice is run again")
     func crashed() async throws {
         try await withTemporaryFolder { folder in
