@@ -102,6 +102,9 @@ class Machine:
         self.etcd = Process(self.cluster, self.name + "-etcd", ["etcd"], settings, self, self.cluster.user)
 
     def start_patroni(self):
+        # What patroni.service.conf does: a new Patroni must not find the PostgreSQL of the one before.
+        self.kill_postgres(signal.SIGQUIT)
+        wait_until(lambda: self.postmaster is None, 30, "the end of PostgreSQL")
         self.patroni = Process(self.cluster, self.name + "-patroni", ["patroni", os.path.join(self.folder, "patroni.yml")],
                                machine=self, user=self.cluster.user)
 
@@ -123,9 +126,9 @@ class Machine:
             except ProcessLookupError:
                 pass
 
-    def ask(self, method, path, body=None, timeout=3):
-        """Asks Patroni. Returns the status and the body, or None if it doesn't respond."""
-        connection = http.client.HTTPSConnection(self.address, 8008, timeout=timeout, context=self.cluster.tls)
+    def ask(self, method, path, body=None, timeout=3, port=8008):
+        """Asks Patroni, or etcd. Returns the status and the body, or None without a response."""
+        connection = http.client.HTTPSConnection(self.address, port, timeout=timeout, context=self.cluster.tls)
         try:
             connection.request(method, path, json.dumps(body) if body else None)
             response = connection.getresponse()
@@ -135,6 +138,10 @@ class Machine:
             return None
         finally:
             connection.close()
+
+    def knows_etcd_version(self):
+        answer = self.ask("GET", "/version", port=2379)
+        return answer is not None and answer[0] == 200 and answer[1].get("etcdcluster", "not_decided") != "not_decided"
 
     def sql(self, text, database="postgres", **variables):
         """Runs statements as a superuser over the machine's socket, which works without its network too."""
@@ -198,13 +205,13 @@ class Network:
 
     def cut(self, machine):
         """Drops silently what the machine sends and what it is sent."""
-        rules = "table netdev cut {{ chain all {{ type filter hook ingress device {} priority 0; policy drop; }} }}"
-        run("nft", "-f", "-", input=rules.format(machine.name))
-        self.inside(machine, "nft", "-f", "-", input=rules.format("eth0"))
+        rules = 'table netdev cutoff {{ chain everything {{ type filter hook ingress device "{}" priority 0; policy drop; }}; }}'
+        run("nft", rules.format(machine.name))
+        self.inside(machine, "nft", rules.format("eth0"))
 
     def mend(self, machine):
-        run("nft", "delete", "table", "netdev", "cut")
-        self.inside(machine, "nft", "delete", "table", "netdev", "cut")
+        run("nft", "delete", "table", "netdev", "cutoff")
+        self.inside(machine, "nft", "delete", "table", "netdev", "cutoff")
 
     def stop(self):
         for machine in self.machines:
@@ -287,6 +294,9 @@ class Cluster:
         self.say("Starting etcd, Patroni and PostgreSQL on " + ", ".join(machine.address for machine in self.machines))
         for machine in self.machines:
             machine.start_etcd()
+        for machine in self.machines:
+            # Before that, Patroni ends with an error.
+            wait_until(lambda: machine.knows_etcd_version() or self.require_running(machine.etcd), what="the start of etcd")
         for machine in self.machines:
             machine.start_patroni()
         self.wait_for_standbys(90)

@@ -77,9 +77,8 @@ class Experiments:
         machine.etcd.child.wait()
 
     async def replace(self, machine):
-        await self.in_thread(wait_until, lambda: machine.postmaster is None, 30, "the end of PostgreSQL")
         machine.start_etcd()
-        machine.start_patroni()
+        await self.in_thread(machine.start_patroni)
 
     async def machine(self):
         old = self.leader()
@@ -99,7 +98,7 @@ class Experiments:
         old.patroni.kill()
         await self.new_leader(old)
         await asyncio.sleep(10)
-        old.start_patroni()
+        await self.in_thread(old.start_patroni)
 
     async def network(self):
         old = self.leader()
@@ -129,11 +128,7 @@ class Experiments:
         lost.kill_postgres()
         await asyncio.sleep(40)
         self.start_etcd()
-        await self.replace_patroni(lost)
-
-    async def replace_patroni(self, machine):
-        await self.in_thread(wait_until, lambda: machine.postmaster is None, 30, "the end of PostgreSQL")
-        machine.start_patroni()
+        await self.in_thread(lost.start_patroni)
 
     async def node(self):
         node = self.cluster.nodes[0]
