@@ -176,10 +176,14 @@ class Trial:
             await asyncio.sleep(5)
             for name in names:
                 await self.perform(name)
+                if load.done():
+                    load.result()
+                    raise Failure("the load ended early")
         finally:
             self.load.is_over = self.observer.is_over = True
             ready.cancel()
             await asyncio.wait([load], timeout=60)
+            load.cancel()
 
     async def perform(self, name):
         title = Experiments.TITLES[name]

@@ -47,6 +47,8 @@ class ServiceLoad:
         self.requests, self.lost, self.ended_sessions = [], [], []
         self.users = [None] * users
         self.is_over, self.rng = False, random.Random(1)
+        self.goes_on, self.busy = asyncio.Event(), 0
+        self.goes_on.set()
 
     async def call(self, kind, path, body):
         began = time.time()
@@ -82,27 +84,37 @@ class ServiceLoad:
     async def live(self, index):
         await asyncio.sleep(self.rng.random() * len(self.users) / self.rate)
         while not self.is_over:
+            await self.goes_on.wait()
             began = time.monotonic()
-            is_new = self.rng.random() < 0.05
-            answer = None
-            while answer is None or answer.label != "ok":
-                if answer is not None:
-                    # No response, or 5xx; anything else refuses a token that was acknowledged.
-                    if answer.status is not None and answer.status < 500 and answer.status != 429:
-                        self.lost.append(f"user {index}: {answer} {answer.body}")
-                        is_new = True
-                    if self.is_over:
-                        return
-                    await asyncio.sleep(0.2 + 0.3 * self.rng.random())
-                answer = await (self.sign_in(index) if is_new else self.refresh(self.users[index]))
-            if is_new:
-                self.ended_sessions.append(self.users[index])
-            self.users[index] = answer.refresh_token
+            self.busy += 1
+            await self.step(index)
+            self.busy -= 1
             pause = self.rng.uniform(0.5, 1.5) * len(self.users) / self.rate - (time.monotonic() - began)
             await asyncio.sleep(max(0, pause))
 
+    async def step(self, index):
+        """One request, repeated until it succeeds."""
+        is_new = self.rng.random() < 0.05
+        answer = None
+        while answer is None or answer.label != "ok":
+            if answer is not None:
+                # No response, or 5xx; anything else refuses a token that was acknowledged.
+                if answer.status is not None and answer.status < 500 and answer.status != 429:
+                    self.lost.append(f"user {index}: {answer} {answer.body}")
+                    is_new = True
+                if self.is_over:
+                    return
+                await asyncio.sleep(0.2 + 0.3 * self.rng.random())
+            answer = await (self.sign_in(index) if is_new else self.refresh(self.users[index]))
+        if is_new:
+            self.ended_sessions.append(self.users[index])
+        self.users[index] = answer.refresh_token
+
     async def verify(self):
         """Uses the last token of every session. Returns how many there were, and what was lost."""
+        self.goes_on.clear()
+        while self.busy:
+            await asyncio.sleep(0.05)
         before, lost = len(self.requests), []
         gate = asyncio.Semaphore(16)
         tokens = [*self.ended_sessions, *self.users]
@@ -122,6 +134,7 @@ class ServiceLoad:
         del self.requests[before:]
         lost += self.lost
         self.lost = []
+        self.goes_on.set()
         return len(tokens), lost
 
 
