@@ -48,7 +48,7 @@ def wait_until(condition, seconds=30, what="it", pause=0.1):
 
 def require_programs():
     os.environ["PATH"] += ":/usr/sbin:/sbin"
-    packages = {"patroni": "patroni", "etcd": "etcd-server", "haproxy": "haproxy", "openssl": "openssl", "setpriv": "util-linux"}
+    packages = {"patroni": "patroni", "etcd": "etcd-server", "haproxy": "haproxy", "openssl": "openssl", "setpriv": "util-linux", "pgrep": "procps"}
     missing = [package for name, package in packages.items() if not shutil.which(name)]
     if not glob.glob("/usr/lib/postgresql/*/bin/initdb"):
         missing.append("postgresql")
@@ -118,6 +118,11 @@ class Machine:
                 return number if self.folder.encode() in file.read() else None
         except (OSError, ValueError):
             return None
+
+    def backends(self, title):
+        """PostgreSQL's processes of a kind, such as `walreceiver`."""
+        done = subprocess.run(["pgrep", "-P", str(self.postmaster or 0), "-f", f"^postgres: .*{title}"], capture_output=True, text=True)
+        return [int(word) for word in done.stdout.split()]
 
     def kill_postgres(self, how=signal.SIGKILL):
         if number := self.postmaster:
@@ -388,7 +393,8 @@ class Cluster:
                         self.require_running(process)
             members = self.members().values()
             roles = sorted(member["role"] for member in members)
-            return (roles == ["leader", "replica", "sync_standby"] and len({member.get("timeline") for member in members}) == 1
+            second = "replica" if self.settings.get("synchronous_mode") == "false" else "sync_standby"
+            return (roles == ["leader", "replica", second] and len({member.get("timeline") for member in members}) == 1
                     and all(member["state"] in ("running", "streaming") for member in members))
         wait_until(is_whole, seconds, "the start of a primary and two standbys")
 

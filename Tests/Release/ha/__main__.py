@@ -29,10 +29,10 @@ Goal = collections.namedtuple("Goal", "name value limit")
 class Experiments:
     """Each method breaks something, waits, mends it, and returns goals of its own."""
 
-    ALL = ("switchover", "postgres", "machine", "standby", "patroni", "network", "etcd", "etcd-and-standby", "node")
+    ALL = ("switchover", "postgres", "machine", "lag", "standby", "patroni", "network", "etcd", "etcd-and-standby", "node")
     TITLES = {
         "switchover": "planned switchover", "postgres": "kill -9 of the primary's PostgreSQL",
-        "machine": "kill -9 of all of the primary's machine", "standby": "kill -9 of all of the synchronous standby's machine",
+        "machine": "kill -9 of everything on the primary's machine", "lag": "kill -9 of the primary's machine, standbys lagging", "standby": "kill -9 of everything on the synchronous standby's machine",
         "patroni": "kill -9 of the primary's Patroni alone", "network": "network of the primary cut for 30 s",
         "etcd": "etcd gone for 60 s", "etcd-and-standby": "etcd and a standby gone for 40 s",
         "node": "one node killed, one added",
@@ -83,6 +83,20 @@ class Experiments:
     async def machine(self):
         old = self.leader()
         await self.lose(old)
+        await self.new_leader(old)
+        await asyncio.sleep(5)
+        await self.replace(old)
+
+    async def lag(self):
+        """With asynchronous replication (--set synchronous_mode=false), this one must find lost writes."""
+        old = self.leader()
+        receivers = [number for machine in self.cluster.machines for number in machine.backends("walreceiver")]
+        for number in receivers:
+            os.kill(number, signal.SIGSTOP)
+        await asyncio.sleep(1)
+        await self.lose(old)
+        for number in receivers:
+            os.kill(number, signal.SIGCONT)
         await self.new_leader(old)
         await asyncio.sleep(5)
         await self.replace(old)
@@ -222,7 +236,7 @@ class Trial:
         goals = []
         if name == "switchover":
             goals = [Goal("failed requests", len(figures.failed), 0), Goal("p99 of the worst second", figures.worst_second, 2)]
-        elif name in ("postgres", "machine"):
+        elif name in ("postgres", "machine", "lag"):
             goals = [Goal("seconds from promotion to writes", figures.after_promotion, 2), Goal("5xx", figures.server_errors, 0)]
         elif name == "etcd":
             goals = [Goal("failed requests", len(figures.failed), 0)]
