@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth client samples soak schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
+.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
 	bench-maintenance bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -82,6 +82,14 @@ soak: release ## Hold two packaged nodes to a model: make soak MINUTES=10 FAULTS
 	@scripts/install-dependencies test soak
 	@scripts/venv
 	.venv/bin/python Tests/Release/soak --minutes $(MINUTES) --faults '$(FAULTS)' --seed $(SEED) $(ARGS)
+
+ha: release ## Run three PostgreSQL under Patroni, HAProxy and two packaged nodes; Ctrl-C stops and deletes them.
+	@scripts/install-dependencies ha
+	@exec deploy/ha/cluster.py $(ARGS)
+
+ha-test: release ## Break that cluster under load: make ha-test ARGS='--only switchover,network'; as root.
+	@scripts/install-dependencies ha
+	@exec /usr/bin/python3 Tests/Release/ha $(ARGS)
 
 dist: ## Make a release in dist/: a tarball, a Debian package, the image's files, their checksums.
 	@scripts/install-dependencies dist
