@@ -135,8 +135,9 @@ package struct OutboxStore: Sendable {
 
     private static let isWaiting: SQL = "delivered_at IS NULL AND abandoned_at IS NULL"
 
-    /// More than a node takes at once, as other nodes may take some of them at the same time. A literal, so that the
-    /// planner knows that it reads a few rows of an index.
+    /// More than a node takes at once, as other nodes may take some of them at the same time.
+    ///
+    /// A literal, so that the planner knows that it reads a few rows of an index.
     private static let candidates: SQL = "256"
 
     /// The payloads of undelivered messages, oldest first.

@@ -31,6 +31,7 @@ struct BusyAccountTests {
             service.clock.advance(by: 120)
             let (busy, done) = (Counter(), Counter())
             let (held, end) = (TestGate(), TestGate())
+            defer { end.open() }
             let project = service.project.id.rawValue
             async let holder: Void = TestDatabase.current.client.transaction { transaction in
                 try await transaction.execute("SELECT FROM accounts WHERE project = \(project) FOR UPDATE")

@@ -9,7 +9,9 @@ import Testing
 struct AccountGateTests {
     private let gate = AccountGate()
     private let ada = AccountID("ada")
-    private let project = ProjectID(rawValue: "tea-garden")!
+    private let project: ProjectID
+
+    init() throws { project = try #require(ProjectID(rawValue: "tea-garden")) }
 
     /// Requests that stay inside until the exit opens.
     private struct Crowd: Sendable {
