@@ -48,6 +48,8 @@ OAUTH_CLIENT = {"client_name": "Tea House", "redirect_uris": ["https://tea.examp
     "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]}
 HANDLER = {"apiKey": "any", "appName": "app", "authType": "signInViaPopup", "providerId": "oidc.demo"}
 # What a browser says of a page of an app.
+# No other project has it, so its host has files about passkeys.
+RELYING_PARTY = "passkeys.localhost"
 PAGE = {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-origin"}
 # Forms that are taken from the service's own pages alone.
 OWN_FORMS = {"takeSignInStep"} | {
@@ -217,7 +219,7 @@ class World:
         """What the project of most calls has besides the settings that it came with."""
         self.config(PROJECT, {"identity": {"signInPage": True}})
         self.config(PROJECT, {"passkeyConfig": {
-            "rpId": "localhost", "managementUrl": "https://localhost/passkeys", "appleTeamId": "A1B2C3D4E5",
+            "rpId": RELYING_PARTY, "managementUrl": "https://localhost/passkeys", "appleTeamId": "A1B2C3D4E5",
             "expectedOrigins": [PAGE["Origin"], "https://localhost", "android:apk-key-hash:" + "A" * 43]}})
         self.need("createApp", path={"project": PROJECT}, json={"platform": "IOS", "bundleId": "com.example.Tea"})
         self.need("createApp", path={"project": PROJECT}, json={"platform": "ANDROID", "packageName": "com.example.tea"})
@@ -459,7 +461,7 @@ class World:
 
     @staticmethod
     def authenticated(draft, challenge):
-        draft.rp_hash, draft.extensions = authenticator.sha256(b"localhost"), None
+        draft.rp_hash, draft.extensions = authenticator.sha256(RELYING_PARTY.encode()), None
         draft.client |= {"origin": PAGE["Origin"], "challenge": base64url(base64.b64decode(challenge))}
         parts = {name: base64url(part) for name, part in draft.response().items()}
         if isinstance(draft, authenticator.Assertion):
