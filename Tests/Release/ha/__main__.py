@@ -27,14 +27,19 @@ Goal = collections.namedtuple("Goal", "name value limit")
 
 
 class Experiments:
-    """Each method breaks something, waits, mends it, and returns goals of its own."""
+    """Each method breaks something, waits, and mends it."""
 
     ALL = ("switchover", "postgres", "machine", "lag", "standby", "patroni", "network", "etcd", "etcd-and-standby", "node")
     TITLES = {
-        "switchover": "planned switchover", "postgres": "kill -9 of the primary's PostgreSQL",
-        "machine": "kill -9 of everything on the primary's machine", "lag": "kill -9 of the primary's machine, standbys lagging", "standby": "kill -9 of everything on the synchronous standby's machine",
-        "patroni": "kill -9 of the primary's Patroni alone", "network": "network of the primary cut for 30 s",
-        "etcd": "etcd gone for 60 s", "etcd-and-standby": "etcd and a standby gone for 40 s",
+        "switchover": "planned switchover",
+        "postgres": "kill -9 of the primary's PostgreSQL",
+        "machine": "kill -9 of everything on the primary's machine",
+        "lag": "kill -9 of the primary's machine, standbys lagging",
+        "standby": "kill -9 of everything on the synchronous standby's machine",
+        "patroni": "kill -9 of the primary's Patroni alone",
+        "network": "network of the primary cut for 30 s",
+        "etcd": "etcd gone for 60 s",
+        "etcd-and-standby": "etcd and a standby gone for 40 s",
         "node": "one node killed, one added",
     }
 
