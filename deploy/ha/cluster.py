@@ -324,13 +324,16 @@ class Cluster:
     def start_haproxy(self):
         path = os.path.join(self.folder, "haproxy", "haproxy.cfg")
         os.makedirs(os.path.join(self.folder, "haproxy", "run"), exist_ok=True)
-        if os.getuid() != 0:
-            # Only root can become another user.
-            with open(path) as file:
-                lines = [line for line in file if line.strip() not in ("user haproxy", "group haproxy")]
-            with open(path, "w") as file:
-                file.writelines(lines)
-        self.haproxy = Process(self, "haproxy", ["haproxy", "-db", "-f", path])
+        # A process that changes its user itself would no longer end with this one.
+        with open(path) as file:
+            lines = [line for line in file if line.strip() not in ("user haproxy", "group haproxy")]
+        with open(path, "w") as file:
+            file.writelines(lines)
+        if os.getuid() == 0:
+            os.chmod(os.path.join(self.folder, "ca.pem"), 0o644)
+            for name in ("", "haproxy.cfg", "run"):
+                shutil.chown(os.path.join(self.folder, "haproxy", name), "haproxy", "haproxy")
+        self.haproxy = Process(self, "haproxy", ["haproxy", "-db", "-f", path], user="haproxy")
         wait_until(lambda: self.is_open(5000) or self.require_running(self.haproxy), what="the start of HAProxy")
         # It takes every server for the primary until it has checked it.
         time.sleep(1)
@@ -470,7 +473,8 @@ Folder with logs:     {cluster.folder}
 Patroni:              patronictl -c {cluster.folder}/db1/patroni.yml list""")
             if cluster.nodes:
                 print(f"""The service:          http://127.0.0.1:9090
-  curl -d '{{}}' -H 'Content-Type: application/json' 'http://127.0.0.1:9090/v1/accounts:signUp?key={cluster.key}'""")
+  curl -d '{{"email": "ada@example.com", "password": "correct horse"}}' -H 'Content-Type: application/json' \\
+    'http://127.0.0.1:9090/v1/accounts:signUp?key={cluster.key}'""")
             print("\nCtrl-C stops everything and deletes the folder.\n", flush=True)
             watch(cluster)
     except KeyboardInterrupt:

@@ -27,14 +27,20 @@ Goal = collections.namedtuple("Goal", "name value limit")
 
 
 class Experiments:
-    """Each method breaks something, waits, mends it, and returns goals of its own."""
+    """Each method breaks something, waits, and mends it."""
 
-    ALL = ("switchover", "postgres", "machine", "lag", "standby", "patroni", "network", "etcd", "etcd-and-standby", "node")
+    ALL = ("switchover", "postgres", "machine", "lag", "standby", "patroni", "hang", "network", "etcd", "etcd-and-standby", "node")
     TITLES = {
-        "switchover": "planned switchover", "postgres": "kill -9 of the primary's PostgreSQL",
-        "machine": "kill -9 of everything on the primary's machine", "lag": "kill -9 of the primary's machine, standbys lagging", "standby": "kill -9 of everything on the synchronous standby's machine",
-        "patroni": "kill -9 of the primary's Patroni alone", "network": "network of the primary cut for 30 s",
-        "etcd": "etcd gone for 60 s", "etcd-and-standby": "etcd and a standby gone for 40 s",
+        "switchover": "planned switchover",
+        "postgres": "kill -9 of the primary's PostgreSQL",
+        "machine": "kill -9 of everything on the primary's machine",
+        "lag": "kill -9 of the primary's machine, standbys lagging",
+        "standby": "kill -9 of everything on the synchronous standby's machine",
+        "patroni": "kill -9 of the primary's Patroni alone",
+        "hang": "the primary's Patroni hangs",
+        "network": "network of the primary cut for 30 s",
+        "etcd": "etcd gone for 60 s",
+        "etcd-and-standby": "etcd and a standby gone for 40 s",
         "node": "one node killed, one added",
     }
 
@@ -108,11 +114,21 @@ class Experiments:
         await self.replace(standby)
 
     async def patroni(self):
+        """The unit starts it again after two seconds."""
         old = self.leader()
-        old.patroni.kill()
-        await self.new_leader(old)
-        await asyncio.sleep(10)
+        await self.in_thread(old.patroni.kill)
+        await asyncio.sleep(2)
         await self.in_thread(old.start_patroni)
+
+    async def hang(self):
+        """PostgreSQL goes on as a primary whose lock expires."""
+        old = self.leader()
+        old.patroni.send(signal.SIGSTOP)
+        try:
+            await self.new_leader(old)
+            await asyncio.sleep(5)
+        finally:
+            old.patroni.send(signal.SIGCONT)
 
     async def network(self):
         old = self.leader()
