@@ -39,7 +39,7 @@ struct Serve: AsyncParsableCommand {
                 connections: configuration.connections,
                 prepares: configuration.prepares,
                 connectTimeout: .seconds(2),
-                patience: .seconds(20)
+                patience: .seconds(25)
             ),
             logger: logger
         )
