@@ -93,16 +93,20 @@ package struct ChangeProvider: Sendable {
         "discovery", "discoveryURL", "endpointHosts", "endpoints", "issuers", "profile", "variables",
     ]
 
-    /// Variables that are no part of an address: those of Apple's key.
-    private static let namesOfKeys: Set<String> = ["teamId", "keyId"]
+    /// What of these receives neither: the names of Apple's key, the page of the browser, and the keys, which are only read.
+    private static let exceptions: [String: Set<String>] = [
+        "variables": ["teamId", "keyId"], "endpoints": ["authorization", "keys"],
+    ]
 
     @Sendable private static func sendsElsewhere(
         _ before: ProviderConfiguration,
         _ provider: ProviderConfiguration
     ) -> Bool {
         func value(_ name: String, _ definition: JSONObject?) -> JSONValue? {
-            guard name == "variables", let variables = definition?[name]?.object else { return definition?[name] }
-            let others = variables.members.filter { !namesOfKeys.contains($0.name) }
+            guard let exceptions = exceptions[name], let members = definition?[name]?.object?.members else {
+                return definition?[name]
+            }
+            let others = members.filter { !exceptions.contains($0.name) }
             return others.isEmpty ? nil : .object(JSONObject(others))
         }
         return provider.issuer != before.issuer
