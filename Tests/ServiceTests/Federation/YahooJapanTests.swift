@@ -1,4 +1,5 @@
 import Development
+import Federation
 import Foundation
 import Linking
 import Projects
@@ -298,6 +299,15 @@ struct YahooJapanTests {
                     version: "v2"
                 )
                 #expect(created.status == 200, "\(created)")
+                let configuration = try #require(
+                    service.stores.configuration.snapshot.provider("oidc.yahoojp", project: service.project.id)
+                )
+                // Not yahoo.com's.
+                #expect(
+                    try ProviderDefinition.make(for: configuration, allowsLoopback: false).issuers == [
+                        "https://auth.login.yahoo.co.jp/yconnect/v2"
+                    ]
+                )
                 let missing = try await service.admin(
                     "oauthIdpConfigs?oauthIdpConfigId=oidc.acme",
                     ["clientId": "a", "clientSecret": "the-client-secret"],

@@ -175,6 +175,8 @@ struct SignInAPITests {
             let profile = try JSON(parsing: Array((reply["rawUserInfo"]?.string ?? "").utf8))
             #expect(profile["sub"] == "00u1|Ada/λ")
             #expect(profile["department"] == "engines")
+            #expect(reply["displayName"] == "Ada Lovelace" && reply["fullName"] == "Ada Lovelace")
+            #expect(reply.claims["sub"] == reply["localId"])
             #expect(reply["firstName"] == "Ada")
             #expect(reply["lastName"] == "Lovelace")
             #expect(reply["photoUrl"] == "https://acme.example/ada.png")
