@@ -1,7 +1,8 @@
 import Postgres
 package import Testing
 
-/// Gives a suite a migrated database of its own, shared by its tests, and drops it whatever becomes of them.
+/// Gives a suite a migrated database of its own, shared by its tests, or a test one that it shares with nobody, and drops
+/// it whatever becomes of them.
 package struct DatabaseTrait: SuiteTrait, TestTrait, TestScoping {
     package let isRecursive = false
 
@@ -18,7 +19,9 @@ package struct DatabaseTrait: SuiteTrait, TestTrait, TestScoping {
         let (name, conninfo) = try await TestServer.shared.makeDatabase()
         let client = PostgresClient(quietly: .init(conninfo: conninfo))
         let outcome = await Outcome {
-            try await TestDatabase.$scoped.withValue(TestDatabase(conninfo: conninfo, client: client)) {
+            try await TestDatabase.$scoped.withValue(
+                TestDatabase(conninfo: conninfo, client: client, isOfOneTest: testCase != nil)
+            ) {
                 try await function()
             }
         }

@@ -5,6 +5,8 @@ package struct TestDatabase: Sendable {
     /// For a program that connects by itself.
     package let conninfo: String
     package let client: PostgresClient
+    /// Whether no other test uses it.
+    package let isOfOneTest: Bool
 
     @TaskLocal static var scoped: TestDatabase?
 

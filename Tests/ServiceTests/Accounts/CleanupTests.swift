@@ -4,7 +4,6 @@ import Development
 import Foundation
 import IdentityService
 import Linking
-import Logging
 import Postgres
 import Projects
 import SMTPClient
@@ -75,6 +74,7 @@ struct CleanupTests {
 
     @Test(
         "the same load day after day leaves as many rows, in every table, once the first of them have expired",
+        .database,
         .timeLimit(.minutes(5))
     )
     func steadyRows() async throws {
@@ -85,11 +85,6 @@ struct CleanupTests {
                 let world = try await LinkingWorld(service)
                 let ada = world.person()
                 _ = try await service.signUp("bob@example.com")
-                let sweeper = Sweeper(
-                    database: service.stores.database,
-                    logger: Logger(label: "test"),
-                    now: service.clock.now
-                )
                 var seen: Set<String> = []
                 var counts: [[String: Int64]] = []
                 for day in 0..<14 {
@@ -97,7 +92,7 @@ struct CleanupTests {
                     _ = try await service.assembly.deliveries.deliverDue()
                     seen.formUnion(try await Self.rows().filter { $0.value > 0 }.keys)
                     service.clock.advance(by: 3 * 86_400)
-                    try await sweeper.sweep()
+                    try await service.sweep()
                     counts.append(try await Self.rows())
                 }
                 // Messages that left are kept longest, for a month.
@@ -111,15 +106,10 @@ struct CleanupTests {
         }
     }
 
-    @Test("a tenant that is deleted while its leftovers are swept leaves no row, in any table")
+    @Test("a tenant that is deleted while its leftovers are swept leaves no row, in any table", .database)
     func deletedTenant() async throws {
         try await TestService.run { service in
             let configuration = service.stores.configuration
-            let sweeper = Sweeper(
-                database: service.stores.database,
-                logger: Logger(label: "test"),
-                now: service.clock.now
-            )
             for round in 0..<5 {
                 let tenant = "gone-\(round)"
                 try await TestDatabase.current.client.execute(
@@ -137,7 +127,7 @@ struct CleanupTests {
                     FROM generate_series(1, 3000) n
                     """
                 )
-                async let swept = sweeper.sweep()
+                async let swept = service.sweep()
                 async let deleted: Void = configuration.deleteTenant(
                     TenantID(rawValue: tenant),
                     of: service.project.id

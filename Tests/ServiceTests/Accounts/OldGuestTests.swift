@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import Projects
 import Storage
 import TestKit
@@ -8,7 +7,11 @@ import Testing
 /// One after the other: the sweep of one clock would meet the other's accounts.
 @Suite("Old anonymous accounts", .database, .serialized)
 struct OldGuestTests {
-    @Test("are deleted after thirty days where the project wants it, and nobody else is", arguments: [true, false])
+    @Test(
+        "are deleted after thirty days where the project wants it, and nobody else is",
+        .database,
+        arguments: [true, false]
+    )
     func areDeleted(isWanted: Bool) async throws {
         var options = TestService.Options()
         options.settings.deletesOldGuests = isWanted
@@ -26,15 +29,10 @@ struct OldGuestTests {
             #expect(try await service.merge(merged.localID, into: survivor.localID).status == 200)
             service.clock.advance(by: 30 * 86_400 - 60)
             let young = try await service.call("accounts:signUp")
-            let sweeper = Sweeper(
-                database: service.stores.database,
-                logger: Logger(label: "test"),
-                now: service.clock.now
-            )
-            try await sweeper.sweep()
+            try await service.sweep()
             #expect(try await service.account(old.localID) != nil, "a minute early")
             service.clock.advance(by: 120)
-            try await sweeper.sweep()
+            try await service.sweep()
             #expect(try await (service.account(old.localID) == nil) == isWanted)
             for kept in [linked.localID, named.localID, "c", survivor.localID, young.localID] {
                 #expect(try await service.account(kept) != nil, "\(kept ?? "")")

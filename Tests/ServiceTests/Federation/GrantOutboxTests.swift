@@ -4,7 +4,6 @@ import Development
 import Foundation
 import IdentityService
 import Linking
-import Logging
 import Postgres
 import Projects
 import Secrets
@@ -147,25 +146,23 @@ struct GrantOutboxTests {
         }
     }
 
-    @Test("finished messages are swept a month later; waiting ones stay until the emulator deletes all accounts")
+    @Test(
+        "finished messages are swept a month later; waiting ones stay until the emulator deletes all accounts",
+        .database
+    )
     func sweeps() async throws {
         try await Self.run { scene in
             let clock = scene.service.clock
-            let sweeper = Sweeper(
-                database: scene.service.stores.database,
-                logger: Logger(label: "test"),
-                now: clock.now
-            )
             let first = try await scene.signIn()
             #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(first.idToken)]).status == 200)
             #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
             let second = try await scene.signIn()
             #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(second.idToken)]).status == 200)
             clock.advance(by: 29 * 86_400)
-            try await sweeper.sweep()
+            try await scene.service.sweep()
             #expect(try await scene.messages().map(\.isOver).sorted { $0 && !$1 } == [true, false])
             clock.advance(by: 2 * 86_400)
-            try await sweeper.sweep()
+            try await scene.service.sweep()
             #expect(try await scene.messages().map(\.isOver) == [false])
             let scope = Scope(project: scene.service.project.id)
             try await scene.service.stores.accounts.deleteAll(in: scope)

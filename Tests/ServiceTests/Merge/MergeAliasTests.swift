@@ -1,6 +1,5 @@
 import Foundation
 import Linking
-import Logging
 import Postgres
 import Projects
 import Storage
@@ -129,7 +128,7 @@ struct MergeAliasTests {
         }
     }
 
-    @Test("after a week the merged account's remaining values are free; its id still resolves")
+    @Test("after a week the merged account's remaining values are free; its id still resolves", .database)
     func expiry() async throws {
         try await MergeScene.run { service in
             try await service.upload(
@@ -143,17 +142,12 @@ struct MergeAliasTests {
                 ]
             )
             let merge = try await service.merge("eda", into: "ada", dropping: ["google.com", "phone"])
-            let sweeper = Sweeper(
-                database: service.stores.database,
-                logger: Logger(label: "test"),
-                now: service.clock.now
-            )
             service.clock.advance(by: 7 * 86_400 - 1)
-            try await sweeper.sweep()
+            try await service.sweep()
             try await service.signUp("eda@example.com").expectRefused("EMAIL_EXISTS")
             service.clock.advance(by: 2)
             try await service.undo(merge).expectRefused("MERGE_NOT_UNDOABLE : The merge is older than a week.")
-            try await sweeper.sweep()
+            try await service.sweep()
             try await service.undo(merge).expectRefused("MERGE_NOT_UNDOABLE : The merge is older than a week.")
             #expect(try await service.signUp("eda@example.com").status == 200)
             #expect(try await service.identity("google.com", "o2")["isNewUser"] == true)

@@ -3,7 +3,6 @@ import Development
 import Foundation
 import IdentityService
 import Linking
-import Logging
 import Postgres
 import Projects
 import Storage
@@ -152,6 +151,7 @@ struct MergeUndoTests {
 
     @Test(
         "the grant of an identity that was given up ends with the window, unless the merge was undone",
+        .database,
         arguments: [false, true]
     )
     func grants(isUndone: Bool) async throws {
@@ -167,12 +167,7 @@ struct MergeUndoTests {
             #expect(try await deliveries.deliverDue() == 0)
             if isUndone { #expect(try await service.undo(merge).status == 200) }
             service.clock.advance(by: 7 * 86_400 + 3_601)
-            let sweeper = Sweeper(
-                database: service.stores.database,
-                logger: Logger(label: "test"),
-                now: service.clock.now
-            )
-            try await sweeper.sweep()
+            try await service.sweep()
             #expect(try await deliveries.deliverDue() == 1)
             #expect(scene.tenant.requests(.revocation).count == (isUndone ? 0 : 1))
         }

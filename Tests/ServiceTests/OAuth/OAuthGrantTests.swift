@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import Projects
 import Secrets
 import Storage
@@ -217,7 +216,7 @@ struct OAuthGrantTests {
         }
     }
 
-    @Test("T-F17: clients that register themselves are small, and forgotten if no user grants them anything")
+    @Test("T-F17: clients that register themselves are small, and forgotten if no user grants them anything", .database)
     func unusedClients() async throws {
         try await OAuthScene.run(OAuthScene.publicClient()) {
             $0.oauth.allowsRegistration = true
@@ -240,12 +239,7 @@ struct OAuthGrantTests {
             let reply = try await used.tokens([("scope", "openid offline_access")])
             #expect(reply.status == 200, "\(reply)")
             scene.service.clock.advance(by: 91 * 86_400)
-            let sweeper = Sweeper(
-                database: scene.service.stores.database,
-                logger: Logger(label: "test"),
-                now: scene.service.clock.now
-            )
-            try await sweeper.sweep()
+            try await scene.service.sweep()
             let left = try await scene.service.admin("oauthClients", version: "v2")["clients"]?.array ?? []
             let names = left.compactMap { $0["client_id"]?.string }
             #expect(names.contains(ids[0]) && !names.contains(ids[1]) && names.contains(scene.clientID), "\(left)")

@@ -1,6 +1,5 @@
 import Accounts
 import IdentityService
-import Logging
 import Passwords
 import Postgres
 import Projects
@@ -124,7 +123,7 @@ struct CodeEnumerationTests {
         }
     }
 
-    @Test("T-E1: a decoy sends no email, and stores a code that no one has")
+    @Test("T-E1: a decoy sends no email, and stores a code that no one has", .database)
     func decoysSendNothing() async throws {
         try await run { service in
             _ = try await service.sendCode(.passwordReset, ["email": "nobody@example.com"])
@@ -140,12 +139,7 @@ struct CodeEnumerationTests {
             #expect(try await service.stores.outbox.waiting("mail", in: Scope(project: service.project.id)).isEmpty)
             // The next sweep leaves nothing of it.
             service.clock.advance(by: 1)
-            let sweeper = Sweeper(
-                database: service.stores.database,
-                logger: .init(label: "test"),
-                now: service.clock.now
-            )
-            _ = try await sweeper.sweep()
+            try await service.sweep()
             #expect(try await rows(service).prefix(2) == [0, 0])
         }
     }

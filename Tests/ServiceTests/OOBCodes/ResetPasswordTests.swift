@@ -1,4 +1,3 @@
-import Logging
 import Projects
 import Storage
 import TestKit
@@ -106,6 +105,7 @@ struct ResetPasswordTests {
 
     @Test(
         "each code has its time, and is told to be too late for a day",
+        .database,
         arguments: [
             (OOBCodeType.passwordReset, 3_600.0), (.emailSignIn, 6 * 3_600), (.verifyEmail, 3 * 86_400),
             (.verifyAndChangeEmail, 3 * 86_400),
@@ -126,15 +126,10 @@ struct ResetPasswordTests {
             try await service.reset(code, to: "too late now").expectRefused("EXPIRED_OOB_CODE")
             try await service.apply(code).expectRefused("EXPIRED_OOB_CODE")
             try await service.signInWithLink(ada, code).expectRefused("EXPIRED_OOB_CODE")
-            let sweeper = Sweeper(
-                database: service.stores.database,
-                logger: Logger(label: "test"),
-                now: service.clock.now
-            )
-            _ = try await sweeper.sweep()
+            try await service.sweep()
             try await service.inspect(code).expectRefused("EXPIRED_OOB_CODE")
             service.clock.advance(by: 86_401)
-            _ = try await sweeper.sweep()
+            try await service.sweep()
             try await service.inspect(code).expectRefused("INVALID_OOB_CODE")
             #expect(try await service.stores.outbox.waiting("mail", in: Scope(project: service.project.id)).isEmpty)
         }

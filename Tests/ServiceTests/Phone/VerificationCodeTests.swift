@@ -265,7 +265,7 @@ struct VerificationCodeTests {
         }
     }
 
-    @Test("a deleted project, and a sweep, leave no code")
+    @Test("a deleted project, and a sweep, leave no code", .database)
     func sweeps() async throws {
         try await PhoneScene.run { service in
             _ = try await service.code(to: number)
@@ -274,17 +274,12 @@ struct VerificationCodeTests {
                     "SELECT count(*) FROM verification_codes WHERE project = \(service.project.id.rawValue)"
                 ) { row in try row.next(Int64.self) }
             }
-            let sweeper = Sweeper(
-                database: service.stores.database,
-                logger: .init(label: "test"),
-                now: service.clock.now
-            )
             service.clock.advance(by: 601)
-            _ = try await sweeper.sweep()
+            try await service.sweep()
             #expect(try await count() == [1])
             #expect(try await service.waitingSMS().isEmpty)
             service.clock.advance(by: 3_600)
-            _ = try await sweeper.sweep()
+            try await service.sweep()
             #expect(try await count() == [0])
         }
     }

@@ -8,7 +8,10 @@ import Testing
 /// What limits leave behind.
 @Suite("Limits: traces", .database)
 struct LimitTraceTests {
-    @Test("a refusal is counted and logged by the limit's name, without an address; expired counts are swept")
+    @Test(
+        "a refusal is counted and logged by the limit's name, without an address; expired counts are swept",
+        .database
+    )
     func leavesTraces() async throws {
         try await LimitScene.run { service in
             for _ in 0..<11 {
@@ -24,12 +27,7 @@ struct LimitTraceTests {
             }
             #expect(stored.count == 3 && stored.allSatisfy { $0.count == 32 })
             service.clock.advance(by: 3_601)
-            let sweeper = Sweeper(
-                database: service.stores.database,
-                logger: Logger(label: "test"),
-                now: service.clock.now
-            )
-            #expect(try await sweeper.sweep() == 3)
+            #expect(try await service.sweep() == 3)
         }
     }
 }

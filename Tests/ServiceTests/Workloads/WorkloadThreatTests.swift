@@ -1,6 +1,5 @@
 import Development
 import Foundation
-import Logging
 import Projects
 import Secrets
 import Storage
@@ -77,7 +76,7 @@ struct WorkloadThreatTests {
         }
     }
 
-    @Test("T-D26: a token is exchanged once, at whatever node and for whatever workload")
+    @Test("T-D26: a token is exchanged once, at whatever node and for whatever workload", .database)
     func replay() async throws {
         try await WorkloadScene.runPair { scene, other in
             let token = try scene.token()
@@ -96,12 +95,7 @@ struct WorkloadThreatTests {
             #expect(try await scene.exchange(token).status == 200)
             // Until nobody accepts the token any more, whatever is swept.
             scene.service.clock.advance(by: 300 + 59)
-            let sweeper = Sweeper(
-                database: scene.service.stores.database,
-                logger: .init(label: "test"),
-                now: scene.service.clock.now
-            )
-            try await sweeper.sweep()
+            try await scene.service.sweep()
             try await scene.expectRefused(token, because: "workload.used")
             scene.service.clock.advance(by: 1)
             try await scene.expectRefused(token, because: "workload.times")
