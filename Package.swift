@@ -204,7 +204,7 @@ let package = Package(
                 "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces",
                 asyncAlgorithms,
                 httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
-                serviceLifecycle,
+                serviceLifecycle, swiftASN1, x509,
             ],
             resources: [
                 .embedInCode("Console/console.css"), .embedInCode("Pages/base.css"), .embedInCode("Pages/pages.css"),

@@ -42,8 +42,8 @@ extension Parts {
     /// A response from another site's page is worth nothing here; native apps have no host.
     private func isOwnHost(_ host: String?, _ caller: Caller) -> Bool {
         guard let host = host?.lowercased(), !host.isEmpty else { return true }
-        let own = deployment.publicURL(of: caller.project).flatMap { URLParts($0.text)?.host }
-        return caller.project.settings.authorizedDomains.contains(host) || host == own
+        let own = deployment.urls(of: caller.project).compactMap { URLParts($0.text)?.host }
+        return caller.project.settings.authorizedDomains.contains(host) || own.contains(host)
     }
 
     private func isGood(_ score: Double?, for verifier: CaptchaVerifier) -> Bool {

@@ -4,6 +4,8 @@ package enum AdministrationError: Error, Sendable, Equatable {
     case invalid(String)
     /// The configuration changed after the admin read it.
     case changedMeanwhile
+    /// Only an admin of every project may change this setting.
+    case ofServiceOnly(String)
     case invalidProviderID
     case missingClientID
     case missingIssuer

@@ -29,6 +29,8 @@ struct ServiceConfiguration: Sendable {
     var port: Int
     /// `http.tls.certificate` and `http.tls.key` (default none): PEM files for TLS on that address.
     var tls: ServerTLS.Files?
+    /// `http.tls.folder` (default none): further certificates for the hosts that they name (``ServerTLS/files(in:)``).
+    var tlsFolder: String?
     /// `metrics.bind` (default none): another address and port, only for `/metrics`, `/healthz` and `/readyz`.
     var operations: (host: String, port: Int)?
     /// `http.publicURL`: where browsers reach the service; https, or http on loopback.
@@ -98,6 +100,10 @@ struct ServiceConfiguration: Sendable {
         case (let certificate?, let key?): tls = ServerTLS.Files(certificate: certificate, key: key)
         default: throw CommandFailure.configuration("set both http.tls.certificate and http.tls.key")
         }
+        tlsFolder = reader.string(forKey: "http.tls.folder")
+        guard tlsFolder == nil || tls != nil else {
+            throw CommandFailure.configuration("http.tls.folder needs http.tls.certificate and http.tls.key")
+        }
         operations = try reader.string(forKey: "metrics.bind").map { try Self.address("metrics.bind", $0) }
         publicURL = reader.string(forKey: "http.publicURL")
         trustedProxies = Self.list("http.trustedProxies", reader)
@@ -148,9 +154,11 @@ struct ServiceConfiguration: Sendable {
         return try await encryptionKeys.keyRing()
     }
 
-    /// The TLS certificate; nil for plain HTTP.
+    /// The TLS certificates; nil for plain HTTP.
     func serverTLS(_ logger: Logger) throws -> ServerTLS? {
-        do { return try tls.map { try ServerTLS($0, logger: logger) } } catch let error as ServerTLS.Unusable {
+        do { return try tls.map { try ServerTLS($0, folder: tlsFolder, logger: logger) } } catch let error
+            as ServerTLS.Unusable
+        {
             throw CommandFailure.configuration("http.tls: \(error)")
         }
     }

@@ -63,11 +63,13 @@ package struct ServiceAssembly: Sendable {
         signInCounts = SaveSignInCounts(events: events, store: parts.stores.signInCounts, logger: logger)
         let readiness = Readiness(parts, deliveries, migrationsAreCurrent: options.migrationsAreCurrent)
         let health = HealthRoutes(readiness: readiness)
+        let configuration = parts.stores.configuration
+        let deployment = parts.deployment.findingProjects { configuration.snapshot.project(atHost: $0) }
         let routeParts = RouteParts(
             accounts: accounts,
             administration: administration,
             configuration: parts.stores.configuration,
-            deployment: parts.deployment,
+            deployment: deployment,
             projectForKey: options.projectForKey ?? { parts.stores.configuration.snapshot.project(apiKey: $0) },
             projectNamed: { try await Self.project(named: $0, options, parts.stores.configuration) },
             development: parts.development,
@@ -92,7 +94,7 @@ package struct ServiceAssembly: Sendable {
         let ofAPI = routeParts.api
         let cookies = CookieRoutes(
             accounts: accounts,
-            deployment: parts.deployment,
+            deployment: deployment,
             snapshot: { parts.stores.configuration.snapshot },
             projectOfKey: { try gate.project(query: $0, headers: [:], host: .identityToolkit) },
             development: parts.development,

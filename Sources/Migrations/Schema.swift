@@ -9,6 +9,6 @@ package enum Schema {
         .rotateSigningKeys, .auditChanges, .takeTurnsAtCleanup, .traceMessages, .openConsole, .countSignIns,
         .bindCodesToSessions, .recordRevocations, .indexInitialEmails, .addPasskeys, .groupAccounts,
         .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes, .logOutApplications,
-        .indexApplicationSessions, .limitSessions, .findDestinations,
+        .indexApplicationSessions, .limitSessions, .findDestinations, .nameProjectURLs,
     ]
 }

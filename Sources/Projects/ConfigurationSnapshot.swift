@@ -1,4 +1,5 @@
 package import Linking
+import Text
 
 /// A node's view of all configuration, replaced as a whole when the database's version changes.
 package struct ConfigurationSnapshot: Sendable {
@@ -6,6 +7,7 @@ package struct ConfigurationSnapshot: Sendable {
     private var projects: [ProjectID: Project]
     private var projectByNumber: [ProjectNumber: ProjectID]
     private var projectByKey: [APIKey: ProjectID]
+    private var projectByHost: [String: ProjectID]
     private var providers: [ProviderKey: ProviderConfiguration]
     /// Separate from the others, because they are not used for sign-in: only their own operations use them.
     private var samlProviders: [ProviderKey: ProviderConfiguration]
@@ -30,6 +32,8 @@ package struct ConfigurationSnapshot: Sendable {
         self.projects = Dictionary(projects.map { ($0.id, $0) }) { first, _ in first }
         self.projectByNumber = Dictionary(projects.map { ($0.number, $0.id) }) { first, _ in first }
         self.projectByKey = Dictionary(apiKeys) { first, _ in first }
+        let hosts = projects.compactMap { project in project.settings.publicURL?.authority.map { ($0, project.id) } }
+        self.projectByHost = Dictionary(hosts) { first, _ in first }
         let all = Dictionary(
             providers.map { (ProviderKey(project: $0, tenant: $1, provider: $2.provider), $2) }
         ) { first, _ in first }
@@ -44,6 +48,18 @@ package struct ConfigurationSnapshot: Sendable {
     package func project(_ id: ProjectID) -> Project? { projects[id] }
     package func project(number: ProjectNumber) -> Project? { projectByNumber[number].flatMap { projects[$0] } }
     package func project(apiKey: APIKey) -> Project? { projectByKey[apiKey].flatMap { projects[$0] } }
+    /// The project whose own URL has a host.
+    ///
+    /// - Parameter host: a `Host` in any spelling: `LOGIN.example.com.:443` is `login.example.com`.
+    package func project(atHost host: String) -> Project? {
+        guard !projectByHost.isEmpty, let parts = URLParts("https://\(host.lowercased())"), var name = parts.host else {
+            return nil
+        }
+        if name.hasSuffix(".") { name.removeLast() }
+        let port = parts.port.flatMap { [80, 443].contains($0) ? nil : ":\($0)" } ?? ""
+        return projectByHost[name + port].flatMap { projects[$0] }
+    }
+
     /// Whether the key's project exists, but cannot be read.
     package func hasUnreadableProject(_ key: APIKey) -> Bool { projectByKey[key] != nil && project(apiKey: key) == nil }
     /// One of the project's keys, always the same.

@@ -1,10 +1,12 @@
 /// The addresses of the running service: the start of every issuer, callback, page and link that names it.
 ///
-/// Links in emails and issuers never depend on a request (threats.md, T-E3).
+/// A project may have a URL of its own (``ProjectSettings/publicURL``). Links in emails and issuers never depend on a
+/// request (threats.md, T-E3).
 package struct Deployment: Sendable {
     private let url: @Sendable () -> PublicURL?
     private let urlAtHost: @Sendable (String) -> PublicURL?
     private let actionPath: String
+    private var projectAtHost: @Sendable (String) -> Project? = { _ in nil }
 
     /// - Parameter publicURL: `http.publicURL`; nil if it is not set.
     package init(publicURL: String?) {
@@ -26,13 +28,48 @@ package struct Deployment: Sendable {
         (self.actionPath, self.urlAtHost, self.url) = (actionPath, urlAtHost, url)
     }
 
-    /// Where clients and providers reach a project; nil if it is not configured.
-    package func publicURL(of project: Project) -> PublicURL? { url() }
+    /// The same deployment, which knows the hosts of projects.
+    ///
+    /// - Parameter find: the project whose own URL has a host, by a `Host`.
+    package func findingProjects(_ find: @escaping @Sendable (String) -> Project?) -> Deployment {
+        var deployment = self
+        deployment.projectAtHost = find
+        return deployment
+    }
 
-    /// Where a browser finds the pages.
+    /// Where clients and providers reach a project: its own URL, or the service's; nil if neither is configured.
+    package func publicURL(of project: Project) -> PublicURL? { urls(of: project).first }
+
+    /// Every URL at which a project can be reached, ``publicURL(of:)`` first.
+    package func urls(of project: Project) -> [PublicURL] { [project.settings.publicURL, url()].compactMap { $0 } }
+
+    /// The service's own URL; nil if it is not configured.
+    package var serviceURL: PublicURL? { url() }
+
+    /// Where a browser finds the pages: at the URL with the host that it uses, if the service knows it.
     ///
     /// - Parameter host: the `Host` of its request.
-    package func pages(at host: String?) -> PublicURL? { host.flatMap(urlAtHost) ?? url() }
+    package func pages(at host: String?) -> PublicURL? {
+        guard let host else { return url() }
+        return owner(of: host)?.settings.publicURL ?? urlAtHost(host) ?? url()
+    }
+
+    /// Whether a host shows a project's pages: the service's hosts show those of every project, a project's own host
+    /// those of this project alone (threats.md, T-D33).
+    ///
+    /// - Parameter project: nil for pages of the service itself, such as the console.
+    package func shows(_ project: ProjectID?, at host: String?) -> Bool {
+        guard let owner = host.flatMap(owner) else { return true }
+        return owner.id == project
+    }
+
+    /// The project whose own host it is. The service's host is no project's, whatever a project says.
+    private func owner(of host: String) -> Project? {
+        guard let project = projectAtHost(host), project.settings.publicURL?.authority != serviceURL?.authority else {
+            return nil
+        }
+        return project
+    }
 
     /// The page for links in a project's emails.
     package func actionPage(of project: Project) -> String? { publicURL(of: project).map { "\($0)\(actionPath)" } }
@@ -47,7 +84,7 @@ package struct Deployment: Sendable {
 
     /// The accepted values of `iss` in ID tokens: tokens from before a change of the setting stay valid.
     package func issuers(of project: Project) -> [String] {
-        [Self.firebaseIssuer(of: project)] + (publicURL(of: project).map { [$0.issuer(of: project.id)] } ?? [])
+        [Self.firebaseIssuer(of: project)] + urls(of: project).map { $0.issuer(of: project.id) }
     }
 
     private static func firebaseIssuer(of project: Project) -> String { "https://securetoken.google.com/\(project.id)" }

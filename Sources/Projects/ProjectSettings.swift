@@ -42,6 +42,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Signs ID tokens with ES256 instead of RS256.
     package var signWithES256 = false
     package var tokenIssuer = TokenIssuer.firebase
+    /// Where browsers and providers reach the project, instead of the service's URL: `https://login.example.com`.
+    package var publicURL: PublicURL?
     /// Returns a new refresh token for each one that is used, and treats the use of an old one as theft.
     package var rotateRefreshTokens = false
     /// Days without a refresh after which a session ends; 0 for never.
@@ -105,6 +107,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         linking = try value(.linking, \.linking)
         signWithES256 = try value(.signWithES256, \.signWithES256)
         tokenIssuer = try value(.tokenIssuer, \.tokenIssuer)
+        publicURL = try value(.publicURL, \.publicURL)
         rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
         sessionIdleDays = try value(.sessionIdleDays, \.sessionIdleDays)
         deleteAccountsDeletedAtProvider = try value(

@@ -5,7 +5,18 @@ package struct PublicURL: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ text: String) { self.text = text.hasSuffix("/") ? String(text.dropLast()) : text }
 
+    /// A project's own URL, in the form in which it is stored; nil if it is none.
+    ///
+    /// SDKs take a host for `authDomain`, so it has no path: `https://`, or `http://` on loopback, host and port.
+    package init?(ofProject text: String) {
+        guard let url = ContinueURI(text), url.isOrigin, url.scheme == "https" || url.isLoopback else { return nil }
+        self.init("\(url.scheme)://\(url.authority)")
+    }
+
     package var description: String { text }
+
+    /// Host and port as in `Host`, without the scheme's own port; nil for what is no URL of a page.
+    package var authority: String? { ContinueURI(text)?.authority }
 
     package var isSecure: Bool { text.lowercased().hasPrefix("https:") }
 
@@ -16,4 +27,14 @@ package struct PublicURL: Sendable, Hashable, CustomStringConvertible {
     package var token: String { "\(text)/token" }
 
     package func issuer(of project: ProjectID) -> String { "\(text)/\(project)" }
+}
+
+/// As its text.
+extension PublicURL: Codable {
+    package init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
 }

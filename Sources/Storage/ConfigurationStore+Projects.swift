@@ -50,10 +50,25 @@ extension ConfigurationStore {
     /// nothing.
     ///
     /// - Parameter change: returns the names of the members that it changed, for the audit log.
+    /// - Throws: ``ConfigurationError/alreadyExists`` for a public URL of another project; what `change` throws.
     package func updateSettings(
         of id: ProjectID,
         _ change: @escaping @Sendable (inout ProjectSettings) throws -> [String]
     ) async throws -> Project {
+        do {
+            try await writeSettings(of: id, change)
+        } catch let error as PostgresError where error.constraint == "projects_public_url_idx" {
+            throw ConfigurationError.alreadyExists
+        }
+        try await load()
+        guard let project = snapshot.project(id) else { throw ConfigurationError.notFound }
+        return project
+    }
+
+    private func writeSettings(
+        of id: ProjectID,
+        _ change: @escaping @Sendable (inout ProjectSettings) throws -> [String]
+    ) async throws {
         try await database.transaction { transaction in
             let rows = try await transaction.query(
                 "SELECT config::text, delivery FROM projects WHERE project = \(id.rawValue) FOR UPDATE"
@@ -73,9 +88,6 @@ extension ConfigurationStore {
                 """
             try await transaction.execute(Self.recorded(statement, entry))
         }
-        try await load()
-        guard let project = snapshot.project(id) else { throw ConfigurationError.notFound }
-        return project
     }
 
     /// Gives a project the key of imported password hashes, if it has no hashes of its own yet.

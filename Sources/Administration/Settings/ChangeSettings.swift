@@ -8,26 +8,51 @@ package struct ChangeSettings: Sendable {
 
     /// Applies all changes or none; simultaneous changes of other settings stay.
     ///
-    /// - Parameter version: of the settings that the admin saw; nil changes any.
+    /// - Parameters:
+    ///   - version: of the settings that the admin saw; nil changes any.
+    ///   - isOfService: whether the admin may change every project. Only then may the project's URL change, because a host
+    ///     is the service's to give (threats.md, T-D33).
     /// - Returns: the project afterwards.
     /// - Throws: ``AdministrationError``; ``Storage/ConfigurationError/notFound``.
     package func callAsFunction(
         _ changes: [SettingChange],
         of project: ProjectID,
-        ifVersion version: String? = nil
+        ifVersion version: String? = nil,
+        isOfService: Bool = false
+    ) async throws -> Project {
+        do {
+            return try await write(changes, of: project, ifVersion: version, isOfService: isOfService)
+        } catch ConfigurationError.alreadyExists {
+            throw AdministrationError.invalid("\(Setting.publicURL) is another project's.")
+        }
+    }
+
+    private func write(
+        _ changes: [SettingChange],
+        of project: ProjectID,
+        ifVersion version: String?,
+        isOfService: Bool
     ) async throws -> Project {
         try await configuration.updateSettings(of: project) { settings in
             if let version, try configuration.version(of: settings) != version {
                 throw AdministrationError.changedMeanwhile
             }
+            let ownURL = settings.publicURL
             var changed: [String] = []
             for change in changes {
                 let before = settings
                 try change.apply(&settings)
                 if settings != before { changed.append(change.path) }
             }
-            if changes.contains(where: { $0.path == Setting.tokenIssuer }), settings.tokenIssuer == .own,
-                configuration.snapshot.project(project).flatMap({ deployment.publicURL(of: $0) }) == nil
+            if settings.publicURL != ownURL {
+                guard isOfService else { throw AdministrationError.ofServiceOnly(Setting.publicURL) }
+                guard settings.publicURL == nil || settings.publicURL?.authority != deployment.serviceURL?.authority
+                else {
+                    throw AdministrationError.invalid("\(Setting.publicURL) must not be the service's own URL.")
+                }
+            }
+            if changed.contains(where: { $0 == Setting.tokenIssuer || $0 == Setting.publicURL }),
+                settings.tokenIssuer == .own, settings.publicURL ?? deployment.serviceURL == nil
             {
                 throw AdministrationError.invalid("\(Setting.tokenIssuer) own requires http.publicURL.")
             }

@@ -5,6 +5,9 @@ extension Setting {
     /// The path of ``ProjectSettings/tokenIssuer``.
     static let tokenIssuer = "identity.tokenIssuer"
 
+    /// The path of ``ProjectSettings/publicURL``.
+    static let publicURL = "identity.publicURL"
+
     static let general: [Setting] = [
         domains("authorizedDomains"),
         flag("signIn.email.enabled", \.passwordSignIn),
@@ -42,6 +45,13 @@ extension Setting {
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
         choice("identity.linking", \.linking),
         choice(tokenIssuer, \.tokenIssuer),
+        text(
+            publicURL,
+            \.publicURLText,
+            TextRule("be an https URL, or an http URL of this machine, without a path") {
+                PublicURL(ofProject: $0) != nil
+            }
+        ),
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
         flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
         number("identity.sessionIdleDays", \.sessionIdleDays, in: 0...3650),
@@ -115,6 +125,11 @@ extension Setting {
 }
 
 extension ProjectSettings {
+    fileprivate var publicURLText: String? {
+        get { publicURL?.text }
+        set { publicURL = newValue.flatMap { PublicURL(ofProject: $0) } }
+    }
+
     fileprivate var needsPassword: Bool {
         get { !allowsEmailLink }
         set { allowsEmailLink = !newValue }

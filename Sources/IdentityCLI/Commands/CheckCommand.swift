@@ -49,7 +49,9 @@ struct CheckCommand: AsyncParsableCommand {
                 let text = "encryption.keys lacks \(id), but \(count) values are encrypted with it: add it again."
                 return ["", ConfigurationFinding.Level.error.rawValue, "encryption-key-missing", "", text]
             }
-            if let tls = configuration?.tls { rows += Self.certificate(tls, now: Date()) }
+            if let tls = configuration?.tls {
+                rows += Self.certificates(tls, configuration?.tlsFolder, of: projects, now: Date())
+            }
             print(Table(["PROJECT", "LEVEL", "ID", "PROVIDER", "TEXT"], rows).text(json: json))
             let errors = rows.count { $0[1] == ConfigurationFinding.Level.error.rawValue }
             guard errors == 0 else { throw CommandFailure.failed("\(errors) error\(errors == 1 ? "" : "s")") }
@@ -79,19 +81,52 @@ struct CheckCommand: AsyncParsableCommand {
         return found.map { ["", ConfigurationFinding.Level.warning.rawValue, $0.id, "", $0.text] }
     }
 
-    private static func certificate(_ files: ServerTLS.Files, now: Date) -> [[String]] {
-        func row(_ level: ConfigurationFinding.Level, _ id: String, _ text: String) -> [String] {
-            ["", level.rawValue, id, "", text]
+    private static func certificates(
+        _ usual: ServerTLS.Files,
+        _ folder: String?,
+        of projects: [Project],
+        now: Date
+    ) -> [[String]] {
+        var rows: [[String]] = []
+        func add(_ level: ConfigurationFinding.Level, _ id: String, _ text: String, project: String = "") {
+            rows.append([project, level.rawValue, id, "", text])
         }
+        var all = [usual]
         do throws(ServerTLS.Unusable) {
-            let end = try ServerTLS.Pair(files).expiresAt
-            guard end < now.addingTimeInterval(14 * 86_400) else { return [] }
-            let text =
-                "\(files.certificate) expires at \(end.ISO8601Format()): renew it; nodes load the new one without a restart"
-            return [end <= now ? row(.error, "certificate-expired", text) : row(.warning, "certificate-expires", text)]
+            if let folder { all += try ServerTLS.files(in: folder).sorted { $0.key < $1.key }.map(\.value) }
         } catch {
-            return [row(.error, "certificate-unusable", "http.tls: \(error)")]
+            add(.error, "certificate-unusable", "http.tls.folder: \(error)")
         }
+        var names: Set<String> = []
+        for files in all {
+            do throws(ServerTLS.Unusable) {
+                let pair = try ServerTLS.Pair(files)
+                names.formUnion(pair.names)
+                guard pair.expiresAt < now.addingTimeInterval(14 * 86_400) else { continue }
+                let text =
+                    "\(files.certificate) expires at \(pair.expiresAt.ISO8601Format()): renew it; nodes load the new one "
+                    + "without a restart"
+                if pair.expiresAt <= now {
+                    add(.error, "certificate-expired", text)
+                } else {
+                    add(.warning, "certificate-expires", text)
+                }
+            } catch {
+                add(.error, "certificate-unusable", "http.tls: \(files.certificate): \(error)")
+            }
+        }
+        for project in projects {
+            guard let url = project.settings.publicURL, url.isSecure, let host = ContinueURI(url.text)?.host,
+                !ServerTLS.names(for: host).contains(where: names.contains)
+            else { continue }
+            add(
+                .warning,
+                "certificate-missing",
+                "http.tls has no certificate for \(host)",
+                project: project.id.rawValue
+            )
+        }
+        return rows
     }
 
     private func check(_ text: String) async throws {

@@ -21,8 +21,26 @@ struct ConsoleRoutes: Sendable {
     let operations: ConsoleOperations
 
     var routes: [Route] {
-        [ConsoleFiles.route] + entranceRoutes + projectRoutes + operationsRoutes + accountRoutes + overviewRoutes
+        let all =
+            [ConsoleFiles.route] + entranceRoutes + projectRoutes + operationsRoutes + accountRoutes + overviewRoutes
             + providerConfigurationRoutes + providerTestRoutes + settingsRoutes + accessRoutes + auditRoutes
+        return all.map(atServiceHosts)
+    }
+
+    /// A project's own host has no console.
+    private func atServiceHosts(_ route: Route) -> Route {
+        guard case .open(let handler) = route.access else { return route }
+        var route = route
+        route.access = .open { call in
+            guard deployment.shows(nil, at: call.host) else {
+                throw RefusedPage(
+                    cause: WireError.notFound,
+                    response: ConsolePage.problem(.notFound, nil).response()
+                )
+            }
+            return try await handler(call)
+        }
+        return route
     }
 
     // MARK: Pages

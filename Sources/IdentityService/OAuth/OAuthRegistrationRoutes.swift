@@ -73,6 +73,6 @@ struct OAuthRegistrationRoutes {
     }
 
     private func caller(_ call: Call) throws -> Caller {
-        Caller(call, project: try configuration.openIDProvider(of: call), apiKey: nil)
+        Caller(call, project: try configuration.openIDProvider(of: call, at: deployment), apiKey: nil)
     }
 }

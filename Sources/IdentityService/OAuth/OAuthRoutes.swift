@@ -77,7 +77,7 @@ struct OAuthRoutes {
     /// The code in the address only fills the field in: a link that somebody sent must not connect a device (RFC 8628 §5.4).
     private func showDevice(_ call: Call) async throws -> Response {
         var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
-        context.project = try configuration.openIDProvider(of: call)
+        context.project = try configuration.openIDProvider(of: call, at: deployment)
         return DevicePage(context: context, userCode: call.query["user_code"] ?? "").page.response()
     }
 
@@ -95,7 +95,7 @@ struct OAuthRoutes {
         } catch let refused as RefusedPage {
             guard (refused.cause as? OAuthError)?.code == .expiredToken else { throw refused }
             var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
-            context.project = try configuration.openIDProvider(of: call)
+            context.project = try configuration.openIDProvider(of: call, at: deployment)
             var page = DevicePage(context: context, userCode: form["user_code"] ?? "", isRefused: true).page
             page.status = .badRequest
             throw RefusedPage(cause: refused.cause, response: page.response())
@@ -109,7 +109,7 @@ struct OAuthRoutes {
     /// Only our own page's form signs out: any site can make a browser post.
     private func signOut(_ call: Call) async throws -> Response {
         let form = try Self.form(call)
-        let project = try configuration.openIDProvider(of: call)
+        let project = try configuration.openIDProvider(of: call, at: deployment)
         guard let own = deployment.publicURL(of: project), call.isFromOwnPage(own), form["do"] == "signOut" else {
             return try signOutPage(call, form)
         }
@@ -137,7 +137,7 @@ struct OAuthRoutes {
 
     private func signOutPage(_ call: Call, _ fields: FormFields) throws -> Response {
         var context = PageContext(language: .best(fields["ui_locales"], accepting: call.headers[.acceptLanguage]))
-        let project = try configuration.openIDProvider(of: call)
+        let project = try configuration.openIDProvider(of: call, at: deployment)
         context.project = project
         let caller = Caller(call, project: project, apiKey: nil)
         let client =
@@ -206,7 +206,7 @@ struct OAuthRoutes {
         do {
             // A HEAD request decides nothing.
             guard call.method != .head else { return context.page(.waitTitle, "").response() }
-            let project = try configuration.openIDProvider(of: call)
+            let project = try configuration.openIDProvider(of: call, at: deployment)
             context.project = project
             guard let own = deployment.publicURL(of: project) else {
                 throw WireError("OPERATION_NOT_ALLOWED", "Set http.publicURL to use this page.")
@@ -293,9 +293,9 @@ extension ConfigurationStore {
     /// The project of a path below its issuer, if it is an OpenID provider.
     ///
     /// Only by ID, because everything must be below exactly the issuer that tokens name.
-    func openIDProvider(of call: Call) throws -> Project {
+    func openIDProvider(of call: Call, at deployment: Deployment) throws -> Project {
         guard let project = ProjectID(rawValue: call.parameter("project")).flatMap(snapshot.project),
-            project.settings.oauth.isEnabled
+            project.settings.oauth.isEnabled, deployment.shows(project.id, at: call.host)
         else { throw WireError.notFound }
         return project
     }

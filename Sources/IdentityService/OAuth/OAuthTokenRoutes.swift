@@ -13,6 +13,7 @@ import Text
 struct OAuthTokenRoutes {
     let accounts: AccountsService
     let configuration: ConfigurationStore
+    let deployment: Deployment
 
     var routes: [Route] {
         typealias Endpoint = ProviderMetadata.Endpoint
@@ -212,7 +213,7 @@ struct OAuthTokenRoutes {
     // MARK: Who calls
 
     private func caller(_ call: Call) throws -> Caller {
-        Caller(call, project: try configuration.openIDProvider(of: call), apiKey: nil)
+        Caller(call, project: try configuration.openIDProvider(of: call, at: deployment), apiKey: nil)
     }
 
     /// Runs a request with the thumbprint of the key that its sender has proved to have; nil without a proof.

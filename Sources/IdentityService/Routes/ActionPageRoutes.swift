@@ -14,7 +14,7 @@ import Text
 /// browser adds nothing to such a request, and gets no session from its response.
 struct ActionPageRoutes {
     let accounts: AccountsService
-    let projectForKey: @Sendable (APIKey) -> Project?
+    let projectOfPage: @Sendable (String, Call) -> Project?
 
     var routes: [Route] {
         let path = "/__/auth/action"
@@ -111,7 +111,7 @@ struct ActionPageRoutes {
         context.language = .best(try? items.value("lang"), accepting: call.headers[.acceptLanguage])
         do {
             let link = try ActionQuery(items)
-            guard let project = projectForKey(APIKey(rawValue: link.apiKey)) else {
+            guard let project = projectOfPage(link.apiKey, call) else {
                 throw WireError.invalidAPIKey(.identityToolkit)
             }
             context.project = project

@@ -10,7 +10,7 @@ import Text
 /// `/__/auth/handler`: where SDKs send a browser for a sign-in at a provider, and where the provider redirects.
 struct HandlerRoutes {
     let accounts: AccountsService
-    let projectForKey: @Sendable (APIKey) -> Project?
+    let projectOfPage: @Sendable (String, Call) -> Project?
     let deployment: Deployment
     let signInPages: SignInPageRoutes
 
@@ -109,7 +109,7 @@ struct HandlerRoutes {
         guard let key = try call.query.value("apiKey"), !key.isEmpty else {
             throw HandlerError.missingParameter("apiKey")
         }
-        guard let project = projectForKey(APIKey(rawValue: key)) else { throw HandlerError.invalidParameter("apiKey") }
+        guard let project = projectOfPage(key, call) else { throw HandlerError.invalidParameter("apiKey") }
         context.project = project
         let caller = Caller(call, project: project, apiKey: key)
         let request = try Self.request(call.query, key: key)

@@ -7,7 +7,7 @@ import Text
 
 /// `/__/auth/iframe`: the frame through which web SDKs receive results; and other resources that such a page loads.
 struct IframeRoutes {
-    let projectForKey: @Sendable (APIKey) -> Project?
+    let projectOfPage: @Sendable (String, Call) -> Project?
     let snapshot: @Sendable () -> ConfigurationSnapshot
     let deployment: Deployment
     let development: Bool
@@ -29,7 +29,7 @@ struct IframeRoutes {
         let key = try call.query.value("apiKey") ?? ""
         let appName = try call.query.value("appName") ?? ""
         var context = PageContext(language: .best(nil, accepting: call.headers[.acceptLanguage]))
-        guard let project = projectForKey(APIKey(rawValue: key)), !key.isEmpty else {
+        guard let project = projectOfPage(key, call), !key.isEmpty else {
             return HandlerPage.ended(try HandlerFault(HandlerError.invalidParameter("apiKey")), context).response()
         }
         context.project = project
@@ -78,9 +78,9 @@ struct IframeRoutes {
         let snapshot = snapshot()
         let found: (key: String, project: Project)?
         if let key = try call.query.value("apiKey"), !key.isEmpty {
-            found = projectForKey(APIKey(rawValue: key)).map { (key, $0) }
+            found = projectOfPage(key, call).map { (key, $0) }
         } else {
-            let projects = snapshot.allProjects
+            let projects = snapshot.allProjects.filter { deployment.shows($0.id, at: call.host) }
             found =
                 projects.count == 1
                 ? projects.first.flatMap { project in

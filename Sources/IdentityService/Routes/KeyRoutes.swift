@@ -57,7 +57,7 @@ struct KeyRoutes {
     private func openIDConfiguration(_ call: Call) throws -> Response {
         // Only by ID, because the document must be below exactly the issuer that it names (§4.3).
         guard let project = ProjectID(rawValue: call.parameter("project")).flatMap(configuration.snapshot.project),
-            let url = deployment.publicURL(of: project)
+            let url = deployment.publicURL(of: project), deployment.shows(project.id, at: call.host)
         else { throw WireError.notFound }
         let keys = configuration.signingKeys
         let (issuer, keysURL) = (url.issuer(of: project.id), "\(url)\(Self.jwks)")

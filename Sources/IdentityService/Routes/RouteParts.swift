@@ -10,6 +10,11 @@ struct RouteParts: Sendable {
     let configuration: ConfigurationStore
     let deployment: Deployment
     let projectForKey: @Sendable (APIKey) -> Project?
+    /// The project of an API key, for a page at the host of a call.
+    @Sendable func projectOfPage(_ key: String, _ call: Call) -> Project? {
+        projectForKey(APIKey(rawValue: key)).flatMap { deployment.shows($0.id, at: call.host) ? $0 : nil }
+    }
+
     /// Finds a project by ID or number.
     let projectNamed: @Sendable (String) async throws -> Project?
     let development: Bool
@@ -18,11 +23,11 @@ struct RouteParts: Sendable {
     /// The routes of the whole API.
     var api: [Route] {
         let admin = AdminAccountRoutes(accounts: accounts)
-        let signInPages = SignInPageRoutes(accounts: accounts, projectForKey: projectForKey, deployment: deployment)
+        let signInPages = SignInPageRoutes(accounts: accounts, projectOfPage: projectOfPage, deployment: deployment)
         let groups: [[Route]] = [
             ClientAccountRoutes(accounts: accounts, admin: admin).routes,
             OOBCodeRoutes(accounts: accounts).routes,
-            ActionPageRoutes(accounts: accounts, projectForKey: projectForKey).routes,
+            ActionPageRoutes(accounts: accounts, projectOfPage: projectOfPage).routes,
             SecondFactorRoutes(accounts: accounts).routes,
             PasskeyRoutes(accounts: accounts).routes,
             PhoneRoutes(accounts: accounts).routes,
@@ -49,12 +54,12 @@ struct RouteParts: Sendable {
             signInPages.routes,
             HandlerRoutes(
                 accounts: accounts,
-                projectForKey: projectForKey,
+                projectOfPage: projectOfPage,
                 deployment: deployment,
                 signInPages: signInPages
             ).routes,
             IframeRoutes(
-                projectForKey: projectForKey,
+                projectOfPage: projectOfPage,
                 snapshot: { configuration.snapshot },
                 deployment: deployment,
                 development: development
@@ -62,7 +67,7 @@ struct RouteParts: Sendable {
             SessionCookieRoutes(accounts: accounts).routes,
             KeyRoutes(configuration: configuration, deployment: deployment).routes,
             OAuthRoutes(accounts: accounts, configuration: configuration, deployment: deployment).routes,
-            OAuthTokenRoutes(accounts: accounts, configuration: configuration).routes,
+            OAuthTokenRoutes(accounts: accounts, configuration: configuration, deployment: deployment).routes,
             OAuthRegistrationRoutes(accounts: accounts, configuration: configuration, deployment: deployment).routes,
             OAuthClientRoutes(clients: administration.oauthClients).routes,
             WellKnownRoutes(configuration: configuration).routes,

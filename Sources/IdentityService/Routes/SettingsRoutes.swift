@@ -22,7 +22,11 @@ struct SettingsRoutes {
         let body = try call.json()
         let mask = FieldMask(try call.call.query.value("updateMask"))
         let changes = try Setting.all.filter { mask.contains($0.path) }.map { try $0.change(in: body) }
-        let project = try await changeSettings(changes, of: call.project.id)
+        let project = try await changeSettings(
+            changes,
+            of: call.project.id,
+            isOfService: call.admin.project == nil
+        )
         return .json { $0.settings(of: project) }
     }
 }

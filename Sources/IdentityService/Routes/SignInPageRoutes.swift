@@ -14,7 +14,7 @@ import Text
 /// page.
 struct SignInPageRoutes {
     let accounts: AccountsService
-    let projectForKey: @Sendable (APIKey) -> Project?
+    let projectOfPage: @Sendable (String, Call) -> Project?
     let deployment: Deployment
 
     var routes: [Route] {
@@ -330,7 +330,7 @@ struct SignInPageRoutes {
         _ tenant: String?,
         _ context: inout PageContext
     ) throws -> Caller {
-        guard let project = projectForKey(APIKey(rawValue: key)) else {
+        guard let project = projectOfPage(key, call) else {
             throw WireError.invalidAPIKey(.identityToolkit)
         }
         context.project = project

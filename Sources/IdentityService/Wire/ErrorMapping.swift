@@ -93,6 +93,7 @@ extension WireError {
             switch error {
             case .invalid(let text): WireError("INVALID_CONFIG", text)
             case .changedMeanwhile: .changedMeanwhile
+            case .ofServiceOnly: .forbidden
             case .invalidProviderID: WireError("INVALID_CONFIG_ID")
             case .missingClientID:
                 WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")

@@ -119,6 +119,76 @@ struct TLSTests {
         #expect(lines.last?.hasSuffix("key.pem cannot be read") == true)
     }
 
+    @Test("a client that names a host gets its certificate, every other one the usual; each is renewed by itself")
+    func hosts() async throws {
+        let logs = InMemoryLogHandler()
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try await TestCertificate.make(in: folder)
+            let live = "\(folder)/live"
+            @Sendable func make(_ host: String, in name: String, days: Int = 30) async throws {
+                try? FileManager.default.removeItem(atPath: "\(live)/\(name)")
+                try FileManager.default.createDirectory(atPath: "\(live)/\(name)", withIntermediateDirectories: true)
+                try await TestCertificate.make(for: host, in: "\(live)/\(name)", days: days)
+                for (old, new) in [("certificate", "fullchain"), ("key", "privkey")] {
+                    try FileManager.default.moveItem(
+                        atPath: "\(live)/\(name)/\(old).pem",
+                        toPath: "\(live)/\(name)/\(new).pem"
+                    )
+                }
+            }
+            try await make("login.example.com", in: "a")
+            try await make("*.example.org", in: "b")
+            // Of two for one host, the one that is valid for longer.
+            try await make("login.example.com", in: "c", days: 2)
+            try await make("broken.example.com", in: "d")
+            try FileManager.default.removeItem(atPath: "\(live)/d/privkey.pem")
+            try "Certbot's".write(toFile: "\(live)/README", atomically: true, encoding: .utf8)
+            let tls = try ServerTLS(Self.files(folder), folder: live, logger: Logger(label: "tls") { _ in logs })
+            try await ServiceFixture().serve(tls: tls) { port, _ in
+                func isTrusted(_ host: String, _ file: String) async -> Bool {
+                    var client = RawConnection.TLS(trusts: file)
+                    client.name = host
+                    return await answer(port, client)?.hasPrefix("HTTP/1.1 200 ") == true
+                }
+                #expect(await isTrusted("login.example.com", "\(live)/a/fullchain.pem"))
+                #expect(await isTrusted("LOGIN.example.com", "\(live)/a/fullchain.pem"))
+                #expect(await isTrusted("tea.example.org", "\(live)/b/fullchain.pem"))
+                #expect(await isTrusted("localhost", "\(folder)/certificate.pem"))
+                for other in ["a.tea.example.org", "example.org", "broken.example.com", "elsewhere"] {
+                    #expect(await !isTrusted(other, "\(live)/b/fullchain.pem"), "\(other)")
+                }
+                // A new one comes, one goes, one is renewed.
+                try await make("new.example.com", in: "e")
+                try FileManager.default.removeItem(atPath: "\(live)/b")
+                try FileManager.default.copyItem(atPath: "\(live)/a/fullchain.pem", toPath: "\(folder)/before.pem")
+                try await make("login.example.com", in: "a")
+                tls.renew()
+                #expect(await isTrusted("new.example.com", "\(live)/e/fullchain.pem"))
+                #expect(await isTrusted("login.example.com", "\(live)/a/fullchain.pem"))
+                #expect(await !isTrusted("login.example.com", "\(folder)/before.pem"))
+                #expect(await isTrusted("localhost", "\(folder)/certificate.pem"))
+                // For a moment there is no folder.
+                try FileManager.default.moveItem(atPath: live, toPath: "\(folder)/moved")
+                tls.renew()
+                #expect(await isTrusted("login.example.com", "\(folder)/moved/a/fullchain.pem"))
+            }
+        }
+        let errors = logs.entries.filter { $0.level == .error }.map { "\($0.message)" }
+        #expect(errors == ["A certificate is not valid"], "once for the host without a key: \(logs.entries)")
+    }
+
+    @Test("a folder that is not there is refused at the start")
+    func noFolder() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try await TestCertificate.make(in: folder)
+            #expect(throws: ServerTLS.Unusable.unreadable("\(folder)/live")) {
+                _ = try ServerTLS(Self.files(folder), folder: "\(folder)/live", logger: Logger(label: "tls"))
+            }
+        }
+    }
+
     @Test("says what is wrong with files that are no good")
     func unusable() async throws {
         try await withTemporaryFolder { folder in

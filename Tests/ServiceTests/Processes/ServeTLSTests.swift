@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import TestKit
 import Testing
 
@@ -74,13 +75,35 @@ struct ServeTLSTests {
     func check() async throws {
         try await withCertificate { folder in
             /// The exit code, the level, the finding.
-            func found() async throws -> String {
-                let check = try await IdentityProgram.run("check", "--json", environment: environment(folder))
+            func found(_ live: String? = nil) async throws -> String {
+                var environment = environment(folder)
+                environment["IDENTITY_HTTP_TLS_FOLDER"] = live
+                let check = try await IdentityProgram.run("check", "--json", environment: environment)
                 let rows = try JSON(parsing: Array(check.output.utf8)).array ?? []
                 let row = rows.first { $0["id"]?.string?.hasPrefix("certificate-") == true }
                 return "\(check.status) \(row?["level"]?.string ?? "") \(row?["id"]?.string ?? "")"
             }
             #expect(try await found() == "0  ")
+            // A project's own host needs one too.
+            let made = try await IdentityProgram.run("projects", "create", "with-url", environment: environment(folder))
+            #expect(made.status == 0, "\(made)")
+            try await TestDatabase.current.client.execute(
+                """
+                UPDATE projects SET config = config || '{"publicURL": "https://login.example.com"}'
+                WHERE project = 'with-url'
+                """
+            )
+            #expect(try await found() == "0 warning certificate-missing")
+            let live = "\(folder)/live"
+            try FileManager.default.createDirectory(atPath: "\(live)/a", withIntermediateDirectories: true)
+            try await TestCertificate.make(for: "*.example.com", in: "\(live)/a")
+            try FileManager.default.moveItem(atPath: "\(live)/a/certificate.pem", toPath: "\(live)/a/fullchain.pem")
+            try FileManager.default.moveItem(atPath: "\(live)/a/key.pem", toPath: "\(live)/a/privkey.pem")
+            #expect(try await found(live) == "0  ")
+            #expect(try await found("\(folder)/none") == "1 error certificate-unusable")
+            try FileManager.default.removeItem(atPath: "\(live)/a/privkey.pem")
+            #expect(try await found(live) == "1 error certificate-unusable")
+            try await TestDatabase.current.client.execute("UPDATE projects SET config = config - 'publicURL'")
             try await TestCertificate.make(in: folder, days: 13)
             #expect(try await found() == "0 warning certificate-expires")
             try await TestCertificate.make(in: folder, days: -1)
