@@ -92,6 +92,24 @@ struct ProjectURLTests {
         }
     }
 
+    @Test("is where other applications sign in")
+    func applications() async throws {
+        try await OAuthScene.run { scene in
+            var scene = scene
+            scene.publicURL = Self.ownURL(scene.service)
+            #expect(try await Self.set(Self.ownURL(scene.service), in: scene.service).status == 200)
+            let answer = try await scene.authorize()
+            #expect(answer.query["iss"] == scene.issuer, "\(answer)")
+            let tokens = try await scene.redeem(answer.query["code"])
+            #expect(tokens.status == 200, "\(tokens)")
+            #expect(Reply.claims(of: tokens["id_token"]?.string ?? "")["iss"]?.string == scene.issuer)
+            // Neither the page nor the session is at the service's own host.
+            let own = Self.ownURL(scene.service) + "/"
+            #expect(answer.hops.allSatisfy { $0.url.hasPrefix(own) }, "\(answer.hops.map(\.url))")
+            #expect(scene.browser.cookies(at: scene.service.baseURL) == nil)
+        }
+    }
+
     @Test("T-D33: shows the pages of this project alone, and no console; the service's URL shows those of all")
     func pagesOfOthers() async throws {
         try await TestService.run(Self.options()) { service in
@@ -112,7 +130,10 @@ struct ProjectURLTests {
                     ("/__/auth/iframe?apiKey=\(key)&appName=a", { $0.text.contains("id=\"data\"") }),
                     ("/__/auth/sign-in?apiKey=\(key)&\(visit)", { $0.status == 200 }),
                     // The key is looked at before the code.
-                    ("/__/auth/action?apiKey=\(key)&mode=verifyEmail&oobCode=x", { !$0.text.contains("This link is incomplete") }),
+                    (
+                        "/__/auth/action?apiKey=\(key)&mode=verifyEmail&oobCode=x",
+                        { !$0.text.contains("This link is incomplete") }
+                    ),
                     ("/__/firebase/init.json?apiKey=\(key)", { $0.status == 200 }),
                     ("/\(project)/.well-known/openid-configuration", { $0.status == 200 }),
                     ("/.well-known/oauth-authorization-server/\(project)", { $0.status == 200 }),

@@ -55,7 +55,12 @@ struct OAuthScene: Sendable {
         return OAuthScene(service: service, clientID: id, secret: reply["client_secret"]?.string)
     }
 
-    var issuer: String { "\(service.baseURL)/\(service.project.id)" }
+    /// Where the project is; the service's own URL without.
+    var publicURL: String?
+
+    private var baseURL: String { publicURL ?? service.baseURL }
+
+    var issuer: String { "\(baseURL)/\(service.project.id)" }
 
     // MARK: The browser
 
@@ -78,7 +83,7 @@ struct OAuthScene: Sendable {
 
     /// Sends the browser there, and follows it up to a page or the application.
     func open(_ change: [(String, String?)] = []) async throws -> Visit {
-        try await browser.open(service.baseURL + path(change), until: Self.stops)
+        try await browser.open(baseURL + path(change), until: Self.stops)
     }
 
     private static let stops = ["https://", "com.example", "http://127.0.0.1:4711", "http://localhost:4711"]
