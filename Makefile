@@ -121,6 +121,9 @@ bench: ## Measure the hot paths of a release; ARGS= goes to Benchmarks/bench.py 
 	@swift build -c release --package-path Benchmarks --product bench-floor
 	@$(call BENCHMARK,bench)
 
+bench-nodes: ## Measure what a second node adds; needs root. ARGS='--share 0.25 --rounds 5'.
+	@$(call BENCHMARK,two_nodes)
+
 bench-overload: ## Show a release under more load than it can carry.
 	@$(call BENCHMARK,overload)
 

@@ -6,6 +6,7 @@ usage: bench.py [--accounts N] [--seconds S] [--connections 1,16,64] [--only PAT
 
 import argparse
 import base64
+import concurrent.futures
 import contextlib
 import copy
 import hashlib
@@ -195,37 +196,51 @@ class Person:
 
 
 def fill(postgres, count, project_number, issuer):
-    """Accounts of two sign-in methods with a session each, by COPY."""
+    """Accounts `u1` to `u<count>` of two sign-in methods with a session each, as `Person` knows them."""
     now = "2026-01-01 00:00:00+00"
-    people = lambda: (Person(number, project_number) for number in range(1, count + 1))
-    email = lambda person: person.account + "@example.com"
-    postgres.copy(
-        "accounts",
-        "project, account, tenant, methods, valid_since, email, email_original, email_verified, display_name, photo_url, "
-        "created_at",
-        ((PROJECT, p.account, "", "{oidc.bench,password}", "0", email(p), email(p), "t", "Ada Lovelace",
-          "https://example.com/ada.png", now) for p in people()),
-    )
-    postgres.copy("account_emails", "project, tenant, email_key, account",
-                  ((PROJECT, "", email(p), p.account) for p in people()))
-    postgres.copy("credential_subjects", "project, tenant, provider, subject, account, issuer",
-                  ((PROJECT, "", PROVIDER, "s" + p.account[1:], p.account, issuer) for p in people()))
-    postgres.copy(
-        "linked_credentials",
-        "project, account, provider, tenant, subject, email, display_name, linked_at, updated_at",
-        ((PROJECT, p.account, PROVIDER, "", "s" + p.account[1:], email(p), "Ada Lovelace", now, now) for p in people()),
-    )
-    postgres.copy("account_activity", "project, account, last_sign_in_at, last_refresh_at",
-                  ((PROJECT, p.account, now, now) for p in people()))
-    postgres.copy(
-        "sessions",
-        "project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at, last_used_at, "
-        "user_agent, address_prefix",
-        ((PROJECT, p.account, p.session, "", "\\\\x" + hashlib.sha256(p.secret.encode()).hexdigest(),
-          str(int(time.time())), PROVIDER, now, now, "wrk", "127.0.0.0/24") for p in people()),
-    )
+    base64url = "translate(rtrim(encode({}, 'base64'), '='), '+/', '-_')".format
+    secret = base64url("sha256(('secretu' || n)::bytea)")
+    tables = {
+        "accounts": {
+            "project": f"'{PROJECT}'", "account": "'u' || n", "tenant": "''", "methods": "'{oidc.bench,password}'",
+            "valid_since": "0", "email": "'u' || n || '@example.com'", "email_original": "'u' || n || '@example.com'",
+            "email_verified": "true", "display_name": "'Ada Lovelace'", "photo_url": "'https://example.com/ada.png'",
+            "created_at": f"'{now}'",
+        },
+        "account_emails": {
+            "project": f"'{PROJECT}'", "tenant": "''", "email_key": "'u' || n || '@example.com'", "account": "'u' || n",
+        },
+        "credential_subjects": {
+            "project": f"'{PROJECT}'", "tenant": "''", "provider": f"'{PROVIDER}'", "subject": "'s' || n",
+            "account": "'u' || n", "issuer": f"'{issuer}'",
+        },
+        "linked_credentials": {
+            "project": f"'{PROJECT}'", "account": "'u' || n", "provider": f"'{PROVIDER}'", "tenant": "''",
+            "subject": "'s' || n", "email": "'u' || n || '@example.com'", "display_name": "'Ada Lovelace'",
+            "linked_at": f"'{now}'", "updated_at": f"'{now}'",
+        },
+        "account_activity": {
+            "project": f"'{PROJECT}'", "account": "'u' || n", "last_sign_in_at": f"'{now}'", "last_refresh_at": f"'{now}'",
+        },
+        "sessions": {
+            "project": f"'{PROJECT}'", "account": "'u' || n", "session": "'session' || lpad(n::text, 14, '0') || 'A'",
+            "tenant": "''", "secret_hash": f"sha256(({secret})::bytea)", "auth_time": str(int(time.time())),
+            "sign_in_provider": f"'{PROVIDER}'", "created_at": f"'{now}'", "last_used_at": f"'{now}'",
+            "user_agent": "'wrk'", "address_prefix": "'127.0.0.0/24'",
+        },
+    }
+
+    def insert(table):
+        columns = tables[table]
+        postgres.sql(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(columns.values())} "
+                     f"FROM generate_series(1, {count}) n")
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(insert, tables))
     postgres.sql("VACUUM ANALYZE")
     postgres.sql("CHECKPOINT")
+    sizes = {table: int(postgres.sql(f"SELECT pg_total_relation_size('{table}')")) / count for table in tables}
+    return {**sizes, "sum": sum(sizes.values())}
 
 
 class ProviderKey:
@@ -404,7 +419,10 @@ class Bench:
         self.requests = Requests(self.folder, key)
         self.provider = Provider(self.folder)
         print(f"filling in {self.options.accounts:,} accounts …", flush=True)
-        fill(self.postgres, self.options.accounts, number, self.provider.issuer)
+        began = time.monotonic()
+        sizes = fill(self.postgres, self.options.accounts, number, self.provider.issuer)
+        print(f"took {time.monotonic() - began:.0f} s; bytes of an account, with indexes: "
+              + ", ".join(f"{table} {size:.0f}" for table, size in sizes.items()), flush=True)
         self.service.start()
         self.resting_mb = self.service.memory_mb()
         self.admin = Client(self.service.url, token)
@@ -523,7 +541,7 @@ class Bench:
         """Refreshes that move the tokens on, in turns with pgbench, which does the same: what else the machine does meets
         both. The ratio is the median; the sessions are put back each time."""
         self.configure(signingAlgorithm="ES256", rotateRefreshTokens=True)
-        self.postgres.sql("CREATE TABLE bench_sessions AS TABLE sessions")
+        self.keep_sessions()
         requests = self.requests.refresh(self.tokens)
         for name, algorithm, sign in [("refresh_es256", "ES256", es_sign), ("refresh_rs256", "RS256", rs_sign)]:
             if not self.wants(name):
@@ -545,8 +563,15 @@ class Bench:
         self.put_sessions_back()
         self.loaded_mb = max(row["mb"] for row in self.rows)
 
+    def keep_sessions(self):
+        """Remembers the sessions of the sample."""
+        names = ",".join(person.account for person in self.people)
+        self.postgres.sql("CREATE TABLE bench_sessions AS SELECT * FROM sessions "
+                          f"WHERE project = '{PROJECT}' AND account = ANY ('{{{names}}}')")
+
     def put_sessions_back(self):
-        self.postgres.sql("TRUNCATE sessions")
+        self.postgres.sql("DELETE FROM sessions s USING bench_sessions b WHERE s.project = b.project "
+                          "AND s.account = b.account AND s.session = b.session")
         self.postgres.sql("INSERT INTO sessions SELECT * FROM bench_sessions")
         self.postgres.sql("VACUUM ANALYZE sessions")
         self.postgres.sql("CHECKPOINT")

@@ -119,8 +119,9 @@ extension SessionStore {
         let now = questions.map(\.now).max() ?? Date()
         let found = try await database.query(
             """
-            WITH \(sql: RefreshParts.found(questions, dueSince: now.addingTimeInterval(-60))),
-            \(sql: RefreshParts.locked(skipsLocked: skipsLocked)), \(sql: RefreshParts.used(now: now)),
+            WITH \(sql: RefreshParts.found(questions, dueSince: now.addingTimeInterval(-60), byPlace: skipsLocked)),
+            \(sql: RefreshParts.locked(skipsLocked: skipsLocked)),
+            \(sql: RefreshParts.used(now: now, byPlace: skipsLocked)),
             \(sql: RefreshParts.due(skipsLocked: skipsLocked)), \(sql: RefreshParts.activity(now: now))
             \(sql: RefreshParts.rows)
             """,
@@ -169,10 +170,10 @@ extension SessionStore {
 /// The parts of the statement of refreshes, in order.
 private enum RefreshParts {
     /// The sessions, and what each presented token is to its session.
-    static func found(_ questions: [RefreshQuestion], dueSince due: Date) -> SQL {
+    static func found(_ questions: [RefreshQuestion], dueSince due: Date, byPlace: Bool) -> SQL {
         """
         found AS MATERIALIZED (
-            SELECT n.number, n.next, s.ctid AS place, s.*, s.last_used_at < \(due) AS is_due,
+            SELECT n.number, n.next, \(sql: byPlace ? "s.ctid AS place," : "") s.*, s.last_used_at < \(due) AS is_due,
                 s.last_used_at < n.idle_since AS is_idle,
                 s.secret_hash IN (n.hash, n.next) AS is_known,
                 s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
@@ -196,11 +197,15 @@ private enum RefreshParts {
         """
 
     /// The sessions to write, locked if they are as they were found.
+    ///
+    /// Statements of several questions find a row again by its place, which costs less than its key. That is PostgreSQL's
+    /// own: those of one question, and so all of a node without batches, use the key alone.
     static func locked(skipsLocked: Bool) -> SQL {
         """
         locked AS MATERIALIZED (
-            SELECT s.number, s.project, s.account, s.place, s.is_due, CASE WHEN s.rotates THEN s.next END AS next
-            FROM found s JOIN sessions r ON r.ctid = s.place
+            SELECT s.number, s.project, s.account, s.session, \(sql: skipsLocked ? "s.place," : "") s.is_due,
+                CASE WHEN s.rotates THEN s.next END AS next
+            FROM found s JOIN sessions r ON \(sql: isSame("r", "s", byPlace: skipsLocked))
             WHERE \(sql: isWritten) AND r.revoked_at IS NULL AND r.secret_hash = s.secret_hash
             ORDER BY r.project, r.account, r.session
             FOR NO KEY UPDATE OF r \(sql: skipsLocked ? "SKIP LOCKED" : "")
@@ -209,7 +214,7 @@ private enum RefreshParts {
     }
 
     /// Stores the use and the next secret.
-    static func used(now: Date) -> SQL {
+    static func used(now: Date, byPlace: Bool) -> SQL {
         """
         used AS (
             UPDATE sessions s SET last_used_at = \(now), secret_hash = coalesce(k.next, s.secret_hash),
@@ -219,9 +224,19 @@ private enum RefreshParts {
                 successor_used_at = CASE WHEN s.previous_hash IS NOT NULL
                     THEN coalesce(s.successor_used_at, \(now)) END
             FROM locked k
-            WHERE s.ctid = k.place
+            WHERE \(sql: isSame("s", "k", byPlace: byPlace))
         )
         """
+    }
+
+    /// - Parameter byPlace: whether `other` has the row's place.
+    private static func isSame(_ row: SQL, _ other: SQL, byPlace: Bool) -> SQL {
+        byPlace
+            ? "\(sql: row).ctid = \(sql: other).place"
+            : """
+            \(sql: row).project = \(sql: other).project AND \(sql: row).account = \(sql: other).account
+            AND \(sql: row).session = \(sql: other).session
+            """
     }
 
     /// The accounts whose last refresh was a minute ago, locked.

@@ -77,6 +77,36 @@ struct OperationStatementsTests {
             let isChanged = try await AuditedState.read() != before
             let isRecorded = isChanged || Self.handingOutSecrets.contains(example.name)
             #expect(try await (AuditedState.entries() > entries) == isRecorded, "changed: \(isChanged)")
+            if asked.statements.contains(where: { Self.bindsToPostgreSQL($0.text) }) {
+                try await requirePortable(example)
+            }
+        }
+    }
+
+    /// What is PostgreSQL's own (docs/maintainers/scale.md). `SKIP LOCKED` counts where it decides: what passes a row over
+    /// may come to another result.
+    private static let bindingToPostgreSQL = ["ctid", "xmin", "xmax", "UNLOGGED", "PARTITION OF", "pg_", "SKIP LOCKED"]
+
+    /// Ends sessions of an account that has too many: one that is passed over ends with the next sign-in.
+    private static let undecidedSkip = "FOR NO KEY UPDATE OF l SKIP LOCKED"
+
+    private static func bindsToPostgreSQL(_ statement: String) -> Bool {
+        let text = statement.replacing(undecidedSkip, with: "")
+        return bindingToPostgreSQL.contains { text.contains($0) }
+    }
+
+    /// Without batches, no operation asks for what only PostgreSQL has.
+    private func requirePortable(_ example: OperationCase) async throws {
+        var options = LinkingWorld.options(example.settings)
+        options.batches = false
+        try await TestService.run(options) { service in
+            let world = try await LinkingWorld(service)
+            let request = try await example.prepare(world)
+            let (count, reply) = try await StatementCount.during(request)
+            #expect((200..<400).contains(reply.status), "\(reply)")
+            for statement in count.statements where Self.bindsToPostgreSQL(statement.text) {
+                Issue.record("\(statement.text)")
+            }
         }
     }
 }
