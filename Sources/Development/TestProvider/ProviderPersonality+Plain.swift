@@ -56,6 +56,7 @@ extension ProviderPersonality {
         personality.pkce = .refused
         personality.refreshTokens = .always
         personality.accessTokenSchemes = ["oauth", "bearer"]
+        personality.addsRootSlash = true
         personality.tokenMembers = { ["id": .string($0.subject), "plan": "standard"] }
         personality.errorMembers = { ["errorCode": 400, "errorMessage": .string("refused: \($0)")] }
         personality.profile = { user, _ in

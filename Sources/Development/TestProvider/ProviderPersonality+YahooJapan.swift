@@ -20,6 +20,7 @@ extension ProviderPersonality {
         personality.followsPrompt = true
         personality.bails = true
         personality.listsAudience = true
+        personality.refreshTokenError = "Invalid_Token"
         personality.errorCode = 1000
         personality.errorMembers = { error in
             [
@@ -29,7 +30,10 @@ extension ProviderPersonality {
         personality.claims = { _, _ in [:] }
         personality.profile = { user, scopes in
             let nickname = scopes.contains("profile") ? user.members(["nickname": \.login]) : [:]
-            return standardProfile(user, scopes).changed(set: nickname)
+            return standardProfile(user, scopes).changed(
+                set: nickname,
+                remove: scopes.contains("address") ? [] : ["address"]
+            )
         }
     }
 }

@@ -76,6 +76,12 @@ package struct ProviderPersonality: Sendable {
     package var documentIssuer: String?
     /// A refresh must repeat the scopes.
     package var refreshNeedsScope = false
+    /// The error for a refresh token that is none, or no longer; nil for that of a code.
+    package var refreshTokenError: String?
+    /// The scopes that the app was given at the provider, which refuses others; nil for any.
+    package var registeredScopes: Set<String>?
+    /// Returns to a redirect URI without a path at `/`.
+    package var addsRootSlash = false
     /// A refresh returns an ID token too.
     package var refreshesIDToken = true
     /// `error_code` in errors sent back to the app; nil for none.

@@ -39,6 +39,10 @@ extension TenantState {
             }
             if personality.wantsNonce, isAbsent("nonce") { violate(.nonce, .authorization, "no nonce") }
         }
+        let scopes = Set(fields.words("scope"))
+        if let registered = personality.registeredScopes, !scopes.isSubset(of: registered) {
+            return ("invalid_scope", "the app was not given \(scopes.subtracting(registered).sorted())")
+        }
         if personality.followsPrompt, let description = checkPrompt(fields) { return ("invalid_request", description) }
         if !personality.formPostScopes.isDisjoint(with: fields.words("scope")), fields["response_mode"] != "form_post" {
             violate(.responseType, .authorization, "response_mode \(fields["response_mode"] ?? "none")")

@@ -30,11 +30,12 @@ extension TenantState {
         pairs += changes.append
         guard back.mode != "form_post" else { return formPost(to: back.uri, pairs) }
         let text = FormFields(pairs: pairs).text
-        let mark = text.isEmpty ? "" : back.mode == "fragment" ? "#" : back.uri.contains("?") ? "&" : "?"
+        let uri = personality.addsRootSlash && URLParts(back.uri)?.path == "" ? back.uri + "/" : back.uri
+        let mark = text.isEmpty ? "" : back.mode == "fragment" ? "#" : uri.contains("?") ? "&" : "?"
         return ProviderAnswer(
             303,
             headers: [
-                ("Location", back.uri + mark + text + personality.callbackFragment), ("Cache-Control", "no-store"),
+                ("Location", uri + mark + text + personality.callbackFragment), ("Cache-Control", "no-store"),
             ],
             .empty
         )

@@ -135,7 +135,7 @@ extension TenantState {
                 violate(.refreshTokenReuse, .token, "the refresh token was used before")
                 revokeGrant(subject: spent.user.subject, client: spent.client)
             }
-            return failure(.invalidGrant, request)
+            return failure(.invalidGrant, named: personality.refreshTokenError, request)
         }
         guard !personality.refreshNeedsScope || fields["scope"] != nil else {
             violate(.scope, .token, "no scope")

@@ -22,8 +22,13 @@ extension TenantState {
         return ProviderAnswer(status, headers: [("Cache-Control", "no-store")], body)
     }
 
-    func failure(_ failure: ProviderPersonality.TokenFailure, _ request: RecordedRequest) -> ProviderAnswer {
-        let name = personality.errorName(failure)
+    /// - Parameter name: nil for the personality's name of the failure.
+    func failure(
+        _ failure: ProviderPersonality.TokenFailure,
+        named name: String? = nil,
+        _ request: RecordedRequest
+    ) -> ProviderAnswer {
+        let name = name ?? personality.errorName(failure)
         let answer = personality.errorMembers(name)
         guard !personality.reportsErrorsAsOK else { return reply(answer, request) }
         var reply = reply(answer, status: failure == .invalidClient ? 401 : 400, request)

@@ -98,14 +98,16 @@ extension FederationError {
         switch self {
         case .codeRejected(let error): return .consentRequired(error: error)
         case .providerError(let error, let description):
+            // Yahoo! JAPAN's documents write `Invalid_Token`.
+            let name = error.lowercased()
             let isDead =
                 [
                     "invalid_token", "bad_refresh_token", "invalid_refresh_token", "expired_token", "token_expired",
                     FacebookFault.deadToken,
                 ]
-                .contains(error)
+                .contains(name)
             let tells =
-                error != "invalid_request"
+                name != "invalid_request"
                 && ["invalid_grant", "refresh_token", "refresh token", "token expired"]
                     .contains { description?.lowercased().contains($0) ?? false }
             return isDead || tells ? .consentRequired(error: error) : self

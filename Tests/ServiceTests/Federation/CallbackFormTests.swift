@@ -44,6 +44,21 @@ struct CallbackFormTests {
         }
     }
 
+    @Test("R-28: scopes that the app was not given at Yahoo are refused in words that the app can show")
+    func unregisteredScopes() async throws {
+        var options = ProviderScene.Options()
+        options.personality = {
+            $0.registeredScopes = ["openid", "profile", "email", "mail-r", "sdct-w"]
+        }
+        try await ProviderScene.run(.yahoo, options) { scene in
+            let arrival = try await scene.arrive(["oauthScope": "mail-r sdct-w"])
+            #expect(try await scene.finish(arrival).status == 200)
+            let refused = try await scene.arrive(["oauthScope": "mail-r sdct-r"])
+            let reply = try await scene.refuses(nil) { try await scene.finish(refused) }
+            #expect(reply.error?.hasPrefix("INVALID_CONFIG : invalid_scope") == true, "\(reply)")
+        }
+    }
+
     @Test("an error beside a code is an error", arguments: Kind.withCodes)
     func errorAndCode(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in

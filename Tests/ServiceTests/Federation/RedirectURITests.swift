@@ -50,6 +50,22 @@ struct RedirectURITests {
         }
     }
 
+    @Test("R-47: a provider adds a slash to a redirect URI without a path, as Feedly does")
+    func addedSlash() async throws {
+        var options = ProviderScene.Options()
+        options.redirects = .exact(["http://localhost"])
+        try await ProviderScene.run(.feedly, options) { scene in
+            let arrival = try await scene.arrive(
+                at: "http://localhost",
+                ["oauthScope": "https://cloud.feedly.com/subscriptions"]
+            )
+            #expect(arrival.callback.hasPrefix("http://localhost/?code="), "\(arrival.callback)")
+            let reply = try await scene.finish(arrival)
+            #expect(reply.status == 200, "\(reply)")
+            #expect(scene.tenant.requests(.token).first?.fields["redirect_uri"] == "http://localhost")
+        }
+    }
+
     @Test(
         "R-55: an app's own scheme is registered, and compares without regard to case",
         arguments: [Kind.github, .oidc]

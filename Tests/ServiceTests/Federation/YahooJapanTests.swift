@@ -39,6 +39,21 @@ struct YahooJapanTests {
         }
     }
 
+    @Test("R-07: the address, which the scope asks for, is in the profile")
+    func address() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            let address: JSONObject = ["country": "jp", "postal_code": "1028282", "region": "Tokyo"]
+            var ada = scene.ada
+            ada.claims["address"] = .object(address)
+            scene.tenant.everyLogin(ada)
+            let reply = try await scene.signIn(["oauthScope": "address"])
+            let profile = try JSON(parsing: Array((reply["rawUserInfo"]?.string ?? "").utf8))
+            #expect(profile["address"] == ["country": "jp", "postal_code": "1028282", "region": "Tokyo"], "\(profile)")
+            let without = try await scene.signIn()
+            #expect(without["rawUserInfo"]?.string?.contains("address") == false, "\(without)")
+        }
+    }
+
     @Test("R-11, R-12: the app reads the fragment itself and posts the parts")
     func postedParts() async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
