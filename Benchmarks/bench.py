@@ -449,9 +449,7 @@ class Bench:
         self.postgres.sql(f"""
             UPDATE accounts a SET password_hash = f.password_hash, password_salt = f.password_salt,
                 password_parameters = f.password_parameters
-            FROM accounts f WHERE f.email = 'first@example.com' AND a.account IN
-                (SELECT 'u' || (1 + i * {self.options.accounts}::bigint / {self.sample})
-                 FROM generate_series(0, 255) i)
+            FROM accounts f WHERE f.email = 'first@example.com' AND a.account IN ({self.sample_accounts(256)})
             """)
 
     def configure(self, **settings):
@@ -565,9 +563,13 @@ class Bench:
 
     def keep_sessions(self):
         """Remembers the sessions of the sample."""
-        names = ",".join(person.account for person in self.people)
-        self.postgres.sql("CREATE TABLE bench_sessions AS SELECT * FROM sessions "
-                          f"WHERE project = '{PROJECT}' AND account = ANY ('{{{names}}}')")
+        self.postgres.sql(f"CREATE TABLE bench_sessions AS SELECT * FROM sessions WHERE project = '{PROJECT}' "
+                          f"AND account IN ({self.sample_accounts(self.sample)})")
+
+    def sample_accounts(self, count):
+        """The first accounts of the sample, as a query."""
+        return (f"SELECT 'u' || (1 + i * {self.options.accounts}::bigint / {self.sample}) "
+                f"FROM generate_series(0, {count - 1}) i")
 
     def put_sessions_back(self):
         self.postgres.sql("DELETE FROM sessions s USING bench_sessions b WHERE s.project = b.project "

@@ -44,7 +44,9 @@ struct AccessTokenRoutes {
         guard let assertion = try body.string("assertion"), !assertion.isEmpty else {
             throw WireError.oauth("invalid_request", "assertion is missing")
         }
-        let audiences = [Self.googles] + (deployment.pages(at: call.host).map { [$0.token] } ?? [])
+        // Whoever moves a project's host elsewhere must not be able to use here what is sent to them.
+        let own = deployment.shows(nil, at: call.host) ? deployment.pages(at: call.host) : nil
+        let audiences = [Self.googles] + (own.map { [$0.token] } ?? [])
         let result: GrantAccessToken.Result
         do {
             result = try accounts.grantAccessToken(assertion: Secret(assertion), for: audiences)

@@ -223,6 +223,35 @@ struct ProjectURLTests {
         }
     }
 
+    @Test("T-D33: is no audience of assertions: whoever moves the host elsewhere gets nothing that is good here")
+    func assertions() async throws {
+        try await TestService.run(Self.options()) { service in
+            let own = Self.ownURL(service)
+            #expect(try await Self.set(own, in: service).status == 200)
+            let account = try await TestServiceAccount.register(
+                in: service.project.id,
+                scopes: [.readAccounts],
+                service.stores.configuration
+            )
+            for (host, audience, isGood) in [
+                (service.baseURL, service.baseURL, true), (own, own, false), (own, service.baseURL, false),
+                (service.baseURL, own, false),
+            ] {
+                var payload = account.payload(uid: "", at: service.clock.seconds)
+                payload["uid"] = nil
+                payload["aud"] = .string("\(audience)/token")
+                payload["scope"] = "https://www.googleapis.com/auth/cloud-platform"
+                let assertion = try account.sign(payload)
+                let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+                let reply = try await PlainHTTP.post(
+                    "\(host)/token",
+                    form: [("grant_type", grant), ("assertion", assertion)]
+                )
+                #expect(reply.status == (isGood ? 200 : 400), "\(host), \(audience): \(reply.text)")
+            }
+        }
+    }
+
     @Test("T-D33: of two projects that want the same at once, one gets it")
     func race() async throws {
         try await TestService.run(Self.options()) { service in
