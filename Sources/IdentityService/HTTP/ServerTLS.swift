@@ -168,8 +168,9 @@ package final class ServerTLS: Service {
         if let folder { try renewOthers(in: Self.files(in: folder)) }
     }
 
-    /// The certificates below a folder, by the names of their own folders: `fullchain.pem` and `privkey.pem` in each, as
-    /// Certbot has them in `/etc/letsencrypt/live`. Other entries do not count.
+    /// The certificates below a folder, by the names of their own folders.
+    ///
+    /// Each contains `fullchain.pem` and `privkey.pem`, as in Certbot's `/etc/letsencrypt/live`. Other entries do not count.
     package static func files(in folder: String) throws(Unusable) -> [String: Files] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
             throw .unreadable(folder)

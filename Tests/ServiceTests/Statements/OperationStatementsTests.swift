@@ -83,8 +83,9 @@ struct OperationStatementsTests {
         }
     }
 
-    /// What is PostgreSQL's own (docs/maintainers/scale.md). `SKIP LOCKED` counts where it decides: what passes a row over
-    /// may come to another result.
+    /// What is PostgreSQL's own (docs/maintainers/scale.md).
+    ///
+    /// `SKIP LOCKED` counts where it decides: what passes a row over may come to another result.
     private static let bindingToPostgreSQL = ["ctid", "xmin", "xmax", "UNLOGGED", "PARTITION OF", "pg_", "SKIP LOCKED"]
 
     /// Ends sessions of an account that has too many: one that is passed over ends with the next sign-in.
