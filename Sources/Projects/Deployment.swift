@@ -63,7 +63,7 @@ package struct Deployment: Sendable {
         return owner.id == project
     }
 
-    /// The project whose own host it is. The service's host is no project's, whatever a project says.
+    /// The project whose own host it is; none for the service's host, whatever a project says.
     private func owner(of host: String) -> Project? {
         guard let project = projectAtHost(host), project.settings.publicURL?.authority != serviceURL?.authority else {
             return nil
