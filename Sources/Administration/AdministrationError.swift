@@ -5,7 +5,7 @@ package enum AdministrationError: Error, Sendable, Equatable {
     /// The configuration changed after the admin read it.
     case changedMeanwhile
     /// Only an admin of every project may change this setting.
-    case ofServiceOnly(String)
+    case ofServiceOnly(setting: String)
     case invalidProviderID
     case missingClientID
     case missingIssuer

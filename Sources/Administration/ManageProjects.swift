@@ -16,6 +16,16 @@ package struct ManageProjects: Sendable {
 
     /// Deletes a project with everything that belongs to it, except its audit log.
     ///
+    /// Nodes learn of it within a second, and may have written to it until then: what they wrote goes too.
+    ///
+    /// - Parameter pause: passes the time until then.
     /// - Throws: ``Storage/ConfigurationError/notFound``.
-    package func delete(_ id: ProjectID) async throws { try await configuration.deleteProject(id) }
+    package func delete(
+        _ id: ProjectID,
+        pause: (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) async throws {
+        try await configuration.deleteProject(id)
+        try await pause(.seconds(2))
+        try await configuration.deleteLeftovers(of: id)
+    }
 }

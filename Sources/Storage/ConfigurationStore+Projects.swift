@@ -6,6 +6,8 @@ package import Secrets
 extension ConfigurationStore {
     /// Creates a project with a random number and its own password signer key.
     ///
+    /// It starts empty: rows that a node wrote while a project with this ID was being deleted are deleted first.
+    ///
     /// - Throws: ``ConfigurationError/alreadyExists``.
     @discardableResult
     package func createProject(_ id: ProjectID, settings: ProjectSettings) async throws -> Project {
@@ -17,14 +19,16 @@ extension ConfigurationStore {
         let config = try Self.text(of: settings)
         let delivery = try keyRing.seal(json: settings.delivery, for: Self.deliveryPlace(id))
         do {
-            try await changing(
-                """
+            let insertion: SQL = """
                 INSERT INTO projects (project, number, config, delivery, password_signer_key, created_at)
                 VALUES (\(id.rawValue), \(number.rawValue), \(config)::jsonb, \(delivery), \(sealed), \(now()))
-                RETURNING project
-                """,
-                recording: AuditEntry(.projectCreated, in: Scope(project: id), at: now())
-            )
+                """
+            let entry = AuditEntry(.projectCreated, in: Scope(project: id), at: now())
+            try await database.transaction { transaction in
+                try await transaction.execute(Self.recorded(insertion, entry))
+                try await Self.deleteRows(of: id, transaction)
+            }
+            try await load()
         } catch let error as PostgresError where error.constraint == "projects_pkey" {
             throw ConfigurationError.alreadyExists
         }
@@ -131,9 +135,7 @@ extension ConfigurationStore {
         let entry = AuditEntry(.projectDeleted, in: Scope(project: id), at: now())
         let named: SQL = "projects WHERE project = \(id.rawValue)"
         let found = try await database.transaction { transaction in
-            for table in Self.tablesOfProjects {
-                try await transaction.execute("DELETE FROM \(sql: table) WHERE project = \(id.rawValue)")
-            }
+            try await Self.deleteRows(of: id, transaction)
             return try await transaction.execute(
                 """
                 WITH version AS (UPDATE configuration SET version = version + 1),
@@ -144,6 +146,23 @@ extension ConfigurationStore {
         }
         try await load()
         guard found > 0 else { throw ConfigurationError.notFound }
+    }
+
+    /// Deletes what nodes wrote to a project before they knew of its deletion; nothing if the project exists again.
+    package func deleteLeftovers(of id: ProjectID) async throws {
+        try await database.transaction { transaction in
+            let exists = try await transaction.query(
+                "SELECT FROM projects WHERE project = \(id.rawValue) FOR SHARE"
+            ) { _ in true }
+            guard exists.isEmpty else { return }
+            try await Self.deleteRows(of: id, transaction)
+        }
+    }
+
+    private static func deleteRows(of id: ProjectID, _ transaction: PostgresTransaction) async throws {
+        for table in tablesOfProjects {
+            try await transaction.execute("DELETE FROM \(sql: table) WHERE project = \(id.rawValue)")
+        }
     }
 
     /// Creates an API key: `AIza` and 35 random characters.

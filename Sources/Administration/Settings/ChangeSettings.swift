@@ -45,7 +45,7 @@ package struct ChangeSettings: Sendable {
                 if settings != before { changed.append(change.path) }
             }
             if settings.publicURL != ownURL {
-                guard isOfService else { throw AdministrationError.ofServiceOnly(Setting.publicURL) }
+                guard isOfService else { throw AdministrationError.ofServiceOnly(setting: Setting.publicURL) }
                 guard settings.publicURL == nil || settings.publicURL?.authority != deployment.serviceURL?.authority
                 else {
                     throw AdministrationError.invalid("\(Setting.publicURL) must not be the service's own URL.")

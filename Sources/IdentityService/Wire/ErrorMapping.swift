@@ -93,7 +93,12 @@ extension WireError {
             switch error {
             case .invalid(let text): WireError("INVALID_CONFIG", text)
             case .changedMeanwhile: .changedMeanwhile
-            case .ofServiceOnly: .forbidden
+            case .ofServiceOnly(let setting):
+                .status(
+                    .forbidden,
+                    "PERMISSION_DENIED",
+                    "Only a credential for all projects may change \(setting)."
+                )
             case .invalidProviderID: WireError("INVALID_CONFIG_ID")
             case .missingClientID:
                 WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")
