@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run build dist release test test-long test-release smoke web-sdk oauth client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
-	bench-maintenance bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
+	bench-maintenance bench-nodes bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` and `make test-long` feed each parser.
