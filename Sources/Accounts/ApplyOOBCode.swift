@@ -42,6 +42,7 @@ package struct ApplyOOBCode: Sendable {
     /// - Parameter token: that of the session which the code belongs to; nil for a link's code.
     private func apply(_ code: OOBCode, for token: VerifiedIDToken? = nil, _ caller: Caller) async throws -> Result {
         let seconds = parts.seconds
+        let linkedSince = code.type == .recoverEmail ? try await linked(since: code, caller) : []
         let changed: ChangedAccount
         do {
             changed = try await parts.change(code.account, session: token?.session, caller) { account, session in
@@ -53,7 +54,7 @@ package struct ApplyOOBCode: Sendable {
                 case .verifyEmail: try verify(code, account, &changes, seconds)
                 case .verifyAndChangeEmail: try change(code, account, &changes, seconds, caller)
                 case .revertSecondFactor: try revert(code, account, &changes, seconds)
-                default: recover(code, &changes, seconds)
+                default: recover(code, account, linkedSince, &changes, seconds)
                 }
                 return changes
             }
@@ -118,7 +119,23 @@ package struct ApplyOOBCode: Sendable {
         changes.endedSessions = .all
     }
 
-    private func recover(_ code: OOBCode, _ changes: inout AccountChanges, _ seconds: Int64) {
+    /// Restores the email, and removes what whoever changed it may have added since, to come back by it: a password,
+    /// passkeys, second factors, and identities (threats.md, T-E6).
+    private func recover(
+        _ code: OOBCode,
+        _ account: Account,
+        _ linkedSince: Set<ProviderID>,
+        _ changes: inout AccountChanges,
+        _ seconds: Int64
+    ) {
+        if account.hasPassword, account.passwordUpdatedAt.map({ $0 > code.createdAt }) ?? false {
+            changes.password = .some(nil)
+        }
+        let factors = account.secondFactors.filter { $0.enrolledAt <= code.createdAt }
+        if factors.count < account.secondFactors.count { changes.secondFactors = factors }
+        let passkeys = account.passkeys.filter { $0.enrolledAt <= code.createdAt }
+        if passkeys.count < account.passkeys.count { changes.passkeys = passkeys }
+        changes.unlinked = linkedSince.intersection(account.linked.map(\.provider))
         changes.email = code.email
         changes.recovers = code
         changes.validSince = seconds
@@ -129,5 +146,11 @@ package struct ApplyOOBCode: Sendable {
             provedBefore: code.proved,
             seconds: seconds
         )
+    }
+
+    /// The providers whose identities were linked since the email was changed.
+    private func linked(since code: OOBCode, _ caller: Caller) async throws -> Set<ProviderID> {
+        let linked = try await parts.stores.accounts.linkedProviders(of: code.account, in: caller.scope)
+        return Set(linked.filter { $0.linkedAt > code.createdAt }.map(\.provider))
     }
 }

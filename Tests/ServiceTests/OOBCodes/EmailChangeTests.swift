@@ -1,4 +1,5 @@
 import Delivery
+import Linking
 import Projects
 import Storage
 import Testing
@@ -107,6 +108,52 @@ struct EmailChangeTests {
             #expect(try await service.signInWithPassword(ada).status == 200)
             // What replaced it later has no right any more.
             try await service.apply(thiefs).expectRefused("INVALID_OOB_CODE")
+        }
+    }
+
+    @Test("T-E6: what a thief adds after the change goes with the recovery; what was there before stays", .testProvider)
+    func removesWhatWasAdded() async throws {
+        try await MailScene.run { service in
+            let world = try await LinkingWorld(service)
+            let user = try await service.signUp(ada)
+            let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
+            #expect(try await service.apply(verify).status == 200)
+            let mine = try await world.acme(world.person(), idToken: user.idToken)
+            #expect(mine.localID == user.localID, "\(mine)")
+            let phones: [JSON] = [["phoneInfo": "+4915550200"], ["phoneInfo": "+4915550299"]]
+            try await world.update(user.localID, ["mfa": ["enrollments": [phones[0]]]])
+            service.clock.advance(by: 60)
+
+            _ = try await service.apply(try await change(service, user, to: "eve@example.net"))
+            service.clock.advance(by: 60)
+            let eve = world.githubPerson("666", email: "eve@example.net")
+            try await world.update(user.localID, ["mfa": ["enrollments": []]])
+            let thief = try await service.signInWithPassword("eve@example.net")
+            #expect(try await world.github(eve, idToken: thief.idToken).status == 200)
+            let reset = try await service.code(.passwordReset, ["email": "eve@example.net"], to: "eve@example.net")
+            let changed = try await service.call(
+                "accounts:resetPassword",
+                ["oobCode": .string(reset), "newPassword": "the thief's own"]
+            )
+            #expect(changed.status == 200, "\(changed)")
+            try await world.update(user.localID, ["mfa": ["enrollments": [phones[1]]]])
+            service.clock.advance(by: 60)
+
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            #expect(try await service.apply(code)["email"]?.string == ada)
+            let account = try #require(try await service.account(user.localID))
+            #expect(account.providers == [LinkingWorld.acmeID.rawValue], "\(account)")
+            #expect(account["mfaInfo"] == nil, "\(account)")
+            try await service.signInWithPassword(ada, "the thief's own").expectRefused("INVALID_PASSWORD")
+            #expect(try await world.github(eve).localID != user.localID)
+            #expect(try await world.acme(world.person()).localID == user.localID)
+            let again = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
+            let set = try await service.call(
+                "accounts:resetPassword",
+                ["oobCode": .string(again), "newPassword": "ada's own"]
+            )
+            #expect(set.status == 200, "\(set)")
+            #expect(try await service.signInWithPassword(ada, "ada's own").localID == user.localID)
         }
     }
 

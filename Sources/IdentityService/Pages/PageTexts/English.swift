@@ -36,7 +36,8 @@ extension PageText {
         case .recoverDoneTitle: "Email address restored"
         case .recoverDone:
             "The email address of your account at %APP_NAME% is %EMAIL% again, and you are signed out on all devices. "
-                + "Set a new password now, because someone else may know your current one."
+                + "Passwords, passkeys and other sign-in methods that were added since the change were removed. Set a new "
+                + "password now, because someone else may know your current one."
 
         case .revertTitle: "Remove the second factor"
         case .revertLead: "A second factor was added to this account at %APP_NAME%:"

@@ -37,7 +37,8 @@ extension PageText {
         case .recoverButton: "Rückgängig machen"
         case .recoverDoneTitle: "Ihre Adresse ist zurück"
         case .recoverDone:
-            "Ihr Konto bei %APP_NAME% hat wieder die Adresse %EMAIL%, und alle Geräte sind abgemeldet. Legen "
+            "Ihr Konto bei %APP_NAME% hat wieder die Adresse %EMAIL%, und alle Geräte sind abgemeldet. Passwörter, "
+                + "Passkeys und andere Anmeldewege, die seit der Änderung dazukamen, wurden entfernt. Legen "
                 + "Sie jetzt ein neues Passwort fest: Das jetzige kennt vielleicht jemand anderes."
 
         case .revertTitle: "Zweiten Faktor entfernen"
