@@ -1,6 +1,7 @@
 import Development
 import Linking
 import Projects
+import Storage
 import TestKit
 import Testing
 
@@ -95,6 +96,37 @@ struct PasskeyLinkingTests {
             #expect(refused.code == "MERGE_CONFLICT", "\(refused)")
             #expect(try await service.merge(other.localID, into: ada.localID, dropping: ["passkey"]).status == 200)
             try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
+        }
+    }
+
+    @Test("T-E6: a passkey that a thief adds after a change of the email goes with the recovery, an older one stays")
+    func recovery() async throws {
+        try await PasskeyScene.run {
+            $0.emailEnumerationProtection = false
+        } _: { service in
+            let user = try await service.signUp("ada@example.com")
+            let verify = try await service.code(
+                .verifyEmail,
+                ["idToken": JSON(user.idToken)],
+                to: "ada@example.com"
+            )
+            #expect(try await service.apply(verify).status == 200)
+            let (mine, _) = try await service.enrollPasskey(user.idToken)
+            service.clock.advance(by: 60)
+            let changed = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "email": "eve@example.net", "returnSecureToken": true]
+            )
+            #expect(changed.status == 200, "\(changed)")
+            service.clock.advance(by: 60)
+            let (thiefs, added) = try await service.enrollPasskey(changed.idToken)
+            #expect(added.status == 200, "\(added)")
+            let recovery = try await service.mail(.recoverEmail, to: "ada@example.com").code
+            #expect(try await service.apply(recovery).status == 200)
+            let left = mine.assertion(for: try await service.passkeyChallenge())
+            #expect(try await service.finishPasskeySignIn(left).localID == user.localID)
+            let gone = thiefs.assertion(for: try await service.passkeyChallenge())
+            try await service.finishPasskeySignIn(gone).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
         }
     }
 }
