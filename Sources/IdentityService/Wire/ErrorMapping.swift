@@ -94,11 +94,7 @@ extension WireError {
             case .invalid(let text): WireError("INVALID_CONFIG", text)
             case .changedMeanwhile: .changedMeanwhile
             case .ofServiceOnly(let setting):
-                .status(
-                    .forbidden,
-                    "PERMISSION_DENIED",
-                    "Only a credential for all projects may change \(setting)."
-                )
+                .status(.forbidden, "PERMISSION_DENIED", "Only an admin of all projects may change \(setting).")
             case .invalidProviderID: WireError("INVALID_CONFIG_ID")
             case .missingClientID:
                 WireError("MISSING_OAUTH_CLIENT_ID", "Client_id in OAuthIdpConfig cannot be empty.")

@@ -76,6 +76,7 @@ import Testing
         settings.strictEmailTrust.toggle()
         settings.signWithES256.toggle()
         settings.tokenIssuer = .own
+        settings.publicURL = PublicURL("https://login.example.com")
         settings.linking = .never
         settings.phone.isEnabled.toggle()
         settings.phone.testNumbers = ["+4915550100": "123456"]
