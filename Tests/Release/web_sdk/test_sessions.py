@@ -25,14 +25,13 @@ def test_reload(app, persistence):
 def test_second_tab(app, persistence):
     """A second tab of the device has the user where it is kept for all of them."""
     app.run(f"sdk.setPersistence(auth, sdk.{persistence})")
-    app.create()
+    uid = app.create()
     tab = app.tab()
     if persistence in {"browserSessionPersistence", "inMemoryPersistence"}:
         assert tab.user is None
     else:
         # Chromium tells another tab's process of new localStorage a moment later; the SDK looks again every second.
-        tab.page.wait_for_function("auth.currentUser !== null")
-        assert tab.user["uid"] == app.user["uid"]
+        tab.page.wait_for_function("uid => auth.currentUser?.uid === uid", arg=uid)
         tab.signed_in("password")
 
 
