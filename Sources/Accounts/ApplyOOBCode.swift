@@ -42,7 +42,7 @@ package struct ApplyOOBCode: Sendable {
     /// - Parameter token: that of the session which the code belongs to; nil for a link's code.
     private func apply(_ code: OOBCode, for token: VerifiedIDToken? = nil, _ caller: Caller) async throws -> Result {
         let seconds = parts.seconds
-        let linkedSince = code.type == .recoverEmail ? try await linked(since: code, caller) : []
+        let earlier = code.type == .recoverEmail ? try await subjects(before: code, caller) : [:]
         let changed: ChangedAccount
         do {
             changed = try await parts.change(code.account, session: token?.session, caller) { account, session in
@@ -54,7 +54,7 @@ package struct ApplyOOBCode: Sendable {
                 case .verifyEmail: try verify(code, account, &changes, seconds)
                 case .verifyAndChangeEmail: try change(code, account, &changes, seconds, caller)
                 case .revertSecondFactor: try revert(code, account, &changes, seconds)
-                default: recover(code, account, linkedSince, &changes, seconds)
+                default: recover(code, account, earlier, &changes, seconds)
                 }
                 return changes
             }
@@ -120,11 +120,13 @@ package struct ApplyOOBCode: Sendable {
     }
 
     /// Restores the email, and removes what whoever changed it may have added since, to come back by it: a password,
-    /// passkeys, second factors, and identities (threats.md, T-E6).
+    /// a phone number, passkeys, second factors, and identities (threats.md, T-E6).
+    ///
+    /// - Parameter earlier: the identities to keep. One that was linked after they were read is none of them.
     private func recover(
         _ code: OOBCode,
         _ account: Account,
-        _ linkedSince: Set<ProviderID>,
+        _ earlier: [ProviderID: String],
         _ changes: inout AccountChanges,
         _ seconds: Int64
     ) {
@@ -135,7 +137,10 @@ package struct ApplyOOBCode: Sendable {
         if factors.count < account.secondFactors.count { changes.secondFactors = factors }
         let passkeys = account.passkeys.filter { $0.enrolledAt <= code.createdAt }
         if passkeys.count < account.passkeys.count { changes.passkeys = passkeys }
-        changes.unlinked = linkedSince.intersection(account.linked.map(\.provider))
+        if let number = code.phoneNumber, account.phoneNumber != nil, account.phoneNumber != number {
+            changes.phoneNumber = .some(nil)
+        }
+        changes.unlinked = Set(account.linked.filter { earlier[$0.provider] != $0.subject }.map(\.provider))
         changes.email = code.email
         changes.recovers = code
         changes.validSince = seconds
@@ -148,9 +153,10 @@ package struct ApplyOOBCode: Sendable {
         )
     }
 
-    /// The providers whose identities were linked since the email was changed.
-    private func linked(since code: OOBCode, _ caller: Caller) async throws -> Set<ProviderID> {
+    /// The subjects of the identities that were linked before the email was changed.
+    private func subjects(before code: OOBCode, _ caller: Caller) async throws -> [ProviderID: String] {
         let linked = try await parts.stores.accounts.linkedProviders(of: code.account, in: caller.scope)
-        return Set(linked.filter { $0.linkedAt > code.createdAt }.map(\.provider))
+        let earlier = linked.filter { $0.linkedAt <= code.createdAt }
+        return Dictionary(earlier.map { ($0.provider, $0.subject) }) { first, _ in first }
     }
 }

@@ -81,6 +81,7 @@ extension Parts {
                 caller
             ).values
             code.proved = account.emailVerified
+            code.phoneNumber = account.phoneNumber ?? ""
             return code
         } catch {
             Logger.current.warning(

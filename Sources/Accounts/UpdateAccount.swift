@@ -46,6 +46,8 @@ package struct UpdateAccount: Sendable {
         let displayName = try ProfileRules.displayName(request.displayName)
         let photoURL = try ProfileRules.photoURL(request.photoURL)
         let email = try AdminAccounts.email(request.email)
+        // Without enumeration protection the answer says whether the email is taken.
+        if email != nil { try await parts.stores.rateLimits.take(parts.methodQueryLimits(caller)) }
         if let password = request.password { try await parts.check(password, caller) }
         let operations = request.operations
         let always = operations.contains { $0.isSensitive(under: .anySession, hasSecondFactor: false) }

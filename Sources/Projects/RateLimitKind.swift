@@ -29,7 +29,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     case smsPerProject
     /// Wrong codes of second factors, of one account.
     case secondFactorTries
-    /// Queries for the sign-in methods of an email.
+    /// Queries for the sign-in methods of an email, and changes of an email by its user: both tell whether it is taken.
     case methodQueriesPerAddress
     /// Flows started from one network address: each is stored for ten minutes.
     case flowsPerAddress

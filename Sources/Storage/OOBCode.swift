@@ -36,6 +36,9 @@ package struct OOBCode: Sendable {
     package let newEmail: EmailAddress?
     /// In a recovery code: whether the email was verified.
     package let proved: Bool
+    /// In a recovery code: the account's phone number at that time, empty for none; nil in a code of a release that did
+    /// not store it.
+    package let phoneNumber: String?
     package let hash: [UInt8]
     package let createdAt: Date
     package let validUntil: Date
@@ -48,6 +51,8 @@ package struct NewOOBCode: Sendable {
     package var email: EmailAddress
     package var newEmail: EmailAddress?
     package var proved = false
+    /// As ``OOBCode/phoneNumber``.
+    package var phoneNumber: String?
     package var hash: [UInt8]
     /// The session that requested it, whose end also ends the code; nil if the code outlives it.
     package var session: SessionID?

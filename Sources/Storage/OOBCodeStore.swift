@@ -63,12 +63,12 @@ package struct OOBCodeStore: Sendable {
         let expiry =
             code.isDecoy && digits == nil ? now : now.addingTimeInterval(code.type.lifetime + Self.remembrance)
         let insertion: SQL = """
-            INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, session,
+            INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, phone_number, session,
                 created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
                 \(code.isDecoy ? code.type.decoy : code.type.rawValue),
                 \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
-                \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
+                \(code.phoneNumber), \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
                 \(digits.map { keyRing.hash(of: $0.digits, digitsSession ?? [], in: Self.table, scope) }),
                 \(digitsSession), \(digits.map { _ in now.addingTimeInterval(NewShortCode.lifetime) })
             FROM limits WHERE \(sql: limits.havePassed)
@@ -79,6 +79,9 @@ package struct OOBCodeStore: Sendable {
                 created_at = CASE WHEN EXCLUDED.type = \(OOBCodeType.recoverEmail.rawValue)
                     AND oob_codes.valid_until > EXCLUDED.created_at THEN oob_codes.created_at
                     ELSE EXCLUDED.created_at END,
+                phone_number = CASE WHEN EXCLUDED.type = \(OOBCodeType.recoverEmail.rawValue)
+                    AND oob_codes.valid_until > EXCLUDED.created_at THEN oob_codes.phone_number
+                    ELSE EXCLUDED.phone_number END,
                 proved = EXCLUDED.proved OR (oob_codes.proved AND oob_codes.email = EXCLUDED.email),
                 valid_until = EXCLUDED.valid_until, expires_at = EXCLUDED.expires_at
             RETURNING owner
@@ -130,8 +133,8 @@ package struct OOBCodeStore: Sendable {
     ) async throws -> [Result<FoundCode?, any Error>] {
         try await database.query(
             """
-            SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.created_at, c.valid_until,
-                c.code_hash,
+            SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.phone_number, c.created_at,
+                c.valid_until, c.code_hash,
                 a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity)
             FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
                 \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.hash))::bytea[]) WITH ORDINALITY
@@ -214,6 +217,7 @@ package struct FoundCode: Sendable {
         let email = EmailAddress(try row.next())
         let newEmail = try row.next(String?.self).flatMap { EmailAddress($0) }
         let proved: Bool = try row.next()
+        let phoneNumber: String? = try row.next()
         let createdAt: Date = try row.next()
         let validUntil: Date = try row.next()
         let hash: [UInt8] = try row.next()
@@ -224,6 +228,7 @@ package struct FoundCode: Sendable {
             email: email,
             newEmail: newEmail,
             proved: proved,
+            phoneNumber: phoneNumber,
             hash: hash,
             createdAt: createdAt,
             validUntil: validUntil

@@ -157,6 +157,39 @@ struct EmailChangeTests {
         }
     }
 
+    @Test(
+        "T-E6: a phone number that was added after the first change goes with the recovery, an older one stays",
+        arguments: [nil, "+4915550301", "+4915550302"]
+    )
+    func removesPhoneNumber(_ number: String?) async throws {
+        try await MailScene.run { service in
+            let user = try await service.signUp(ada)
+            let localID = JSON(user.localID)
+            let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
+            #expect(try await service.apply(verify).status == 200)
+            if let number {
+                _ = try await service.admin("accounts:update", ["localId": localID, "phoneNumber": .string(number)])
+            }
+            let moved = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "email": "eve@example.net"]
+            )
+            _ = try await service.admin("accounts:update", ["localId": localID, "phoneNumber": "+4915550302"])
+            // The address in between is not verified, so this change sends a newer code for the first one.
+            service.clock.advance(by: 60)
+            let again = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(moved.idToken), "email": "eve@example.org"]
+            )
+            #expect(again.status == 200, "\(again)")
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            let reply = try await service.apply(code)
+            #expect(reply["email"]?.string == ada, "\(reply)")
+            let left = try await service.account(user.localID)?["phoneNumber"]?.string
+            #expect(left == (number == "+4915550302" ? number : nil))
+        }
+    }
+
     @Test("T-E6: of two changes the thief's address takes back the second, and the owner still the first")
     func recoversAfterTheThief() async throws {
         try await MailScene.run { service in

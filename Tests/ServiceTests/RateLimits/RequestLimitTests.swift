@@ -109,6 +109,27 @@ struct RequestLimitTests {
         }
     }
 
+    @Test("T-E1: who asks by changing an email whether others are taken asks a hundred times an hour")
+    func changes() async throws {
+        try await LimitScene.run({ $0.emailEnumerationProtection = false }) { service in
+            _ = try await service.signUp("taken@example.com", from: "198.18.31.1")
+            let user = try await service.signUp("ada@example.com", from: "198.18.31.1")
+            func change(_ more: [String: JSON], from address: String) async throws -> Reply {
+                let body = JSON.object(["idToken": JSON(user.idToken)].merging(more) { $1 })
+                return try await service.call("accounts:update", body, from: address)
+            }
+            for _ in 0..<100 {
+                try await change(["email": "taken@example.com"], from: "198.18.31.2").expectRefused("EMAIL_EXISTS")
+            }
+            for email in ["taken@example.com", "free@example.com"] {
+                try await change(["email": .string(email)], from: "198.18.31.2").expectRefused(LimitScene.blocked)
+            }
+            // What else is changed asks nothing.
+            #expect(try await change(["displayName": "Ada"], from: "198.18.31.2").status == 200)
+            #expect(try await change(["email": "free@example.com"], from: "198.18.31.3").status == 200)
+        }
+    }
+
     @Test("sign-in methods are asked for a hundred times an hour")
     func methodQueries() async throws {
         try await LimitScene.run({ $0.emailEnumerationProtection = false }) { service in

@@ -121,17 +121,18 @@ struct FailoverTests {
     @Test("a commit whose wait for its standby was cancelled does not count as one")
     func unreplicated() async throws {
         try await withTemporaryFolder { folder in
-            let cluster = PrivateCluster(folder: folder, durable: false)
+            let cluster = PrivateCluster(
+                folder: folder,
+                durable: false,
+                settings: ["synchronous_standby_names": "nobody", "synchronous_commit": "local"]
+            )
             try await cluster.start()
             let conninfo = try #require(cluster.conninfo)
             let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1, patience: Self.patience))
             let other = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
             try await client.execute("CREATE TABLE replicated (a INT)")
-            try await other.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-            try await other.execute("SELECT pg_reload_conf()")
-            try await waitUntil {
-                try await client.query("SHOW synchronous_standby_names") { try $0.next(String.self) } == ["nobody"]
-            }
+            // Commits wait once the checkpointer has read the setting, which it does before its first checkpoint.
+            try await other.execute("CHECKPOINT")
             async let error = #expect(throws: PostgresError.self) {
                 try await client.execute("SET synchronous_commit = on")
                 try await client.execute("INSERT INTO replicated VALUES (1)")
