@@ -1,11 +1,11 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 /// A connection to this computer, byte by byte, for what no HTTP client would send.
 package struct RawConnection: Sendable {
-    private let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
-    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private let channel: any Channel
     private let received: Received
 
     /// How it speaks TLS.
@@ -39,54 +39,122 @@ package struct RawConnection: Sendable {
         tls: TLS? = nil,
         _ body: @Sendable (RawConnection) async throws -> R
     ) async throws -> R {
+        let received = Received()
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
-            .connect(host: host, port: port) { channel in
+            // Read when a test wants it: some are of clients that do not read. A handshake reads by itself.
+            .channelOption(.autoRead, value: tls != nil)
+            .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeHandler()) }
-                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
-                        wrappingChannelSynchronously: channel,
-                        configuration: .init(isOutboundHalfClosureEnabled: true)
-                    )
+                    try channel.pipeline.syncOperations.addHandler(received)
                 }
             }
-        return try await channel.executeThenClose { inbound, outbound in
-            try await body(
-                RawConnection(channel: channel, outbound: outbound, received: Received(inbound))
-            )
+            .connect(host: host, port: port).get()
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(RawConnection(channel: channel, received: received)))
+        } catch {
+            result = .failure(error)
         }
+        channel.close(promise: nil)
+        try await channel.closeFuture.get()
+        return try result.get()
     }
 
-    package func send(_ text: String) async throws { try await outbound.write(ByteBuffer(string: text)) }
+    /// Returns when everything sent before has left.
+    ///
+    /// - Throws: an error if that could not be sent, or the connection is closed.
+    package func send(_ text: String) async throws {
+        guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
+        try await received.following(channel.writeAndFlush(ByteBuffer(string: text)))?.get()
+    }
 
     /// Says that nothing more comes from this side.
-    package func finishSending() { outbound.finish() }
+    package func finishSending() {
+        let last = received.following(channel.eventLoop.makeSucceededVoidFuture())
+        (last ?? channel.eventLoop.makeSucceededVoidFuture()).whenComplete { _ in
+            channel.close(mode: .output, promise: nil)
+        }
+    }
 
     /// All that comes until `end` has come so many times.
     /// - Returns: less when the other side closes before.
     package func read(until end: String, times: Int = 1) async throws -> String {
-        try await received.read { $0.components(of: end) >= times }
+        try await received.read(channel) { $0.components(of: end) >= times }
     }
 
     /// All that comes until the other side closes.
-    package func readAll() async throws -> String { try await received.read { _ in false } }
+    package func readAll() async throws -> String { try await received.read(channel) { _ in false } }
 
     /// One reader at a time: tests read one after the other.
-    private actor Received {
-        private var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-        private var text = ""
+    private final class Received: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
 
-        init(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) { iterator = inbound.makeAsyncIterator() }
-
-        func read(until isEnough: (String) -> Bool) async throws -> String {
-            var iterator = iterator
-            while !isEnough(text) {
-                guard let part = try await iterator.next(isolation: self) else { break }
-                text += String(buffer: part)
-            }
-            defer { text = "" }
-            return text
+        private struct State {
+            var text = ""
+            /// How the input ended.
+            var end: Result<Void, any Error>?
+            var reader: CheckedContinuation<Void, Never>?
+            var lastWrite: EventLoopFuture<Void>?
         }
+
+        private let state = Mutex(State())
+
+        /// The write before this one.
+        func following(_ write: EventLoopFuture<Void>) -> EventLoopFuture<Void>? {
+            state.withLock { state in
+                defer { state.lastWrite = write }
+                return state.lastWrite
+            }
+        }
+
+        func read(_ channel: any Channel, until isEnough: (String) -> Bool) async throws -> String {
+            while true {
+                let text: String? = try state.withLock { state in
+                    guard isEnough(state.text) || state.end != nil else { return nil }
+                    if state.text.isEmpty { try state.end?.get() }
+                    defer { state.text = "" }
+                    return state.text
+                }
+                if let text { return text }
+                await withCheckedContinuation { continuation in
+                    let isOver = state.withLock { state in
+                        if state.end == nil { state.reader = continuation }
+                        return state.end != nil
+                    }
+                    if isOver { continuation.resume() } else { channel.read() }
+                }
+            }
+        }
+
+        private func change(_ change: (inout State) -> Void) {
+            let reader = state.withLock { state in
+                change(&state)
+                defer { state.reader = nil }
+                return state.reader
+            }
+            reader?.resume()
+        }
+
+        private func end(_ result: Result<Void, any Error>) { change { $0.end = $0.end ?? result } }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let part = String(buffer: unwrapInboundIn(data))
+            change { $0.text += part }
+        }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            if case ChannelEvent.inputClosed = event { end(.success(())) }
+            context.fireUserInboundEventTriggered(event)
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            end(.failure(error))
+            context.close(promise: nil)
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { end(.success(())) }
     }
 }
 
