@@ -132,6 +132,16 @@ struct ConsoleSignInTests {
         }
     }
 
+    @Test("T-B12: password and code are answered with a redirect that no browser follows by sending them again")
+    func redirects() async throws {
+        try await TestService.runConsole { service in
+            let person = try await ConsolePerson.setUp(service)
+            let fields = [("email", person.email), ("password", ConsolePerson.password), ("code", person.nextCode())]
+            let reply = try await person.send("POST", "/console/sign-in", fields, handle: "none")
+            #expect(reply.status == 303 && reply.response.header("location") == "/console", "\(reply)")
+        }
+    }
+
     @Test("a code of the app is good once, also of two at the same time")
     func codeOnce() async throws {
         try await TestService.runConsole { service in

@@ -9,7 +9,12 @@ struct DeploymentTests {
         var settings = ProjectSettings()
         settings.publicURL = PublicURL("https://id.example.com")
         let id = try #require(ProjectID(rawValue: "tea-room"))
-        let project = Project(id: id, number: ProjectNumber(rawValue: 1), settings: settings, passwordSignerKey: Secret(""))
+        let project = Project(
+            id: id,
+            number: ProjectNumber(rawValue: 1),
+            settings: settings,
+            passwordSignerKey: Secret("")
+        )
         // It could not be set; the service's URL became this one afterwards.
         for (url, shows) in [("https://ID.example.com:443/", true), ("https://login.example.com", false)] {
             let deployment = Deployment(publicURL: url).findingProjects { host in
