@@ -4,7 +4,7 @@ import Projects
 import TestKit
 import Testing
 
-@Suite("Busy accounts", .database, .testProvider, .timeLimit(.minutes(2)))
+@Suite("Busy accounts", .database, .testProvider, .timeLimit(.minutes(10)))
 struct BusyAccountTests {
     /// What takes a lock of an account that another request holds.
     enum Request: String, CaseIterable, Sendable {

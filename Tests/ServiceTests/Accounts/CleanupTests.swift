@@ -75,7 +75,7 @@ struct CleanupTests {
     @Test(
         "the same load day after day leaves as many rows, in every table, once the first of them have expired",
         .database,
-        .timeLimit(.minutes(5))
+        .timeLimit(.minutes(10))
     )
     func steadyRows() async throws {
         try await WebReceiver.run { receiver in

@@ -3,7 +3,7 @@ import Projects
 import TestKit
 import Testing
 
-@Suite("identity audit", .database, .timeLimit(.minutes(2)))
+@Suite("identity audit", .database, .timeLimit(.minutes(10)))
 struct AuditCommandTests {
     /// With the key ring of the services of tests.
     private func run(_ arguments: String...) async throws -> Program.Result {

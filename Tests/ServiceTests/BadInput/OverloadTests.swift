@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// More than the service can do: it refuses with 503 in the form that SDKs survive, and recovers by itself.
-@Suite("Overload", .database, .timeLimit(.minutes(3)))
+@Suite("Overload", .database, .timeLimit(.minutes(10)))
 struct OverloadTests {
     private static func all(
         _ count: Int,

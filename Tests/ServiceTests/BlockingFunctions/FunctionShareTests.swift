@@ -5,7 +5,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("Blocking functions of several projects", .database, .timeLimit(.minutes(1)))
+@Suite("Blocking functions of several projects", .database, .timeLimit(.minutes(10)))
 struct FunctionShareTests {
     @Test("T-E11: a function that hangs takes no room of another project's at the same host")
     func shares() async throws {

@@ -10,7 +10,7 @@ import Testing
 import Text
 
 /// An app in a real browser, whose page speaks the web SDK's side of the protocol.
-@Suite("Sign-in in a browser", .database, .testProvider, .serialized, .timeLimit(.minutes(5)))
+@Suite("Sign-in in a browser", .database, .testProvider, .serialized, .timeLimit(.minutes(10)))
 struct SignInWalkTests {
     private struct Step: Sendable {
         var provider: String

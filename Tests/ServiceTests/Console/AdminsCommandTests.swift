@@ -6,7 +6,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("identity admins", .database, .timeLimit(.minutes(2)))
+@Suite("identity admins", .database, .timeLimit(.minutes(10)))
 struct AdminsCommandTests {
     /// With the key ring of the services of tests.
     private func run(_ arguments: String...) async throws -> Program.Result {

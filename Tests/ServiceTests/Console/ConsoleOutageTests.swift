@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The console without its database")
 struct ConsoleOutageTests {
-    @Test("says so on every page, and goes on with the same session when it is back", .timeLimit(.minutes(2)))
+    @Test("says so on every page, and goes on with the same session when it is back", .timeLimit(.minutes(10)))
     func lostDatabase() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/console-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

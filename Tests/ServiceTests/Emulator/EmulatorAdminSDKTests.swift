@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// Firebase's Admin SDK for Python, unmodified, with the service as its emulator.
-@Suite("The Admin SDK with the emulator's setting", .database, .timeLimit(.minutes(3)))
+@Suite("The Admin SDK with the emulator's setting", .database, .timeLimit(.minutes(10)))
 struct EmulatorAdminSDKTests {
     @Test("does what the examples of its documentation do")
     func examples() async throws {

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 import Text
 
-@Suite("Connections", .timeLimit(.minutes(3)))
+@Suite("Connections", .timeLimit(.minutes(10)))
 struct HTTPConnectionTests {
     private static let lookup = "/v1/accounts:lookup?key=\(ServiceFixture.key)"
 

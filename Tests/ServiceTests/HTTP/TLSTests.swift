@@ -5,7 +5,7 @@ import Logging
 import TestKit
 import Testing
 
-@Suite("TLS in process", .timeLimit(.minutes(3)))
+@Suite("TLS in process", .timeLimit(.minutes(10)))
 struct TLSTests {
     private static let get = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 

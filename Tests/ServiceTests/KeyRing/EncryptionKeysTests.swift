@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// Encryption keys from where a key-management system puts them.
-@Suite("Encryption keys from files and commands", .database, .timeLimit(.minutes(2)))
+@Suite("Encryption keys from files and commands", .database, .timeLimit(.minutes(10)))
 struct EncryptionKeysTests {
     private func run(_ environment: [String: String], _ arguments: String...) async throws -> Program.Result {
         try await Program.run(

@@ -14,7 +14,7 @@ import TestKit
 import Testing
 
 /// The outbox is the database's, not a test's: one at a time.
-@Suite("Mails in the outbox", .database, .serialized, .timeLimit(.minutes(3)))
+@Suite("Mails in the outbox", .database, .serialized, .timeLimit(.minutes(10)))
 struct MailDeliveryTests {
     init() async throws {
         // What another test left behind.

@@ -6,7 +6,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("Ids of merged accounts", .database, .serialized, .timeLimit(.minutes(3)))
+@Suite("Ids of merged accounts", .database, .serialized, .timeLimit(.minutes(10)))
 struct MergeAliasTests {
     private func merged(_ service: TestService) async throws -> Reply {
         try await service.upload(

@@ -7,7 +7,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("accounts:merge", .database, .serialized, .timeLimit(.minutes(3)))
+@Suite("accounts:merge", .database, .serialized, .timeLimit(.minutes(10)))
 struct MergeTests {
     /// Ada with an address and GitHub, and again with Google, a phone and a password that has another address.
     private func people(_ service: TestService) async throws {

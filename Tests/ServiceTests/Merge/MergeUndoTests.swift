@@ -9,7 +9,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("accounts:undoMerge", .database, .testProvider, .serialized, .timeLimit(.minutes(3)))
+@Suite("accounts:undoMerge", .database, .testProvider, .serialized, .timeLimit(.minutes(10)))
 struct MergeUndoTests {
     /// Two accounts that one account can be: an address with GitHub, and Google, a phone and a password.
     private func merged(_ service: TestService) async throws -> Reply {

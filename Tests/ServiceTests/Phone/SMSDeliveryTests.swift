@@ -12,7 +12,7 @@ import TestKit
 import Testing
 
 /// The outbox is the database's, not a test's: one at a time.
-@Suite("SMS in the outbox", .database, .serialized, .timeLimit(.minutes(3)))
+@Suite("SMS in the outbox", .database, .serialized, .timeLimit(.minutes(10)))
 struct SMSDeliveryTests {
     private let number = PhoneScene.number
     private static let key = [UInt8](repeating: 0xA5, count: 32)

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// The commands that answer questions about accounts.
-@Suite("identity users, identity providers", .database, .timeLimit(.minutes(2)))
+@Suite("identity users, identity providers", .database, .timeLimit(.minutes(10)))
 struct AccountCommandTests {
     /// With the key ring of the services of tests.
     private func run(_ service: TestService, _ arguments: String...) async throws -> Program.Result {

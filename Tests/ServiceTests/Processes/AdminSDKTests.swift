@@ -4,7 +4,7 @@ import Testing
 
 /// Firebase's Admin SDK for Python, unmodified, with a service account's file, against `identity serve`; Google's host names
 /// lead to a TLS front of its process.
-@Suite("The Admin SDK in production", .database, .timeLimit(.minutes(3)))
+@Suite("The Admin SDK in production", .database, .timeLimit(.minutes(10)))
 struct AdminSDKTests {
     @Test(
         "T-D7: manages users, providers and tenants, makes links, custom tokens and session cookies, and verifies what is ours"

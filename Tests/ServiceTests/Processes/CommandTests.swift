@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// The commands that administer a deployment.
-@Suite("identity commands", .database, .timeLimit(.minutes(2)))
+@Suite("identity commands", .database, .timeLimit(.minutes(10)))
 struct CommandTests {
     private var environment: [String: String] { IdentityProgram.environment(TestDatabase.current.conninfo) }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// What `docker compose up` runs, without an engine: its commands and its environment, against a PostgreSQL over TCP
 /// with SCRAM and the certificate that its first start makes.
-@Suite("docker-compose.yml", .timeLimit(.minutes(3)))
+@Suite("docker-compose.yml", .timeLimit(.minutes(10)))
 struct ComposeTests {
     private let variables = [
         // With everything that a URL, a conninfo or a shell could trip over.

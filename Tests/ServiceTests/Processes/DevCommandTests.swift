@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// `identity dev`, as a newcomer runs it.
-@Suite("identity dev", .timeLimit(.minutes(3)))
+@Suite("identity dev", .timeLimit(.minutes(10)))
 struct DevCommandTests {
     private func users(_ arguments: String..., data: String) async throws -> [JSON] {
         let result = try await Program.run(

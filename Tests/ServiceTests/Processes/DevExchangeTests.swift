@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// `identity dev --import DIR --export-on-exit`, as the emulators' command line has it.
-@Suite("identity dev with the emulator's folder", .timeLimit(.minutes(3)))
+@Suite("identity dev with the emulator's folder", .timeLimit(.minutes(10)))
 struct DevExchangeTests {
     private func stop(_ program: Program) async throws -> Program.Result {
         program.interrupt()

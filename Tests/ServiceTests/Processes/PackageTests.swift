@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// What scripts/dist makes, with another program in the place of a release build, which takes minutes.
-@Suite("The package", .timeLimit(.minutes(1)))
+@Suite("The package", .timeLimit(.minutes(10)))
 struct PackageTests {
     private static func run(_ script: String, in folder: String) async throws -> String {
         let result = try await Program.run("/bin/bash", ["-euc", "cd \"$0\"; \(script)", folder])

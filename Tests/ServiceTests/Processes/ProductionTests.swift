@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// What docs/operations/production.md says, done: its roles, its backup and its failover, with servers of their own.
-@Suite("docs/operations/production.md", .timeLimit(.minutes(2)))
+@Suite("docs/operations/production.md", .timeLimit(.minutes(10)))
 struct ProductionTests {
     /// The code of a fence of the document.
     private static func code(_ language: String, containing text: String) throws -> String {

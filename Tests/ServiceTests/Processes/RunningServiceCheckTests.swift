@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// `identity check --url`: what it says about services that run, good and bad ones.
-@Suite("identity check --url", .database, .timeLimit(.minutes(2)))
+@Suite("identity check --url", .database, .timeLimit(.minutes(10)))
 struct RunningServiceCheckTests {
     private func check(_ url: String) async throws -> (status: Int32, ids: [String], result: Program.Result) {
         let result = try await IdentityProgram.run("check", "--url", url, "--project", "demo-project", "--json")

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// Which providers `identity serve` calls.
-@Suite("identity serve and providers that are not public", .database, .testProvider, .timeLimit(.minutes(3)))
+@Suite("identity serve and providers that are not public", .database, .testProvider, .timeLimit(.minutes(10)))
 struct ServeOutboundTests {
     private var environment: [String: String] { IdentityProgram.environment(TestDatabase.current.conninfo) }
 

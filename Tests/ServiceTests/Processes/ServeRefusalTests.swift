@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// What `identity serve` refuses to start with: one clear line, exit code 78 (EX_CONFIG).
-@Suite("identity serve refuses", .database, .timeLimit(.minutes(2)))
+@Suite("identity serve refuses", .database, .timeLimit(.minutes(10)))
 struct ServeRefusalTests {
     private func expectRefusal(
         _ words: String,

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// `http.tls.*` of `identity serve`, and what `identity check` says of it.
-@Suite("identity serve, by TLS", .database, .timeLimit(.minutes(3)))
+@Suite("identity serve, by TLS", .database, .timeLimit(.minutes(10)))
 struct ServeTLSTests {
     private func environment(_ folder: String) -> [String: String] {
         IdentityProgram.environment(TestDatabase.current.conninfo).merging([

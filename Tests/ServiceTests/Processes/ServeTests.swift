@@ -11,7 +11,7 @@ import TestKit
 import Testing
 
 /// `identity serve`, over a migrated database.
-@Suite("identity serve", .database, .timeLimit(.minutes(3)))
+@Suite("identity serve", .database, .timeLimit(.minutes(10)))
 struct ServeTests {
     private var environment: [String: String] { IdentityProgram.environment(TestDatabase.current.conninfo) }
 

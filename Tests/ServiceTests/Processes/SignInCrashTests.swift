@@ -9,7 +9,7 @@ import Testing
 import Text
 
 /// `identity dev` with a provider of this process, killed in the middle of a sign-in.
-@Suite("A crash in the middle of a sign-in", .testProvider, .timeLimit(.minutes(3)))
+@Suite("A crash in the middle of a sign-in", .testProvider, .timeLimit(.minutes(10)))
 struct SignInCrashTests {
     @Test(
         "R-67, T-B10: killed between exchange and commit: no half account, and Apple's name is there at the next sign-in"

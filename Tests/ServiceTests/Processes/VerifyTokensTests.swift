@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// The code of docs/guide/verify-tokens.md, taken out of the document, with tokens of a service that runs.
-@Suite("docs/guide/verify-tokens.md", .database, .timeLimit(.minutes(3)))
+@Suite("docs/guide/verify-tokens.md", .database, .timeLimit(.minutes(10)))
 struct VerifyTokensTests {
     private static let path = "docs/guide/verify-tokens.md"
 

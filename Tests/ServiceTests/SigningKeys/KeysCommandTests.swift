@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// `identity keys`, as operators run it.
-@Suite("identity keys", .timeLimit(.minutes(2)))
+@Suite("identity keys", .timeLimit(.minutes(10)))
 struct KeysCommandTests {
     private func run(_ arguments: String...) async throws -> Program.Result {
         let environment = IdentityProgram.environment(TestDatabase.current.conninfo)

@@ -111,7 +111,7 @@ struct SigningKeyRotationTests {
     @Test(
         "T-D8: no token is refused inside its life while keys follow one another, here or where they are verified",
         .database,
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         arguments: [false, true]
     )
     func wholeCycle(es256: Bool) async throws {

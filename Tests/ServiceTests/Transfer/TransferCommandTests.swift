@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `identity import firebase` and `identity export`, as operators run them.
-@Suite("Moving in and out by command", .database, .timeLimit(.minutes(3)))
+@Suite("Moving in and out by command", .database, .timeLimit(.minutes(10)))
 struct TransferCommandTests {
     /// On the projects of ``TestService``.
     private static var environment: [String: String] {

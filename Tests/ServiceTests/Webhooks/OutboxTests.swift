@@ -16,7 +16,7 @@ import TestKit
 import Testing
 
 /// The outbox is the database's, not a test's: one at a time.
-@Suite("The outbox", .database, .serialized, .timeLimit(.minutes(3)))
+@Suite("The outbox", .database, .serialized, .timeLimit(.minutes(10)))
 struct OutboxTests {
     init() async throws {
         // What another test left behind.

@@ -14,7 +14,7 @@ import TestKit
 import Testing
 
 /// The outbox is the database's, not a test's: one at a time.
-@Suite("Webhooks", .database, .serialized, .timeLimit(.minutes(3)))
+@Suite("Webhooks", .database, .serialized, .timeLimit(.minutes(10)))
 struct WebhookTests {
     private static let key = [UInt8](repeating: 0x5A, count: 24)
     private static let signing = Secret("whsec_" + Data(key).base64EncodedString())

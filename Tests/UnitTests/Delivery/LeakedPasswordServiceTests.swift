@@ -4,7 +4,7 @@ import Secrets
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LeakedPasswordServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct LeakedPasswordServiceTests {
     /// `password` has the SHA-1 5BAA6 1E4C9B93F3F0682250B6CF8331B7EE68FD8.
     private static let suffix = "1E4C9B93F3F0682250B6CF8331B7EE68FD8"
 

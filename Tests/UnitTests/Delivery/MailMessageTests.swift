@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// What mails say, as Python's `email` reads them.
-@Suite("Mails", .timeLimit(.minutes(2)))
+@Suite("Mails", .timeLimit(.minutes(10)))
 struct MailMessageTests {
     private static func project(_ change: (inout MailSettings) -> Void = { _ in }) throws -> Project {
         var settings = ProjectSettings()

@@ -4,7 +4,7 @@ import Postgres
 import TestKit
 import Testing
 
-@Suite("The private PostgreSQL", .timeLimit(.minutes(2)))
+@Suite("The private PostgreSQL", .timeLimit(.minutes(10)))
 struct PrivateClusterTests {
     private func client(_ cluster: PrivateCluster) throws -> PostgresClient {
         PostgresClient(quietly: .init(conninfo: try #require(cluster.conninfo), connections: 2))

@@ -131,7 +131,7 @@ struct MigratorTests {
     @Test(
         "a step waits for a lock no longer than those behind it can bear, then lets them pass and tries again",
         .database,
-        .timeLimit(.minutes(3)),
+        .timeLimit(.minutes(10)),
         arguments: [true, false]
     )
     func letsOthersPass(isTransactional: Bool) async throws {

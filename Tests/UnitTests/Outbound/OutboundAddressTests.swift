@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// Where the client goes, and where it does not.
-@Suite(.timeLimit(.minutes(1))) struct OutboundAddressTests {
+@Suite(.timeLimit(.minutes(10))) struct OutboundAddressTests {
     @Test(
         "T-B17: a URL that is not plainly one is refused",
         arguments: [

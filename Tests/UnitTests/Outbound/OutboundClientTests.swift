@@ -4,7 +4,7 @@ import Outbound
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct OutboundClientTests {
+@Suite(.timeLimit(.minutes(10))) struct OutboundClientTests {
     @Test func sendsARequestAndReadsTheAnswer() async throws {
         try await ScriptedServer.withClient { client, server in
             server.on("/a", .json("hello", status: 201, headers: [("x-answer", "yes")]))

@@ -6,7 +6,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PasswordHasherTests {
+@Suite(.timeLimit(.minutes(10))) struct PasswordHasherTests {
     private let signerKey = [UInt8](repeating: 9, count: 64)
     private let password = Secret("correct horse")
 

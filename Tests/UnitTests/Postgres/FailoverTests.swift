@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// What a client with patience does while its server is gone.
-@Suite("PostgreSQL: failover", .database, .timeLimit(.minutes(2)))
+@Suite("PostgreSQL: failover", .database, .timeLimit(.minutes(10)))
 struct FailoverTests {
     private static let patience = Duration.seconds(20)
 

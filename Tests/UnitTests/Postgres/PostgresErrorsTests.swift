@@ -3,7 +3,7 @@ import Postgres
 import TestKit
 import Testing
 
-@Suite("PostgreSQL: errors and limits", .database, .timeLimit(.minutes(2)))
+@Suite("PostgreSQL: errors and limits", .database, .timeLimit(.minutes(10)))
 struct PostgresErrorsTests {
     private var client: PostgresClient { TestDatabase.current.client }
 

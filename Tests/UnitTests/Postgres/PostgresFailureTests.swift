@@ -6,7 +6,7 @@ import ServiceLifecycle
 import TestKit
 import Testing
 
-@Suite("PostgreSQL: failures", .database, .timeLimit(.minutes(2)))
+@Suite("PostgreSQL: failures", .database, .timeLimit(.minutes(10)))
 struct PostgresFailureTests {
     /// What became of one query that echoes a value of its own.
     private enum Echo: Hashable {

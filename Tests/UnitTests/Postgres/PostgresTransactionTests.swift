@@ -2,7 +2,7 @@ import Postgres
 import TestKit
 import Testing
 
-@Suite("PostgreSQL: transactions", .database, .timeLimit(.minutes(2)))
+@Suite("PostgreSQL: transactions", .database, .timeLimit(.minutes(10)))
 struct PostgresTransactionTests {
     private var client: PostgresClient { TestDatabase.current.client }
 

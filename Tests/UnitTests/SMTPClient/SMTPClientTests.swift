@@ -3,7 +3,7 @@ import Secrets
 import TestKit
 import Testing
 
-@Suite("Mails to an SMTP server", .timeLimit(.minutes(2)))
+@Suite("Mails to an SMTP server", .timeLimit(.minutes(10)))
 struct SMTPClientTests {
     private static let message = Array("Subject: Hello\r\n\r\n.one\r\n..two\r\n.\r\nfour\r\n".utf8)
 

@@ -5,7 +5,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("Account gate", .timeLimit(.minutes(1)))
+@Suite("Account gate", .timeLimit(.minutes(10)))
 struct AccountGateTests {
     private let gate = AccountGate()
     private let ada = AccountID("ada")

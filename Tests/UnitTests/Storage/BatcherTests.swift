@@ -4,7 +4,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite("Questions that share a statement", .timeLimit(.minutes(1)))
+@Suite("Questions that share a statement", .timeLimit(.minutes(10)))
 struct BatcherTests {
     /// A batcher whose first question is held back until all others wait for its end.
     private final class Held: Sendable {

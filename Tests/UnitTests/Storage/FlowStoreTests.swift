@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// Flows that begin and end at the same moment, and so share their statements.
-@Suite("Flows in batches", .database, .timeLimit(.minutes(1)))
+@Suite("Flows in batches", .database, .timeLimit(.minutes(10)))
 struct FlowStoreTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
     private static func scope(_ project: String = "demo-project", tenant: TenantID = .none) throws -> Scope {
