@@ -43,13 +43,14 @@ struct Serve: AsyncParsableCommand {
             ),
             logger: logger
         )
-        let stores = Stores(
+        var stores = Stores(
             database: database,
             keyRing: keyRing,
             logger: logger,
             batches: configuration.batches,
             now: { Date() }
         )
+        stores.replica = configuration.replica(of: stores, logger)
         do {
             try await prepare(stores)
             // It also works with fewer connections while the database has no more; a pooler has its own.
@@ -74,6 +75,7 @@ struct Serve: AsyncParsableCommand {
         var others: [any Service] = [configuration.auditLogPartitions(logger)]
         if let smtp { others.append(smtp) }
         if let tls { others.append(tls) }
+        if let replica = stores.replica { others.append(replica) }
         try await node.run(
             assembly,
             with: others,
@@ -124,6 +126,23 @@ struct Serve: AsyncParsableCommand {
         let missing = try await stores.sealed.missingKeys()
         guard missing.isEmpty else { throw CommandFailure.missingKeys(missing) }
         try await stores.configuration.ensureSigningKeys()
+    }
+}
+
+extension ServiceConfiguration {
+    /// Reads fail at once while the standby is away, because the primary answers them then.
+    fileprivate func replica(of stores: Stores, _ logger: Logger) -> Replica? {
+        guard let replicaURL else { return nil }
+        let standby = PostgresClient(
+            PostgresClient.Configuration(
+                conninfo: replicaURL.reveal(),
+                connections: connections,
+                prepares: prepares,
+                connectTimeout: .seconds(2)
+            ),
+            logger: logger
+        )
+        return Replica(standby, of: stores, logger: logger)
     }
 }
 

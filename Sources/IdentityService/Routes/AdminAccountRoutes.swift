@@ -64,7 +64,9 @@ struct AdminAccountRoutes {
             else { return nil }
             return (ProviderID(provider), subject)
         }
-        let found = try await accounts.admin.lookUp(selectors, call.project, call.tenant)
+        let found = try await accounts.readingBehind(call.project) { [selectors] accounts in
+            try await accounts.admin.lookUp(selectors, call.project, call.tenant)
+        }
         return .json { json in
             json.kind("GetAccountInfoResponse")
             guard !found.isEmpty else { return }
@@ -137,13 +139,17 @@ struct AdminAccountRoutes {
     func page(size: Int, after token: String?, _ call: AdminCall) async throws -> Response {
         let after = token.flatMap { $0.isEmpty ? nil : AccountID($0) }
         let exports = call.admin.scopes.contains(.manageAccounts)
-        let page = try await accounts.admin.list(
-            maxResults: size,
-            after: after,
-            exports: exports,
-            call.project,
-            call.tenant
-        )
+        func read(_ accounts: AccountsService) async throws -> [ListedAccount] {
+            try await accounts.admin.list(
+                maxResults: size,
+                after: after,
+                exports: exports,
+                call.project,
+                call.tenant
+            )
+        }
+        // An export is recorded.
+        let page = exports ? try await read(accounts) : try await accounts.readingBehind(call.project, read)
         return .json { json in
             json.kind("DownloadAccountResponse")
             guard !page.isEmpty else { return }

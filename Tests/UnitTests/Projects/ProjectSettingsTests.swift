@@ -77,6 +77,7 @@ import Testing
         settings.signWithES256.toggle()
         settings.tokenIssuer = .own
         settings.publicURL = PublicURL("https://login.example.com")
+        settings.replicaStalenessSeconds = 5
         settings.linking = .never
         settings.phone.isEnabled.toggle()
         settings.phone.testNumbers = ["+4915550100": "123456"]
