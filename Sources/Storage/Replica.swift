@@ -54,7 +54,7 @@ package final class Replica: Service {
     }
 
     /// How long ago the moment is from which everything is at the standby; nil if it was never measured.
-    package var age: Duration? { state.withLock { $0.asOf }.map { $0.duration(to: now()) } }
+    private var age: Duration? { state.withLock { $0.asOf }.map { $0.duration(to: now()) } }
 
     /// The standby's accounts; nil if it may be further behind.
     func accounts(behindBy seconds: Int64) -> AccountStore? {
@@ -110,7 +110,10 @@ package final class Replica: Service {
         if isReachable {
             logger.notice("The replica can be reached again")
         } else {
-            logger.warning("The replica cannot be measured: reads go to the primary", metadata: ["error": "\(error.map { "\($0)" } ?? "")"])
+            logger.warning(
+                "The replica cannot be measured: reads go to the primary",
+                metadata: error.map { ["error": "\($0)"] }
+            )
         }
     }
 }

@@ -74,7 +74,6 @@ struct MetricsRoutes {
         writeOthers(to: &text)
         writeLoad(to: &text)
         writeDatabase(to: &text)
-        writeReplica(to: &text)
         writePasswords(to: &text)
         writeBacklog(await backlog.value(), to: &text)
         writeReadiness(await readiness.checks() + readiness.dependencies(), to: &text)
@@ -178,16 +177,6 @@ struct MetricsRoutes {
             value: load.requestsInFlight
         )
         text.family("identity_http_body_bytes", .gauge, "Bytes of request bodies in memory.", value: load.heldBytes)
-    }
-
-    private func writeReplica(to text: inout MetricsText) {
-        guard let age = parts.stores.replica?.age else { return }
-        text.family(
-            "identity_replica_age_seconds",
-            .gauge,
-            "The replica has everything that was committed so many seconds ago.",
-            value: age.components.seconds
-        )
     }
 
     private func writeDatabase(to text: inout MetricsText) {

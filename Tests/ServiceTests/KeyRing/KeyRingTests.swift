@@ -235,7 +235,11 @@ struct KeyRingRotationTests {
         }
     }
 
-    @Test("serve, check and keys say which key is missing, and for how many values", .database, .timeLimit(.minutes(10)))
+    @Test(
+        "serve, check and keys say which key is missing, and for how many values",
+        .database,
+        .timeLimit(.minutes(10))
+    )
     func missingKeys() async throws {
         let old = IdentityProgram.environment(TestDatabase.current.conninfo)
         func run(_ arguments: String..., keys: String? = nil) async throws -> Program.Result {
