@@ -94,7 +94,7 @@ package struct ApplyOOBCode: Sendable {
         }
         changes.email = newEmail
         changes.keepAddress(of: account)
-        changes.sends = parts.recoveryCode(of: account, replacedBy: newEmail, caller)
+        changes.sends = parts.recoveryCode(of: account, replacedBy: newEmail, isProved: true, caller)
         changes.validSince = seconds
         changes.endedSessions = .all
         changes.verifyEmail(
@@ -130,16 +130,14 @@ package struct ApplyOOBCode: Sendable {
         _ changes: inout AccountChanges,
         _ seconds: Int64
     ) {
-        if account.hasPassword, account.passwordUpdatedAt.map({ $0 > code.createdAt }) ?? false {
+        if account.hasPassword, account.passwordUpdatedAt.map({ $0 >= code.createdAt }) ?? false {
             changes.password = .some(nil)
         }
         let factors = account.secondFactors.filter { $0.enrolledAt <= code.createdAt }
         if factors.count < account.secondFactors.count { changes.secondFactors = factors }
         let passkeys = account.passkeys.filter { $0.enrolledAt <= code.createdAt }
         if passkeys.count < account.passkeys.count { changes.passkeys = passkeys }
-        if let number = code.phoneNumber, account.phoneNumber != nil, account.phoneNumber != number {
-            changes.phoneNumber = .some(nil)
-        }
+        if account.phoneNumber != nil, account.phoneNumber != code.phoneNumber { changes.phoneNumber = .some(nil) }
         changes.unlinked = Set(account.linked.filter { earlier[$0.provider] != $0.subject }.map(\.provider))
         changes.email = code.email
         changes.recovers = code

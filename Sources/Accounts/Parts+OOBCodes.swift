@@ -60,14 +60,24 @@ extension Parts {
         return PreparedCode(values: values, code: code, link: Secret(link.text))
     }
 
-    /// The code that restores the email that is about to be replaced, in an email to it (threats.md, T-E6).
+    /// The code that restores the email that is about to be replaced or removed, in an email to it (threats.md, T-E6).
     ///
-    /// For an unverified email, the code restores the last verified one. Nil if the account had no email, and, if
-    /// changes need no confirmation otherwise, without a page to link to.
-    func recoveryCode(of account: Account, replacedBy newEmail: EmailAddress, _ caller: Caller) -> NewOOBCode? {
-        guard let current = account.email,
+    /// For an unverified email, the code restores the last verified one.
+    ///
+    /// - Parameters:
+    ///   - newEmail: nil for none.
+    ///   - isProved: whether the change verifies the new email: an unverified one has no right against it.
+    /// - Returns: nil if the account had no email, or none with a right; and, if changes need no confirmation otherwise,
+    ///   without a page to link to.
+    func recoveryCode(
+        of account: Account,
+        replacedBy newEmail: EmailAddress?,
+        isProved: Bool = false,
+        _ caller: Caller
+    ) -> NewOOBCode? {
+        guard let current = account.email, account.emailVerified || !isProved,
             let kept = account.emailVerified ? current : account.initialEmail.map({ EmailAddress($0) }) ?? current,
-            kept.canonical != newEmail.canonical
+            kept.canonical != newEmail?.canonical
         else { return nil }
         do {
             var code = try prepareCode(
@@ -81,7 +91,7 @@ extension Parts {
                 caller
             ).values
             code.proved = account.emailVerified
-            code.phoneNumber = account.phoneNumber ?? ""
+            code.phoneNumber = account.phoneNumber
             return code
         } catch {
             Logger.current.warning(

@@ -172,7 +172,7 @@ package struct SignInWithEmailLink: Sendable {
                 if account.email != nil {
                     try parts.require([.changeEmail], of: user, caller)
                     changes.keepAddress(of: account)
-                    changes.sends = parts.recoveryCode(of: account, replacedBy: address, caller)
+                    changes.sends = parts.recoveryCode(of: account, replacedBy: address, isProved: true, caller)
                     changes.endOthers(keeping: session)
                 } else if !account.isGuest {
                     try parts.require([.addMethod], of: user, caller)

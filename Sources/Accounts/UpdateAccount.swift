@@ -47,7 +47,9 @@ package struct UpdateAccount: Sendable {
         let photoURL = try ProfileRules.photoURL(request.photoURL)
         let email = try AdminAccounts.email(request.email)
         // Without enumeration protection the answer says whether the email is taken.
-        if email != nil { try await parts.stores.rateLimits.take(parts.methodQueryLimits(caller)) }
+        if email != nil, !caller.project.settings.emailEnumerationProtection {
+            try await parts.stores.rateLimits.take(parts.methodQueryLimits(caller))
+        }
         if let password = request.password { try await parts.check(password, caller) }
         let operations = request.operations
         let always = operations.contains { $0.isSensitive(under: .anySession, hasSecondFactor: false) }
@@ -156,6 +158,8 @@ package struct UpdateAccount: Sendable {
             guard account.secondFactors.isEmpty else { throw .secondFactor(.verifiedEmailNeeded) }
             changes.email = .some(nil)
             changes.emailVerified = false
+            changes.keepAddress(of: account)
+            changes.sends = parts.recoveryCode(of: account, replacedBy: nil, caller)
         }
     }
 }

@@ -90,7 +90,8 @@ package struct ChangeProvider: Sendable {
 
     /// The members of `definition{}` that say where a secret, and users' tokens, are sent.
     private static let destinations = [
-        "discovery", "discoveryURL", "endpointHosts", "endpoints", "issuers", "profile", "variables",
+        "discovery", "discoveryURL", "endpointHosts", "endpoints", "issuers", "profile", "variableParameters",
+        "variables",
     ]
 
     /// What of these receives neither: the names of Apple's key, the page of the browser, and the keys, which are only read.
@@ -115,15 +116,13 @@ package struct ChangeProvider: Sendable {
 
     /// Nobody can read a secret, so nobody may have it sent elsewhere without knowing it.
     ///
-    /// A private key is never sent.
+    /// The same applies to a private key: what it signs for one server could be used at another.
     private func checkSecret(
         of provider: ProviderConfiguration,
         _ before: ProviderConfiguration,
         _ patch: Patch<ProviderConfiguration>
     ) throws {
-        guard let secret = before.clientSecret, !secret.isEmpty, !secret.reveal().contains("PRIVATE KEY"),
-            Self.sendsElsewhere(before, provider)
-        else { return }
+        guard let secret = before.clientSecret, !secret.isEmpty, Self.sendsElsewhere(before, provider) else { return }
         var changed = before
         changed.clientSecret = nil
         try patch.apply(to: &changed)

@@ -15,7 +15,7 @@ package struct Mail: Sendable, Codable {
     package var displayName: String?
     /// The six digits that the user can enter instead; nil for the link alone.
     package var code: String?
-    /// The new address, in verifyAndChangeEmail and recoverEmail.
+    /// The new address, in verifyAndChangeEmail, and in recoverEmail unless the address was removed.
     package var newEmail: String?
     /// BCP 47, from X-Firebase-Locale; nil for the project's own.
     package var language: String?

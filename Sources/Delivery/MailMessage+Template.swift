@@ -22,6 +22,7 @@ extension MailMessage {
             var text = language.texts[mail.template], let sender = sender.changed(by: override)
         else { return nil }
         if mail.code == nil { text.code = "" }
+        if mail.newEmail == nil, !text.beforeWithoutNew.isEmpty { text.before = text.beforeWithoutNew }
         let values = [
             "%LINK%": mail.link, "%CODE%": mail.code ?? "", "%EMAIL%": mail.to, "%NEW_EMAIL%": mail.newEmail ?? "",
             "%DISPLAY_NAME%": mail.displayName.flatMap(harmlessName) ?? mail.to,

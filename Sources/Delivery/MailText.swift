@@ -2,6 +2,8 @@
 struct MailText: Sendable {
     var subject: String
     var before: String
+    /// Instead of `before`, in a ``Mail/Template/recoverEmail`` about an address that none replaced.
+    var beforeWithoutNew = ""
     /// The link's text, where links can have one.
     var link: String
     /// How to use the code instead, in an email that has one; empty for emails that never do.

@@ -75,6 +75,9 @@ extension AccountStore {
                 scope
             )
             try await end(goes, scope, now: now, transaction)
+            if merge.survivor.emailVerified {
+                try await transaction.execute(OOBCodeStore.endingUnprovedRecoveries(of: survivor, scope))
+            }
             let record = String(decoding: try JSONEncoder().encode(merge.record), as: UTF8.self)
             try await transaction.execute(
                 """

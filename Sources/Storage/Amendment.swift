@@ -25,8 +25,14 @@ package struct Amendment: Sendable, Hashable {
             emailVerified.map { _ in "emailVerified" }, customAttributes.map { _ in "customAttributes" },
         ].compactMap(\.self)
         let entry = AuditEntry(.accountUpdated, in: scope, account: account, changes: members, at: now)
+        var before = AuditEntry.before([entry])
+        if emailVerified == true {
+            before = """
+                \(sql: before), recoveries AS (\(sql: OOBCodeStore.endingUnprovedRecoveries(of: account, scope)))
+                """
+        }
         return """
-            \(sql: AuditEntry.before([entry]))
+            \(sql: before)
             UPDATE accounts SET version = version + 1,
                 display_name = CASE WHEN \(displayName != nil) THEN \(displayName ?? nil) ELSE display_name END,
                 photo_url = CASE WHEN \(photoURL != nil) THEN \(photoURL ?? nil) ELSE photo_url END,

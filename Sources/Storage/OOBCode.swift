@@ -36,8 +36,7 @@ package struct OOBCode: Sendable {
     package let newEmail: EmailAddress?
     /// In a recovery code: whether the email was verified.
     package let proved: Bool
-    /// In a recovery code: the account's phone number at that time, empty for none; nil in a code of a release that did
-    /// not store it.
+    /// In a recovery code: the account's phone number when the email changed.
     package let phoneNumber: String?
     package let hash: [UInt8]
     package let createdAt: Date

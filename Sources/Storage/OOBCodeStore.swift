@@ -63,8 +63,8 @@ package struct OOBCodeStore: Sendable {
         let expiry =
             code.isDecoy && digits == nil ? now : now.addingTimeInterval(code.type.lifetime + Self.remembrance)
         let insertion: SQL = """
-            INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, phone_number, session,
-                created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
+            INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, phone_number,
+                session, created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
                 \(code.isDecoy ? code.type.decoy : code.type.rawValue),
                 \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
@@ -168,6 +168,11 @@ package struct OOBCodeStore: Sendable {
         case unproved
         /// Those whose right dates from this time or later.
         case since(Date)
+    }
+
+    /// Ends the right of unverified emails to come back, once a newer one is verified (threats.md, T-E6).
+    static func endingUnprovedRecoveries(of account: AccountID, _ scope: Scope) -> SQL {
+        voiding([OOBCodeType](), of: account.rawValue, recoveries: .unproved, scope)
     }
 
     /// Ends codes of an account, and sign-in codes of emails.

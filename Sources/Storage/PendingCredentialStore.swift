@@ -47,12 +47,14 @@ package struct PendingCredentialStore: Sendable {
         expiresAt: Date
     ) async throws {
         let handleHash = SecureHash.sha256(handle.reveal())
+        // Beside an ID token, it may be any text that the client sent: nobody checked whose it is.
+        let accessToken = credential.tokens.idToken == nil ? credential.tokens.accessToken : nil
         let new = NewPendingCredential(
             scope: scope,
             handleHash: handleHash,
             identity: credential.identity,
             idTokenHash: credential.tokens.idToken.map { SecureHash.sha256($0) } ?? [],
-            accessTokenHash: credential.tokens.accessToken.map { SecureHash.sha256($0) } ?? [],
+            accessTokenHash: accessToken.map { SecureHash.sha256($0) } ?? [],
             payload: try keyRing.seal(json: credential, for: Self.place(scope.project, handleHash)),
             now: now,
             expiresAt: expiresAt

@@ -86,7 +86,8 @@ package final class Replica: Service {
         let seen = try await standby.query("SELECT number FROM replica_count") { try $0.next(Int64.self) }
         guard let number = seen.first else { return }
         state.withLock { state in
-            guard let last = state.counts.lastIndex(where: { $0.number <= number }) else { return }
+            // The first one is what it had: a standby that has less was set up again from an older copy.
+            guard let last = state.counts.lastIndex(where: { $0.number <= number }) else { return state.asOf = nil }
             state.asOf = state.counts[last].begun
             state.counts.removeFirst(last)
         }

@@ -37,7 +37,7 @@ package struct ChangeSettings: Sendable {
             if let version, try configuration.version(of: settings) != version {
                 throw AdministrationError.changedMeanwhile
             }
-            let ownURL = settings.publicURL
+            let (ownURL, wasLimited) = (settings.publicURL, settings.rateLimits.isEnabled)
             var changed: [String] = []
             for change in changes {
                 let before = settings
@@ -50,6 +50,10 @@ package struct ChangeSettings: Sendable {
                 else {
                     throw AdministrationError.invalid("\(Setting.publicURL) must not be the service's own URL.")
                 }
+            }
+            // Without them, what counts over all projects does not count here (threats.md, T-E8).
+            if wasLimited, !settings.rateLimits.isEnabled, !isOfService {
+                throw AdministrationError.ofServiceOnly(setting: Setting.rateLimitsEnabled)
             }
             if changed.contains(where: { $0 == Setting.tokenIssuer || $0 == Setting.publicURL }),
                 settings.tokenIssuer == .own, settings.publicURL ?? deployment.serviceURL == nil

@@ -8,6 +8,9 @@ extension Setting {
     /// The path of ``ProjectSettings/publicURL``.
     static let publicURL = "identity.publicURL"
 
+    /// The path of ``RateLimitSettings/isEnabled``.
+    static let rateLimitsEnabled = "identity.rateLimits.enabled"
+
     static let general: [Setting] = [
         domains("authorizedDomains"),
         flag("signIn.email.enabled", \.passwordSignIn),
@@ -66,7 +69,7 @@ extension Setting {
 
     /// Whether they are enabled, and `count` and `seconds` of each.
     static let rateLimits: [Setting] =
-        [flag("identity.rateLimits.enabled", \.rateLimits.isEnabled)]
+        [flag(rateLimitsEnabled, \.rateLimits.isEnabled)]
         + RateLimitKind.ofProjects.flatMap { kind in
             let path = "identity.rateLimits.\(kind.rawValue)"
             return [

@@ -37,6 +37,8 @@ extension MailLanguage {
                 subject: "The email address of your %APP_NAME% account was changed",
                 before: "The email address of your %APP_NAME% account was changed from %EMAIL% to %NEW_EMAIL%. "
                     + "If you did not change it, follow this link to restore the previous address.",
+                beforeWithoutNew: "The email address %EMAIL% was removed from your %APP_NAME% account. "
+                    + "If you did not remove it, follow this link to restore it.",
                 link: "Restore email address",
                 after: "If you did this, you can ignore this email."
             ),

@@ -44,6 +44,9 @@ extension MailLanguage {
                 before:
                     "Die Adresse Ihres %APP_NAME%-Kontos wurde von %EMAIL% in %NEW_EMAIL% geändert. Wenn Sie das nicht "
                     + "waren, machen Sie es über diesen Link rückgängig.",
+                beforeWithoutNew:
+                    "Die Adresse %EMAIL% wurde aus Ihrem %APP_NAME%-Konto entfernt. Wenn Sie das nicht waren, machen "
+                    + "Sie es über diesen Link rückgängig.",
                 link: "Rückgängig machen",
                 after: "Wenn Sie es waren, ist nichts zu tun."
             ),

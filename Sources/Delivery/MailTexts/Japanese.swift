@@ -37,6 +37,8 @@ extension MailLanguage {
                 subject: "%APP_NAME% のメールアドレスが変更されました",
                 before: "%APP_NAME% のアカウントのメールアドレスが %EMAIL% から %NEW_EMAIL% に変更されました。"
                     + "ご自身による変更でない場合は、次のリンクから元に戻してください。",
+                beforeWithoutNew: "%APP_NAME% のアカウントからメールアドレス %EMAIL% が削除されました。"
+                    + "ご自身による削除でない場合は、次のリンクから元に戻してください。",
                 link: "元に戻す",
                 after: "ご自身で変更された場合は、何もする必要はありません。"
             ),

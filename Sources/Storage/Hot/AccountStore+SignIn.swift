@@ -180,12 +180,15 @@ extension AccountStore {
         var parts = try linkParts(account.id, write)
         switch effect {
         case .none: emailChange = ""
-        case .markVerified: emailChange = ", email_verified = true"
+        case .markVerified:
+            emailChange = ", email_verified = true"
+            parts.append(endUnprovedRecoveries(of: account.id, write.scope))
         case .adopt(let email, let verified):
             emailChange = """
                 , email = \(email.canonical), email_original = \(email.original), email_verified = \(verified)
                 """
             parts.append(claimEmail(email, write.scope))
+            if verified { parts.append(endUnprovedRecoveries(of: account.id, write.scope)) }
         }
         // The session's row is locked after the account's, in the same order as in sign-outs, so that an ended session
         // is noticed.
@@ -210,6 +213,12 @@ extension AccountStore {
             RETURNING account, valid_since
             """
         return try await apply(write, to: account.id, as: .credentialLinked, target: target, parts: parts)
+    }
+
+    private func endUnprovedRecoveries(of account: AccountID, _ scope: Scope) -> SQL {
+        """
+        \(sql: OOBCodeStore.endingUnprovedRecoveries(of: account, scope)) AND EXISTS (SELECT FROM target)
+        """
     }
 }
 

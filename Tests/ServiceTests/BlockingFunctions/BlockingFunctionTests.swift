@@ -109,6 +109,22 @@ struct BlockingFunctionTests {
         }
     }
 
+    @Test("T-E6: an address that a function verifies leaves an earlier, unverified one no right")
+    func verifies() async throws {
+        try await FunctionScene.run { scene in
+            let service = scene.service
+            let user = try await service.signUp("ada@example.co")
+            let moved = try await service.move(user, to: "ada@example.com")
+            #expect(moved.status == 200, "\(moved)")
+            let code = try await service.mail(.recoverEmail, to: "ada@example.co").code
+            scene.receiver.answer { _ in
+                (200, #"{"userRecord": {"updateMask": "emailVerified", "emailVerified": true}}"#)
+            }
+            #expect(try await service.signInWithPassword("ada@example.com").claims["email_verified"] == true)
+            try await service.apply(code).expectRefused("INVALID_OOB_CODE")
+        }
+    }
+
     @Test("an account that a function disables is written, and refused", arguments: EntrancePath.allCases)
     func everyPathIsDisabled(_ path: EntrancePath) async throws {
         let answer = #"{"userRecord": {"updateMask": "disabled", "disabled": true}}"#

@@ -1,3 +1,4 @@
+import Development
 import Linking
 import Projects
 import Secrets
@@ -92,6 +93,8 @@ struct ProviderConfigurationTests {
                 ("issuer", ["issuer": "https://evil.example"]),
                 ("definition.endpoints.token", ["definition": ["endpoints": ["token": "https://evil.example/token"]]]),
                 ("definition.discoveryURL", ["definition": ["discoveryURL": "https://evil.example/discovery"]]),
+                // An app chooses among these values.
+                ("definition.variableParameters", ["definition": ["variableParameters": ["base": ["evil.example"]]]]),
             ]
             for (mask, body) in elsewhere {
                 let refused = try await change(mask, body)
@@ -103,6 +106,32 @@ struct ProviderConfigurationTests {
             )
             #expect(known.status == 200, "\(known)")
             #expect(try await change("displayName", ["displayName": "New"]).status == 200)
+        }
+    }
+
+    @Test("T-D30: what a private key signs for one server goes to no other either")
+    func movedKey() async throws {
+        try await TestService.run { service in
+            let created = try await service.admin(
+                "oauthIdpConfigs?oauthIdpConfigId=oidc.acme",
+                [
+                    "clientId": "app", "issuer": "https://acme.example", "enabled": true,
+                    "clientSecret": .string(AppleClientKey().pem), "definition": ["clientAuth": "private_key_jwt"],
+                ],
+                version: "v2"
+            )
+            #expect(created.status == 200, "\(created)")
+            let refused = try await service.admin(
+                "oauthIdpConfigs/oidc.acme?updateMask=definition",
+                [
+                    "definition": [
+                        "clientAuth": "post", "endpoints": ["token": "https://evil.example/token"],
+                    ]
+                ],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(refused.status == 400 && refused.text.contains("client secret"), "\(refused)")
         }
     }
 

@@ -117,6 +117,28 @@ struct ConflictTests {
         }
     }
 
+    @Test("T-A8: an access token that nobody checked, beside a checked ID token, is no key to the conflict")
+    func byUncheckedAccessToken() async throws {
+        try await LinkingWorld.run { world in
+            let owner = try await makeOwner(world)
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            // Eve's identity, with the token that Ada's app will present.
+            var eve = TestUser("666", email: "ada@example.com", name: "Eve")
+            eve.emailVerified = false
+            let token = try world.acme.mintIDToken(for: eve)
+            let conflict = try await world.service.signInWithIdP(
+                postBody: "id_token=\(token)&access_token=adas&providerId=oidc.acme"
+            )
+            conflict.expectConflict(with: owner, providers: [])
+            let reply = try await world.service.signInWithIdP(
+                postBody: "access_token=adas&providerId=oidc.acme",
+                idToken: user.idToken
+            )
+            #expect(reply.status == 400, "\(reply)")
+            #expect(try await world.service.account(owner)?.providers == ["password"])
+        }
+    }
+
     @Test("survives failed attempts")
     func survivesFailures() async throws {
         try await withConflict { world, owner, conflict in

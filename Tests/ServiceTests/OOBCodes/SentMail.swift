@@ -90,3 +90,19 @@ enum MailScene {
         return try await TestService.run(options, body)
     }
 }
+
+extension TestService {
+    /// The code in the mail to an address that the user wants to have.
+    func changeCode(_ user: Reply, to address: String) async throws -> String {
+        try await code(
+            .verifyAndChangeEmail,
+            ["idToken": JSON(user.idToken), "newEmail": .string(address)],
+            to: address
+        )
+    }
+
+    /// Changes the address without a mail to the new one.
+    func move(_ user: Reply, to address: String) async throws -> Reply {
+        try await call("accounts:update", ["idToken": JSON(user.idToken), "email": .string(address)])
+    }
+}

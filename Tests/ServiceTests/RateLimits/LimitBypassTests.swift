@@ -1,5 +1,6 @@
 import IdentityService
 import Projects
+import Secrets
 import Storage
 import TestKit
 import Testing
@@ -113,6 +114,36 @@ struct LimitBypassTests {
                 for _ in 0..<5 { #expect(try await first.askForReset(wide, from: "198.18.15.3").status == 200) }
                 #expect(try await first.askForReset(wide, from: "198.18.15.3").status == 400)
             }
+        }
+    }
+
+    @Test("T-E8: only an admin of all projects turns off the limits, those over all projects among them")
+    func turnedOff() async throws {
+        try await LimitScene.run { service in
+            let (_, token) = try await service.stores.configuration.createAdminCredential(
+                name: "project",
+                project: service.project.id,
+                scopes: [.manageConfiguration],
+                expiresAt: nil
+            )
+            let projectToken = token.reveal()
+            func turn(on: Bool, _ token: String) async throws -> Reply {
+                let body: JSON = ["identity": ["rateLimits": ["enabled": .bool(on)]]]
+                return try await service.send(
+                    "PATCH",
+                    "/v2/projects/\(service.project.id)/config?updateMask=identity.rateLimits.enabled",
+                    headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+                    body: Array(body.text.utf8)
+                )
+            }
+            let email = "dora@example.org"
+            #expect(try await turn(on: false, projectToken).status == 403)
+            for _ in 0..<5 { #expect(try await service.askForReset(email, from: "198.18.16.1").status == 200) }
+            #expect(try await service.askForReset(email, from: "198.18.16.1").status == 400)
+            #expect(try await turn(on: false, service.adminToken).status == 200)
+            #expect(try await service.askForReset(email, from: "198.18.16.1").status == 200)
+            #expect(try await turn(on: true, projectToken).status == 200)
+            #expect(try await service.askForReset(email, from: "198.18.16.1").status == 400)
         }
     }
 
