@@ -90,7 +90,7 @@ extension OperationCase {
 
 extension LinkingWorld {
     fileprivate func changeOfAddress(_ old: String, to new: String) async throws -> String {
-        let user = try await service.signUp(old)
+        let user = try await service.verifiedUser(old)
         let body: JSON = ["idToken": JSON(user.idToken), "newEmail": .string(new)]
         return try await service.code(.verifyAndChangeEmail, body, to: new)
     }
