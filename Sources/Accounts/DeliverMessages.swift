@@ -270,13 +270,16 @@ package struct DeliverMessages: Service {
         // The provider may be configured again, or this node may learn of it in a moment.
         guard let configuration = found else { return failed(message, .providerNotFound) }
         do {
-            try await parts.federation.revoke(
-                Secret(revocation.token),
-                isRefreshToken: revocation.isRefreshToken,
-                clientID: revocation.clientID,
-                // Grants are also revoked if sign-in with the provider is disabled.
-                with: configuration.switchedOn
-            )
+            try await parts.federation.calling(for: message.project) {
+                [federation = parts.federation] () async throws(FederationError) in
+                try await federation.revoke(
+                    Secret(revocation.token),
+                    isRefreshToken: revocation.isRefreshToken,
+                    clientID: revocation.clientID,
+                    // Grants are also revoked if sign-in with the provider is disabled.
+                    with: configuration.switchedOn
+                )
+            }
             log(.info, "Revoked a grant at its provider", message)
             return .delivered
         } catch {

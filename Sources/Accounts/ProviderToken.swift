@@ -85,11 +85,14 @@ package struct ProviderToken: Sendable {
     ) async throws -> ProviderTokens? {
         let renewed: ProviderTokens
         do throws(FederationError) {
-            renewed = try await parts.federation.refresh(
-                stored.tokens ?? ProviderTokens(),
-                of: stored.subject,
-                with: configuration
-            )
+            renewed = try await parts.federation.calling(for: caller.project.id) {
+                [federation = parts.federation] () async throws(FederationError) in
+                try await federation.refresh(
+                    stored.tokens ?? ProviderTokens(),
+                    of: stored.subject,
+                    with: configuration
+                )
+            }
         } catch .consentRequired {
             guard try await parts.providerTokens.requireConsent(key, generation: generation, now: parts.clock()) else {
                 return nil

@@ -24,7 +24,10 @@ package struct ReceiveNotification: Sendable {
         }
         let received: ReceivedNotification
         do {
-            received = try await parts.federation.receive(notification, with: configuration)
+            received = try await parts.federation.calling(for: caller.project.id) {
+                [federation = parts.federation] () async throws(FederationError) in
+                try await federation.receive(notification, with: configuration)
+            }
         } catch {
             AccountEvent.notificationRefused.log(nil, provider: provider, caller)
             throw AccountsError.federation(error, at: provider, caller)

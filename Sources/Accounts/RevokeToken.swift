@@ -56,22 +56,26 @@ package struct RevokeToken: Sendable {
         }
         let known = try await parts.accounts.tokenClient(of: account, at: provider, in: caller.scope)
         let clientID = try client(of: request, known: known, configuration)
-        do throws(FederationError) {
-            var (token, isRefreshToken) = (request.token, request.type == .refreshToken)
-            if request.type == .code {
-                (token, isRefreshToken) = try await parts.federation.exchangeForRevocation(
+        try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
+        do {
+            try await parts.federation.calling(for: caller.project.id) {
+                [federation = parts.federation] () async throws(FederationError) in
+                var (token, isRefreshToken) = (request.token, request.type == .refreshToken)
+                if request.type == .code {
+                    (token, isRefreshToken) = try await federation.exchangeForRevocation(
+                        token,
+                        redirectURI: request.redirectURI,
+                        clientID: clientID,
+                        with: configuration
+                    )
+                }
+                try await federation.revoke(
                     token,
-                    redirectURI: request.redirectURI,
+                    isRefreshToken: isRefreshToken,
                     clientID: clientID,
                     with: configuration
                 )
             }
-            try await parts.federation.revoke(
-                token,
-                isRefreshToken: isRefreshToken,
-                clientID: clientID,
-                with: configuration
-            )
         } catch {
             throw AccountsError.federation(error, at: provider, caller)
         }

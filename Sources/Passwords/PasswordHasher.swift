@@ -73,15 +73,19 @@ package final class PasswordHasher: Service {
         return try await onWorker { () throws(PasswordError) in
             let bytes = Array(password.reveal().utf8)
             var (salt, hash) = ([UInt8](repeating: 0, count: 16), [UInt8](repeating: 0, count: 64))
-            var parameters = parameters
+            var (parameters, more) = (parameters, [ScryptParameters]())
             switch stored?.origin {
             case nil: break
             case .imported(let configuration):
                 if try configuration.matches(bytes, hash: stored?.hash ?? [], salt: stored?.salt ?? []) { return true }
-            case .project(let own): (salt, hash, parameters) = (stored?.salt ?? [], stored?.hash ?? [], own)
+            case .project(let own):
+                more = parameters.more(than: own)
+                (salt, hash, parameters) = (stored?.salt ?? [], stored?.hash ?? [], own)
             }
             let isEqual = ConstantTime.equal(try function(bytes, salt, parameters, signerKey), hash)
-            return isEqual && stored?.parameters != nil
+            guard !isEqual else { return stored?.parameters != nil }
+            for parameters in more { _ = try function(bytes, salt, parameters, signerKey) }
+            return false
         }
     }
 

@@ -19,6 +19,27 @@ package struct ScryptParameters: Sendable, Hashable, Codable {
         self.saltSeparator = saltSeparator
     }
 
+    /// The hashes that cost together what a hash with these parameters costs more than one with others; scrypt's work is
+    /// the product of `N` and `r`.
+    func more(than other: ScryptParameters) -> [ScryptParameters] {
+        var work = rounds << memoryCost - other.rounds << other.memoryCost
+        var hashes: [ScryptParameters] = []
+        while work > 0 {
+            // The largest ones first, so that few are enough.
+            let cost = min(memoryCost, work.bitWidth - work.leadingZeroBitCount - 1)
+            guard
+                let next = ScryptParameters(
+                    rounds: min(8, work >> cost),
+                    memoryCost: cost,
+                    saltSeparator: saltSeparator
+                )
+            else { break }
+            hashes.append(next)
+            work -= next.rounds << cost
+        }
+        return hashes
+    }
+
     /// Firebase's own parameters, for new passwords.
     package static let standard = ScryptParameters(checkedRounds: 8, memoryCost: 14, saltSeparator: [7])
 }

@@ -11,8 +11,11 @@ package struct OAuthSettings: Sendable, Hashable, Codable {
     package var allowsRegistration = false
     /// Whether a client's ID may be the URL of a document about it (OAuth Client ID Metadata Document).
     package var allowsDocuments = false
-    /// The lifetime of access tokens.
+    /// The lifetime of access tokens; one of ``accessTokenLifetimes``.
     package var accessTokenSeconds: Int64 = 3_600
+
+    /// In seconds.
+    package static let accessTokenLifetimes: ClosedRange<Int64> = 60...86_400
 
     package init() {}
 

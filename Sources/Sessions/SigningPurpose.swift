@@ -1,3 +1,5 @@
+import Projects
+
 /// What a key of the deployment signs; a key for one purpose never verifies another.
 package enum SigningPurpose: String, Sendable, Hashable, CaseIterable {
     case idToken = "id_token"
@@ -14,7 +16,8 @@ package enum SigningPurpose: String, Sendable, Hashable, CaseIterable {
     /// The longest lifetime in seconds of anything that its keys sign.
     var longestLife: Int64 {
         switch self {
-        case .idToken: IDTokenClaims.lifetime
+        // Applications' access tokens too.
+        case .idToken: max(IDTokenClaims.lifetime, OAuthSettings.accessTokenLifetimes.upperBound)
         case .sessionCookie: SessionCookie.durations.upperBound
         }
     }

@@ -130,9 +130,12 @@ package struct RehearseSignIn: Sendable {
         _ caller: Caller
     ) async throws(FederationError) -> FederatedCredential {
         let (names, scope, now) = (parts.stores.keptNames, caller.scope, parts.now())
-        return try await parts.federation.redeem(callback, flow: flow, with: configuration) { subject, user in
-            // The provider sends it only once, and the user's real sign-in needs it.
-            try? await names.keep(user, of: subject, at: flow.provider, in: scope, now: now)
+        return try await parts.federation.calling(for: caller.project.id) {
+            [federation = parts.federation] () async throws(FederationError) in
+            try await federation.redeem(callback, flow: flow, with: configuration) { subject, user in
+                // The provider sends it only once, and the user's real sign-in needs it.
+                try? await names.keep(user, of: subject, at: flow.provider, in: scope, now: now)
+            }
         }
     }
 

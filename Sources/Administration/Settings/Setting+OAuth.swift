@@ -28,7 +28,11 @@ extension Setting {
         ),
         flag("identity.oauth.registration", \.oauth.allowsRegistration),
         flag("identity.oauth.clientMetadataDocuments", \.oauth.allowsDocuments),
-        seconds("identity.oauth.accessTokenSeconds", \.oauth.accessTokenSeconds, in: 60...86_400),
+        seconds(
+            "identity.oauth.accessTokenSeconds",
+            \.oauth.accessTokenSeconds,
+            in: OAuthSettings.accessTokenLifetimes
+        ),
     ]
 
     private static let scopesPath = "identity.oauth.scopes"

@@ -2,7 +2,7 @@ import Outbound
 package import Projects
 
 extension FederationService {
-    /// Calls providers for an unauthenticated caller, in the project's share of each host.
+    /// Calls providers for a project, in its share of each host.
     package func calling<Value, Failure: Error>(
         for project: ProjectID,
         _ work: () async throws(Failure) -> Value

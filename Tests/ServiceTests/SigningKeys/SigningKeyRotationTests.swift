@@ -164,6 +164,30 @@ struct SigningKeyRotationTests {
         }
     }
 
+    @Test("T-D8: an application's access token, which may live for a day, verifies until it expires", .database)
+    func accessTokens() async throws {
+        try await OAuthScene.run(
+            OAuthScene.publicClient(),
+            { $0.oauth.accessTokenSeconds = 86_400 },
+            { scene in
+                let service = scene.service
+                let rotation = SigningKeyRotation(service.stores.configuration, days: 90, logger: Logger(label: "test"))
+                service.clock.advance(by: 89 * Self.day)
+                await rotation.rotate()
+                service.clock.advance(by: Self.day - 60)
+                let token = Token(try #require(try await scene.tokens().accessToken))
+                // The key has signed nothing for almost a day.
+                service.clock.advance(by: Self.day - 60)
+                await rotation.rotate()
+                try await service.stores.configuration.refresh()
+                #expect(token.expiresAt > service.clock.seconds)
+                let judge = ResourceServer([service], ResourceServer.idTokens)
+                try await judge.verify(token.text)
+                #expect(Token(try #require(try await service.signUp("new@example.com").idToken)).kid != token.kid)
+            }
+        )
+    }
+
     @Test(
         "T-D8: a key is in the documents for as long as a copy may be kept before anything is signed with it, and its private half goes when it signs no more",
         .database

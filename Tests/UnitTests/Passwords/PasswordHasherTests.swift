@@ -74,6 +74,27 @@ import Testing
         await hasher.shutdown()
     }
 
+    @Test(
+        "T-E1: a wrong password of a hash with an earlier, lower cost costs as much as an unknown address",
+        arguments: [(8, 12), (8, 13), (3, 14), (5, 11), (8, 14), (1, 1)]
+    )
+    func earlierCost(_ rounds: Int, _ memoryCost: Int) async throws {
+        let earlier = try #require(ScryptParameters(rounds: rounds, memoryCost: memoryCost, saltSeparator: [1]))
+        let work = Mutex(0)
+        let hasher = PasswordHasher(workers: 1, queueLimit: 8) { _, _, parameters, _ in
+            work.withLock { $0 += parameters.rounds << parameters.memoryCost }
+            return [UInt8](repeating: 0, count: 64)
+        }
+        let stored = PasswordHash(
+            salt: [UInt8](repeating: 1, count: 16),
+            hash: [UInt8](repeating: 1, count: 64),
+            parameters: earlier
+        )
+        #expect(try await !hasher.verify(password, against: stored, parameters: .standard, signerKey: signerKey))
+        #expect(work.withLock { $0 } == 8 << 14)
+        await hasher.shutdown()
+    }
+
     private struct Call: Equatable {
         let password: [UInt8]
         let saltCount: Int

@@ -53,9 +53,9 @@ import Testing
         #expect(timeline.state(of: keys[2], at: change) == .current)
         #expect(timeline.due(at: change + 3599, every: nil).isEmpty)
         #expect(timeline.due(at: change + 3600, every: nil).erased == ["a", "b"])
-        // An ID token of the last moment, by the slowest clock, is over long before.
-        #expect(timeline.due(at: change + 7199, every: nil).removed == [])
-        #expect(timeline.due(at: change + 7200, every: nil).removed == ["a"])
+        // An application's access token of the last moment, by the slowest clock, is over long before.
+        #expect(timeline.due(at: change + Self.day + 3599, every: nil).removed == [])
+        #expect(timeline.due(at: change + Self.day + 3600, every: nil).removed == ["a"])
         #expect(timeline.due(at: change + 14 * Self.day + 3599, every: nil).removed == ["a"])
         #expect(timeline.due(at: change + 14 * Self.day + 3600, every: nil).removed == ["a", "b"])
         let erased = Timeline([key("b", Self.cookies, Self.start, signs: false), keys[4], keys[0], keys[2]])
