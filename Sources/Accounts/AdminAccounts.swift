@@ -64,22 +64,22 @@ package struct AdminAccounts: Sendable {
 
         package init() {}
 
-        var isEmpty: Bool { localIDs.isEmpty && isWithoutIDs }
+        package var count: Int { localIDs.count + countWithoutIDs }
 
-        private var isWithoutIDs: Bool {
-            emails.isEmpty && initialEmails.isEmpty && phoneNumbers.isEmpty && federated.isEmpty
+        private var countWithoutIDs: Int {
+            emails.count + initialEmails.count + phoneNumbers.count + federated.count
         }
 
         /// The ID, if the selectors contain exactly one ID and nothing else.
         fileprivate var onlyAccount: AccountID? {
-            guard localIDs.count == 1, isWithoutIDs else { return nil }
+            guard localIDs.count == 1, countWithoutIDs == 0 else { return nil }
             return AccountID(localIDs[0])
         }
     }
 
     /// The accounts that any selector matches; selectors without a match are ignored.
     package func lookUp(_ selectors: Selectors, _ project: Project, _ tenant: TenantID) async throws -> [Account] {
-        guard !selectors.isEmpty else { throw AccountsError.missingIDToken }
+        guard selectors.count > 0 else { throw AccountsError.missingIDToken }
         let scope = Scope(project: project.id, tenant: tenant)
         var named = AccountSelectors(
             accounts: selectors.localIDs.map { AccountID($0) },

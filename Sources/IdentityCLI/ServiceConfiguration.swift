@@ -93,7 +93,8 @@ struct ServiceConfiguration: Sendable {
         }
         databaseURL = Secret(url)
         migrationURL = Secret(reader.string(forKey: "database.migrationURL", isSecret: true) ?? url)
-        replicaURL = reader.string(forKey: "database.replicaURL", isSecret: true).map { Secret($0) }
+        let replica = reader.string(forKey: "database.replicaURL", isSecret: true) ?? ""
+        replicaURL = replica.isEmpty ? nil : Secret(replica)
         connections = try Self.integer("database.connections", in: 1...256, default: 8, reader)
         prepares = try Self.flag("database.prepares", default: true, reader)
         batches = try Self.flag("database.batches", default: true, reader)

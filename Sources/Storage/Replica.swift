@@ -4,30 +4,30 @@ package import Postgres
 import ServiceLifecycle
 import Synchronization
 
+import struct Foundation.UUID
+
 /// A standby server, for reads that a project allows to be a bounded time behind.
 ///
-/// How far it is behind is measured without comparing clocks. This node increments a number at the primary, remembers
-/// when it began to, and reads the number at the standby: everything that was committed before that moment is there. If
-/// the primary, the standby or the replication between them is away, the measured time stays, and reads go to the primary
-/// once it is too long ago.
+/// How far it is behind is measured without comparing clocks: this process writes into a row of its own at the primary
+/// when it began to write, by its own clock, and reads the row at the standby. Everything that was committed before the
+/// moment that it finds is there, whichever server is the primary by now. If the primary or the replication is away, the
+/// moment stays, and reads go to the primary once it is too long ago; if the standby is away, they do at once.
 package final class Replica: Service {
     /// The time between two measurements.
     private static let interval = Duration.milliseconds(500)
-    /// As many measurements as fit into the longest time that a project can allow, 3,600 s.
-    private static let memory = 7_200
 
     private let accounts: AccountStore
     private let standby: PostgresClient
     private let primary: PostgresClient
     private let now: @Sendable () -> ContinuousClock.Instant
     private let logger: Logger
+    private let process = UUID().uuidString
+    private let start: ContinuousClock.Instant
 
     private struct State {
-        /// By time, the latest last.
-        var counts: [(number: Int64, begun: ContinuousClock.Instant)] = []
         /// The standby has what was committed before.
         var asOf: ContinuousClock.Instant?
-        var isReachable = true
+        var isMeasured = true
     }
 
     private let state = Mutex(State())
@@ -42,7 +42,7 @@ package final class Replica: Service {
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.standby = standby
-        primary = stores.watch
+        primary = stores.database.watch()
         accounts = AccountStore(
             database: standby,
             keyRing: stores.keyRing,
@@ -51,10 +51,11 @@ package final class Replica: Service {
         )
         self.now = now
         self.logger = logger
+        start = now()
     }
 
-    /// How long ago the moment is from which everything is at the standby; nil if it was never measured.
-    private var age: Duration? { state.withLock { $0.asOf }.map { $0.duration(to: now()) } }
+    /// How long ago the moment is from which everything is at the standby; nil if that is not known.
+    package var age: Duration? { state.withLock { $0.asOf }.map { $0.duration(to: now()) } }
 
     /// The standby's accounts; nil if it may be further behind.
     func accounts(behindBy seconds: Int64) -> AccountStore? {
@@ -68,51 +69,66 @@ package final class Replica: Service {
         for await _ in ticks {
             do {
                 try await measure()
-                note(isReachable: true)
+                note(isMeasured: true)
             } catch {
-                note(isReachable: false, error)
+                note(isMeasured: false, error)
             }
         }
         await standby.close()
+        await primary.close()
     }
 
-    /// - Throws: ``PostgresError``.
+    /// - Throws: ``PostgresError``, of the primary or the standby.
     package func measure() async throws {
-        let begun = now()
-        let counted = try await primary.query(
-            "UPDATE replica_count SET number = number + 1 RETURNING number"
-        ) { try $0.next(Int64.self) }
-        if let number = counted.first { add(number, begun) }
-        let seen = try await standby.query("SELECT number FROM replica_count") { try $0.next(Int64.self) }
-        guard let number = seen.first else { return }
-        state.withLock { state in
-            // The first one is what it had: a standby that has less was set up again from an older copy.
-            guard let last = state.counts.lastIndex(where: { $0.number <= number }) else { return state.asOf = nil }
-            state.asOf = state.counts[last].begun
-            state.counts.removeFirst(last)
+        let failure = await failure { try await mark() }
+        do {
+            let marks = try await standby.query("SELECT elapsed FROM replica_marks WHERE process = \(process)") {
+                try $0.next(Int64.self)
+            }
+            state.withLock { $0.asOf = marks.first.map { start + .microseconds($0) } }
+        } catch {
+            state.withLock { $0.asOf = nil }
+            throw error
+        }
+        if let failure { throw failure }
+    }
+
+    /// Writes how long this process had run when the statement began.
+    ///
+    /// Nobody waits for the mark to be on disk; its place in the log follows everything that was committed before.
+    private func mark() async throws {
+        let elapsed = start.duration(to: now())
+        let microseconds = elapsed.components.seconds * 1_000_000 + elapsed.components.attoseconds / 1_000_000_000_000
+        try await primary.execute(
+            """
+            WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
+            INSERT INTO replica_marks (process, elapsed, expires_at)
+            SELECT \(process), \(microseconds), now() + interval '1 day' FROM quick
+            ON CONFLICT (process) DO UPDATE SET elapsed = EXCLUDED.elapsed, expires_at = EXCLUDED.expires_at
+            """
+        )
+    }
+
+    private func failure(_ work: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return error
         }
     }
 
-    private func add(_ number: Int64, _ begun: ContinuousClock.Instant) {
-        state.withLock { state in
-            // A new primary that lacks commits of the old one counts again what the standby may have seen counted.
-            if let last = state.counts.last, number <= last.number { (state.counts, state.asOf) = ([], nil) }
-            state.counts.append((number, begun))
-            if state.counts.count > Self.memory { state.counts.removeFirst() }
-        }
-    }
-
-    private func note(isReachable: Bool, _ error: (any Error)? = nil) {
+    private func note(isMeasured: Bool, _ error: (any Error)? = nil) {
         let changed = state.withLock { state in
-            defer { state.isReachable = isReachable }
-            return state.isReachable != isReachable
+            defer { state.isMeasured = isMeasured }
+            return state.isMeasured != isMeasured
         }
         guard changed, !Task.isShuttingDownGracefully else { return }
-        if isReachable {
-            logger.notice("The replica can be reached again")
+        if isMeasured {
+            logger.notice("The age of the standby is measured again")
         } else {
             logger.warning(
-                "The replica cannot be measured: reads go to the primary",
+                "The age of the standby cannot be measured: once it may be too old, reads go to the primary",
                 metadata: error.map { ["error": "\($0)"] }
             )
         }

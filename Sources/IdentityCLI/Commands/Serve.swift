@@ -130,7 +130,7 @@ struct Serve: AsyncParsableCommand {
 }
 
 extension ServiceConfiguration {
-    /// Reads fail at once while the standby is away, because the primary answers them then.
+    /// Reads fail soon while the standby is away, because the primary answers them then.
     fileprivate func replica(of stores: Stores, _ logger: Logger) -> Replica? {
         guard let replicaURL else { return nil }
         let standby = PostgresClient(
@@ -138,10 +138,14 @@ extension ServiceConfiguration {
                 conninfo: replicaURL.reveal(),
                 connections: connections,
                 prepares: prepares,
+                statementTimeout: .seconds(2),
+                silence: .milliseconds(500),
+                lockTimeout: .milliseconds(500),
                 connectTimeout: .seconds(2)
             ),
             logger: logger
         )
+        logger.notice("Reads from a standby where a project allows it")
         return Replica(standby, of: stores, logger: logger)
     }
 }

@@ -64,7 +64,9 @@ struct AdminAccountRoutes {
             else { return nil }
             return (ProviderID(provider), subject)
         }
-        let found = try await accounts.readingBehind(call.project) { [selectors] accounts in
+        // One that is missing may be new: Admin SDKs look up what they have just created.
+        let found = try await accounts.readingBehind(call.project, isComplete: { $0.count >= selectors.count }) {
+            [selectors] accounts in
             try await accounts.admin.lookUp(selectors, call.project, call.tenant)
         }
         return .json { json in

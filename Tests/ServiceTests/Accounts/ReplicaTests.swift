@@ -28,15 +28,24 @@ struct ReplicaTests {
 
         /// What has been replicated so far.
         func replicate() async throws {
-            try await database.execute("TRUNCATE replica.accounts, replica.replica_count")
+            try await database.execute("TRUNCATE replica.accounts, replica.replica_marks")
             try await database.execute("INSERT INTO replica.accounts SELECT * FROM public.accounts")
-            try await database.execute("INSERT INTO replica.replica_count SELECT number FROM public.replica_count")
+            try await database.execute("INSERT INTO replica.replica_marks SELECT * FROM public.replica_marks")
         }
 
-        func replicateCount() async throws {
+        func replicateMark() async throws {
             try await database.execute(
-                "UPDATE replica.replica_count SET number = (SELECT number FROM public.replica_count)"
+                """
+                UPDATE replica.replica_marks r SET elapsed = p.elapsed FROM public.replica_marks p
+                WHERE p.process = r.process
+                """
             )
+        }
+
+        /// Makes every query of a table fail.
+        func damage(_ schema: SQL, _ table: SQL) async throws {
+            try await database.execute("ALTER TABLE \(sql: schema).\(sql: table) RENAME TO away")
+            try await database.execute("CREATE VIEW \(sql: schema).\(sql: table) AS SELECT 1 AS project")
         }
 
         func measure() async throws { try await service.stores.replica?.measure() }
@@ -51,12 +60,11 @@ struct ReplicaTests {
 
         /// What an admin's look-ups and queries say of the account's name.
         func names() async throws -> Set<String?> {
+            let expression: JSON = ["expression": [["email": .string(ReplicaTests.email)]]]
             let replies = try await [
                 service.admin("accounts:lookup", ["localId": [JSON(user.localID)]])["users"]?[0],
                 service.admin("accounts:lookup", ["email": [.string(ReplicaTests.email)]])["users"]?[0],
-                service.admin("accounts:query", ["expression": [["email": .string(ReplicaTests.email)]]])["userInfo"]?[
-                    0
-                ],
+                service.admin("accounts:query", expression)["userInfo"]?[0],
             ]
             return Set(replies.map { $0?["displayName"]?.string })
         }
@@ -72,7 +80,7 @@ struct ReplicaTests {
     ) async throws {
         let database = TestDatabase.current
         try await database.client.execute("CREATE SCHEMA replica")
-        for table: SQL in ["accounts", "replica_count"] {
+        for table: SQL in ["accounts", "replica_marks"] {
             try await database.client.execute(
                 "CREATE TABLE replica.\(sql: table) (LIKE public.\(sql: table) INCLUDING ALL)"
             )
@@ -83,7 +91,8 @@ struct ReplicaTests {
         options.replica = { stores in
             let standby = PostgresClient(
                 quietly: .init(
-                    conninfo: database.conninfo + " options='-c search_path=replica,public'",
+                    conninfo: database.conninfo
+                        + " options='-c search_path=replica,public -c default_transaction_read_only=on'",
                     connections: 1
                 )
             )
@@ -111,10 +120,10 @@ struct ReplicaTests {
             #expect(try await scene.service.lookUp(scene.user.idToken)["users"]?[0]?["displayName"] == "now")
             scene.time.advance(by: .milliseconds(1))
             #expect(try await scene.names() == ["now"])
-            // It counts on at the primary, and the replica stays as it was: nothing becomes newer by that.
+            // It is measured again, and the replica stays as it was: nothing becomes newer by that.
             try await scene.measure()
             #expect(try await scene.names() == ["now"])
-            try await scene.replicateCount()
+            try await scene.replicateMark()
             try await scene.measure()
             #expect(try await scene.names() == ["then"])
         }
@@ -128,25 +137,73 @@ struct ReplicaTests {
         }
     }
 
-    @Test("a replica that fails is left to the primary", .database)
+    @Test(
+        "an account that the replica does not have yet is found, as Admin SDKs expect after they created it",
+        .database
+    )
+    func finds() async throws {
+        try await Self.run(allowing: 5) { scene in
+            let new = try await scene.service.signUp("new@example.com")
+            for ids in [[new.localID], [scene.user.localID, new.localID]] {
+                let found = try await scene.service.admin("accounts:lookup", ["localId": .array(ids.map { JSON($0) })])
+                #expect(found["users"]?.array?.count == ids.count, "\(found)")
+            }
+            // A count is of one moment, and may be behind; an export is recorded, and never is.
+            let count = try await scene.service.admin("accounts:query", ["returnUserInfo": false])
+            #expect(count["recordsCount"] == "1", "\(count)")
+            let export = try await scene.service.admin("accounts:batchGet")
+            #expect(export["users"]?.array?.count == 2, "\(export)")
+        }
+    }
+
+    @Test("a query that fails at the replica is one for the primary", .database)
     func fails() async throws {
         try await Self.run(allowing: 5) { scene in
-            try await TestDatabase.current.client.execute("ALTER TABLE replica.accounts RENAME TO accounts_away")
-            try await TestDatabase.current.client.execute("CREATE VIEW replica.accounts AS SELECT 1 AS project")
+            try await scene.damage("replica", "accounts")
             #expect(try await scene.names() == ["now"])
         }
     }
 
-    @Test(
-        "a primary that counts again from less, or a replica that has less, is measured anew",
-        .database,
-        arguments: [true, false]
-    )
-    func goesBack(_ isPrimary: Bool) async throws {
+    @Test("a replica that cannot be measured is not read", .database)
+    func isAway() async throws {
         try await Self.run(allowing: 5) { scene in
             #expect(try await scene.names() == ["then"])
-            if isPrimary { try await TestDatabase.current.client.execute("UPDATE public.replica_count SET number = 0") }
-            try await TestDatabase.current.client.execute("UPDATE replica.replica_count SET number = 0")
+            try await scene.damage("replica", "replica_marks")
+            await #expect(throws: PostgresError.self) { try await scene.measure() }
+            #expect(try await scene.names() == ["now"])
+        }
+    }
+
+    @Test("while no primary can be written to, the replica is read for as long as the project allows", .database)
+    func primaryIsAway() async throws {
+        try await Self.run(allowing: 5) { scene in
+            try await scene.damage("public", "replica_marks")
+            scene.time.advance(by: .seconds(5))
+            await #expect(throws: PostgresError.self) { try await scene.measure() }
+            #expect(try await scene.names() == ["then"])
+            scene.time.advance(by: .milliseconds(1))
+            #expect(try await scene.names() == ["now"])
+        }
+    }
+
+    @Test("a server that never got this process's marks, or lost the latest, is as old as what it has", .database)
+    func goesBack() async throws {
+        try await Self.run(allowing: 5) { scene in
+            let database = TestDatabase.current.client
+            scene.time.advance(by: .seconds(4))
+            try await scene.measure()
+            try await scene.replicateMark()
+            try await scene.measure()
+            scene.time.advance(by: .seconds(4))
+            #expect(try await scene.names() == ["then"])
+            // A new primary without the last seconds of the old one, or a copy of earlier.
+            try await database.execute("UPDATE replica.replica_marks SET elapsed = 0")
+            try await scene.measure()
+            #expect(try await scene.names() == ["now"])
+            try await scene.replicateMark()
+            try await scene.measure()
+            #expect(try await scene.names() == ["then"])
+            try await database.execute("DELETE FROM replica.replica_marks")
             try await scene.measure()
             #expect(try await scene.names() == ["now"])
         }
