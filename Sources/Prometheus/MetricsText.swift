@@ -22,7 +22,8 @@ package struct MetricsText: Sendable {
     }
 
     package mutating func sample(_ name: String, _ labels: Labels = [:], value: some Numeric) {
-        line(name, labels, "\(value)")
+        let isNumber = (value as? Double)?.isNaN != true
+        line(name, labels, isNumber ? "\(value)" : "NaN")
     }
 
     /// A family with one sample without labels.

@@ -116,6 +116,7 @@ struct ReplicaTests {
                 scene.time.advance(by: .seconds(passed))
                 #expect(try await scene.names() == ["then"], "\(passed)")
             }
+            #expect(try await MetricsPage(scene.service).values["identity_standby_age_seconds"] == 5)
             // What decides, and what its user sees, is never behind.
             #expect(try await scene.service.lookUp(scene.user.idToken)["users"]?[0]?["displayName"] == "now")
             scene.time.advance(by: .milliseconds(1))

@@ -36,7 +36,7 @@ struct MetricsPage: Sendable {
 
     private mutating func add(_ line: Substring) throws {
         let sample = try #require(
-            line.wholeMatch(of: /([a-z_]+)(\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})? ([0-9.e+-]+)/),
+            line.wholeMatch(of: /([a-z_]+)(\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})? ([0-9.e+-]+|NaN)/),
             "\(line)"
         )
         let whole = String(sample.1)
