@@ -76,7 +76,7 @@ package struct ExplainSignIn: Sendable {
             for: identity,
             owner: found.owner?.candidate,
             emailOwner: found.emailOwner?.candidate,
-            purpose: autoCreate ? .signIn : .signInToExisting,
+            purpose: autoCreate ? .signIn : .reauthenticate,
             policy: policy
         )
         return Explanation(

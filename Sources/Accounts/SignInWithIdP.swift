@@ -90,8 +90,7 @@ package struct SignInWithIdP: Sendable {
             for: proof.credential.identity,
             owner: found.owner?.candidate,
             emailOwner: found.emailOwner?.candidate,
-            purpose: proof.purpose == .reauthenticate
-                ? .reauthenticate : request.autoCreate ? .signIn : .signInToExisting,
+            purpose: proof.purpose == .reauthenticate || !request.autoCreate ? .reauthenticate : .signIn,
             policy: parts.policy(for: proof.credential, caller)
         ).decision
         let decided = try await carryOut(decision, found, write, session.secret, caller)

@@ -34,9 +34,7 @@ package enum SignInDecision: Sendable, Hashable {
 
     package enum Purpose: Sendable, Hashable {
         case signIn
-        /// `autoCreate` is false: never creates an account.
-        case signInToExisting
-        /// Reauthentication: creates neither an account nor a link.
+        /// Reauthentication, for which SDKs send `autoCreate: false`: creates neither an account nor a link.
         case reauthenticate
     }
 

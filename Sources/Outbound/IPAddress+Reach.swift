@@ -14,7 +14,7 @@ extension IPAddress {
     ///
     /// Link-local addresses and the metadata services do not count.
     package var isPrivateNetwork: Bool {
-        (reachedIPv4 ?? self).isIn(Self.privateNetworks) && !isIn(Self.metadataIPv6)
+        (reachedIPv4 ?? self).isIn(Self.privateNetworks) && !(reachedIPv4 ?? self).isIn(Self.metadata)
     }
 
     private func isIn(_ networks: [IPNetwork]) -> Bool { networks.contains { $0.contains(self) } }
@@ -45,7 +45,8 @@ extension IPAddress {
         "100.64.0.0/10",
         "fc00::/7"
     )
-    private static let metadataIPv6 = networks("fd00:ec2::/32")
+    /// The metadata services of AWS, Google Cloud and Alibaba Cloud that are in these networks.
+    private static let metadata = networks("fd00:ec2::/32", "fd20:ce::/32", "100.100.100.200/32")
 
     private static func networks(_ texts: String...) -> [IPNetwork] { texts.compactMap { IPNetwork($0[...]) } }
 }

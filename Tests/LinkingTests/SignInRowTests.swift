@@ -126,12 +126,6 @@ struct SignInRowTests {
             outcome: .link(m, replaced: nil)
         ),
         SignInCase(
-            name: "S5: for an existing account only",
-            emailOwner: Samples.emailOwner(verified: true),
-            purpose: .signInToExisting,
-            outcome: .link(m, replaced: nil)
-        ),
-        SignInCase(
             name: "S5: sign-up is closed, but nobody signs up",
             emailOwner: Samples.emailOwner(verified: true),
             policy: Samples.policy(signUp: false),
@@ -202,7 +196,7 @@ struct SignInRowTests {
             outcome: .conflict(m, providers: [])
         ),
         SignInCase(
-            name: "S9: also in reauthentication and for an existing account",
+            name: "S9: also in reauthentication",
             emailOwner: Samples.emailOwner(verified: true),
             purpose: .reauthenticate,
             policy: untrusted,
@@ -222,11 +216,6 @@ struct SignInRowTests {
 
     static let refused: [SignInCase] = [
         SignInCase(
-            name: "S10: nobody has it, for an existing account only",
-            purpose: .signInToExisting,
-            outcome: .refuse(.accountNotFound)
-        ),
-        SignInCase(
             name: "S10: nobody has it, in reauthentication",
             purpose: .reauthenticate,
             outcome: .refuse(.accountNotFound)
@@ -234,12 +223,12 @@ struct SignInRowTests {
         SignInCase(
             name: "S10: without an address",
             identity: Samples.identity(email: nil),
-            purpose: .signInToExisting,
+            purpose: .reauthenticate,
             outcome: .refuse(.accountNotFound)
         ),
         SignInCase(
             name: "S10 before S11",
-            purpose: .signInToExisting,
+            purpose: .reauthenticate,
             policy: Samples.policy(signUp: false),
             outcome: .refuse(.accountNotFound)
         ),
@@ -305,10 +294,10 @@ struct SignInRowTests {
             outcome: .refuse(.emailExists)
         ),
         SignInCase(
-            name: "S13: not proven, and for an existing account only",
+            name: "S13: not proven, and in reauthentication",
             identity: Samples.identity(verified: false),
             emailOwner: Samples.emailOwner(verified: false, disabled: true),
-            purpose: .signInToExisting,
+            purpose: .reauthenticate,
             policy: Samples.policy(linking: .never),
             outcome: .refuse(.emailExists)
         ),

@@ -1,7 +1,10 @@
 import Development
+import Federation
 import Linking
-import TestKit
+import Projects
+import Storage
 import Testing
+import TestKit
 import Text
 
 /// What each built-in provider is sent, and what is read from its answers: the details in which they differ.
@@ -152,6 +155,37 @@ struct ProviderDetailTests {
             #expect((exchange.fields["code_verifier"] != nil) == detail.usesPKCE)
             let profile = scene.tenant.requests(.userinfo).first
             #expect(profile?.header("authorization")?.split(separator: " ").first.map(String.init) == detail.scheme)
+        }
+    }
+
+    @Test("R-46: Feedly's sandbox is another base URL, and the usual one is Feedly's own")
+    func sandbox() async throws {
+        try await TestSlots.services.use {
+            try await TestService.run { service in
+                func make(_ patch: JSON, _ path: String, method: String? = nil) async throws -> [String] {
+                    let reply = try await service.admin(path, patch, method: method, version: "v2")
+                    #expect(reply.status == 200, "\(reply)")
+                    let stored = service.stores.configuration.snapshot.provider(
+                        "oauth.feedly",
+                        project: service.project.id
+                    )
+                    let definition = try ProviderDefinition.make(for: try #require(stored), allowsLoopback: false)
+                    let flow = try await service.startFlow(through: "oauth.feedly")
+                    return [
+                        String(flow.authURI.prefix { $0 != "?" }), definition.endpoints.token ?? "",
+                        definition.profile.first?.url ?? "",
+                    ]
+                }
+                let usual: JSON = ["clientId": "app", "clientSecret": "s3cret", "enabled": true]
+                let own = try await make(usual, "oauthIdpConfigs?oauthIdpConfigId=oauth.feedly")
+                #expect(own == ["auth/auth", "auth/token", "profile"].map { "https://cloud.feedly.com/v3/\($0)" })
+                let sandbox: JSON = [
+                    "clientSecret": "s3cret", "definition": ["variables": ["base": "https://sandbox.feedly.com"]],
+                ]
+                let path = "oauthIdpConfigs/oauth.feedly?updateMask=clientSecret,definition"
+                let other = try await make(sandbox, path, method: "PATCH")
+                #expect(other == own.map { $0.replacing("cloud", with: "sandbox") })
+            }
         }
     }
 

@@ -304,6 +304,22 @@ struct YahooJapanTests {
         }
     }
 
+    @Test("R-01: scopes and response types are the admin's choice")
+    func chooses() async throws {
+        try await ProviderScene.run(.yahooJapan) { scene in
+            let changed = try await scene.service.admin(
+                "oauthIdpConfigs/oidc.yahoojp?updateMask=definition.scopes,definition.responseTypes",
+                ["definition": ["scopes": ["default": ["openid", "address"]], "responseTypes": ["code id_token"]]],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(changed.status == 200, "\(changed)")
+            let arrival = try await scene.arrive()
+            #expect(arrival.request["scope"] == "openid address")
+            #expect(arrival.request["response_type"] == "code id_token")
+        }
+    }
+
     @Test("R-01: it is a provider of its own, for which client id and secret are enough")
     func configuring() async throws {
         try await TestSlots.services.use {

@@ -222,6 +222,28 @@ struct LinkAPITests {
         }
     }
 
+    @Test("R-34: reauthentication as somebody else who has an account leaves the first one's window closed")
+    func reauthenticatesAsAnother() async throws {
+        try await LinkingWorld.run { world in
+            let user = try await world.acme(world.person())
+            let other = try await world.acme(world.person("other", email: "other@example.com"))
+            world.service.clock.advance(by: 301)
+            for reply in try await [
+                world.acme(world.person("other", email: "other@example.com"), ["autoCreate": false]),
+                {
+                    world.acme.everyLogin(world.person("other", email: "other@example.com"))
+                    return try await world.service.signIn(through: "oidc.acme", start: ["authType": "reauthViaPopup"])
+                }(),
+            ] {
+                // The SDK compares the accounts, and says `user-mismatch`.
+                reply.expectSignedIn(as: other.localID)
+                let change: JSON = ["idToken": JSON(user.idToken), "email": "new@example.com"]
+                try await world.service.call("accounts:update", change)
+                    .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+            }
+        }
+    }
+
     @Test("an admin links without proof, but never what another account has")
     func adminLinks() async throws {
         try await LinkingWorld.run { world in

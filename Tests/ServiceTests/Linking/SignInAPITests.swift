@@ -113,6 +113,8 @@ struct SignInAPITests {
             world.acme.everyLogin(world.person())
             try await world.service.signIn(through: "oidc.acme", start: ["authType": "reauthViaRedirect"])
                 .expectRefused("EMAIL_NOT_FOUND")
+            // SDKs that have the credential say it this way.
+            try await world.acme(world.person(), ["autoCreate": false]).expectRefused("EMAIL_NOT_FOUND")
             #expect(try await world.service.account(owner) == before)
         }
     }

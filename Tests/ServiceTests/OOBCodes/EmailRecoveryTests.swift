@@ -154,6 +154,21 @@ struct EmailRecoveryTests {
         }
     }
 
+    @Test("T-E6: the way back is open for three days, and enumeration protection changes nothing about it")
+    func lastsThreeDays() async throws {
+        try await MailScene.run({ $0.emailEnumerationProtection = true }) { service in
+            let user = try await service.verifiedUser(ada)
+            _ = try await service.apply(try await service.changeCode(user, to: new))
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            service.clock.advance(by: 3 * 86_400 - 1)
+            #expect(try await service.inspect(code)["requestType"] == "RECOVER_EMAIL")
+            service.clock.advance(by: 1)
+            try await service.inspect(code).expectRefused("EXPIRED_OOB_CODE")
+            try await service.apply(code).expectRefused("EXPIRED_OOB_CODE")
+            #expect(try await service.account(user.localID)?["email"]?.string == new)
+        }
+    }
+
     @Test("T-E6: an unverified address has no rights once a newer one is verified")
     func unprovedHasNoRight() async throws {
         try await MailScene.run { service in
@@ -240,10 +255,11 @@ struct EmailRecoveryTests {
     }
 
     @Test(
-        "T-E6: the right to a removed address that was never verified ends with a merge that brings a verified one",
-        .testProvider
+        "T-E6: the right to a removed address that was never verified ends with a merge or link that brings a verified one",
+        .testProvider,
+        arguments: [true, false]
     )
-    func removedBeforeMerge() async throws {
+    func replacedByVerified(_ byMerge: Bool) async throws {
         try await MailScene.run { service in
             let world = try await LinkingWorld(service)
             let first = try await service.signUp("ada@example.co")
@@ -254,9 +270,14 @@ struct EmailRecoveryTests {
             )
             #expect(removed.status == 200, "\(removed)")
             let code = try await service.mail(.recoverEmail, to: "ada@example.co").code
-            let other = try await world.account(["email": .string(ada), "emailVerified": true])
-            let merged = try await service.merge(other, into: user.localID ?? "")
-            #expect(merged["user"]?["email"]?.string == ada, "\(merged)")
+            if byMerge {
+                let other = try await world.account(["email": .string(ada), "emailVerified": true])
+                let merged = try await service.merge(other, into: user.localID ?? "")
+                #expect(merged["user"]?["email"]?.string == ada, "\(merged)")
+            } else {
+                let linked = try await world.acme(world.person(), idToken: removed.idToken ?? user.idToken)
+                #expect(linked["email"]?.string == ada && linked["emailVerified"] == true, "\(linked)")
+            }
             try await service.apply(code).expectRefused("INVALID_OOB_CODE")
         }
     }

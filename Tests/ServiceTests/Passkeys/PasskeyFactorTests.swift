@@ -22,6 +22,18 @@ struct PasskeyFactorTests {
         }
     }
 
+    @Test("T-D23: a copy is also noticed where the sign-in still waits for its second factor")
+    func clone() async throws {
+        try await PasskeyScene.run({ $0.offerApps() }) { service in
+            let user = try await service.verifiedUser()
+            var (passkey, _) = try await service.enrollPasskey(user.idToken) { $0.signCount = 7 }
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            (passkey.flags, passkey.signCount) = (0x19, 9)
+            try await service.signIn(with: passkey).expectChallenge(for: app.enrollment)
+            try await service.signIn(with: passkey).expectRefused("INVALID_AUTHENTICATOR_RESPONSE")
+        }
+    }
+
     @Test("T-D24: a pending sign-in ends with its passkey")
     func pending() async throws {
         try await PasskeyScene.run({ $0.offerApps() }) { service in

@@ -65,6 +65,19 @@ struct PasskeySecondFactorTests {
         }
     }
 
+    @Test("T-D23: a copy is also noticed where the passkey is the second factor")
+    func clone() async throws {
+        try await Self.run { owner in
+            var owner = owner
+            owner.passkey.signCount = 9
+            let first = try await owner.signInWithPassword()
+            #expect(try await owner.finish(first, owner.passkey.assertion(for: owner.start(first))).status == 200)
+            let second = try await owner.signInWithPassword()
+            try await owner.finish(second, owner.passkey.assertion(for: owner.start(second)))
+                .expectRefused("INVALID_AUTHENTICATOR_RESPONSE")
+        }
+    }
+
     @Test("as the first factor a passkey is not asked for again, and without the setting it is no second one")
     func firstFactor() async throws {
         try await Self.run { owner in

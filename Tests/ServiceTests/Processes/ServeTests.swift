@@ -48,6 +48,25 @@ struct ServeTests {
         }
     }
 
+    @Test("T-E18: what a user can name is one line of the log")
+    func logLines() async throws {
+        try await IdentityProgram.serve(environment) { program, service in
+            var service = try await project("log-project", of: service)
+            service.adminToken = try await adminKey("log")
+            let forged = "x\n{\"message\":\"Signed in\",\"account.id\":\"boss\"}\r\u{85}\u{1b}[2K"
+            let new: JSON = ["localId": .string(forged), "email": "a@example.com", "password": "correct horse"]
+            let made = try await service.admin("accounts", new)
+            #expect(made.status == 200, "\(made)")
+            let person: JSON = ["email": "a@example.com", "password": "correct horse"]
+            #expect(try await service.call("accounts:signInWithPassword", person).status == 200)
+            program.interrupt()
+            let lines = await program.result().output.utf8.split(separator: UInt8(ascii: "\n"))
+            let entries = try lines.map { try JSON(parsing: Array($0)) }
+            let named = entries.filter { $0["message"] == "Signed in" }
+            #expect(named.map { $0["account.id"]?.string } == [forged], "\(named)")
+        }
+    }
+
     @Test("T-D11: has no part of the development mode")
     func noDevelopmentMode() async throws {
         try await IdentityProgram.serve(environment) { _, service in
