@@ -258,7 +258,22 @@ struct RequestLimitTests {
             try await signIn("nobodys", "198.18.29.1").expectRefused(LimitScene.blocked)
             #expect(tenant.requests(.tokenCheck).count == asked)
             let user = tenant.addUser(TestUser("ada", email: "ada@example.com", emailVerified: true, name: "Ada"))
-            #expect(try await signIn(tenant.mintAccessToken(for: user), "198.18.29.2").status == 200)
+            let signedIn = try await signIn(tenant.mintAccessToken(for: user), "198.18.29.2")
+            #expect(signedIn.status == 200, "\(signedIn)")
+            // A revocation is a call of the provider too.
+            func revoke() async throws -> Reply {
+                let body: JSON = [
+                    "idToken": JSON(signedIn.idToken), "providerId": "google.com", "tokenType": "ACCESS_TOKEN",
+                    "token": "one",
+                ]
+                return try await service.post(
+                    "/v2/accounts:revokeToken?key=\(service.apiKey)",
+                    text: body.text,
+                    headers: [("X-Forwarded-For", "198.18.29.2")]
+                )
+            }
+            for _ in 0..<2 { #expect(try await revoke().error != LimitScene.blocked) }
+            try await revoke().expectRefused(LimitScene.blocked)
         }
     }
 

@@ -96,6 +96,20 @@ struct MailMessageTests {
         #expect(Set(read.map { $0["parts"]?["text/html"]?.string }).count == 18)
     }
 
+    @Test("about an address that was removed name no new one", arguments: ["en", "de", "ja"])
+    func removal(_ language: String) async throws {
+        var mail = Self.mail(.recoverEmail)
+        mail.language = language
+        let change = try #require(try Self.message(mail))
+        mail.newEmail = nil
+        let removal = try #require(try Self.message(mail))
+        let texts = try await Self.read([change, removal]).map { $0["parts"]?["text/plain"]?.string ?? "" }
+        #expect(texts[0] != texts[1] && texts[1].contains("ada@example.com"), "\(texts)")
+        // Nothing stands where the new one would: two spaces, or one before the full stop.
+        #expect(!texts[1].contains("%") && !texts[1].contains("  ") && !texts[1].contains(" ."), "\(texts)")
+        #expect(texts[1].contains(["en": "removed", "de": "entfernt", "ja": "削除"][language] ?? "-"), "\(texts)")
+    }
+
     @Test("contain the code beside the link, in every language, where there is one", arguments: ["en", "de", "ja"])
     func codes(_ language: String) async throws {
         for template in Mail.Template.allCases {
